@@ -171,9 +171,34 @@ def test_an_index_that_follows_another_is_as_if_it_were_read_anew(rounds: list[l
         mine = mine if held is None else mine.following(held)
         for _ in range(7):
             found = mine.find(keys)
-        plain = fresh._scanned(keys, 0)
+        plain = decode(blocks.values()).find(keys)
         for name in ("row", "key", "frequency"):
             assert getattr(found, name).tolist() == getattr(plain, name).tolist(), name
         assert mine.signatures.tolist() == fresh.signatures.tolist()
         assert [part.tolist() for part in mine.by_content()] == [part.tolist() for part in fresh.by_content()]
         held = mine
+
+
+def test_what_one_forgotten_line_changes_is_mended_and_nothing_is_sorted_anew() -> None:
+    blocks: dict[int, Block] = {}
+    tail: Block | None = None
+    for number in range(700):
+        terms = analyse(TEXTS[number % len(TEXTS)])
+        record = DocumentRecord(kind=DocumentKind.MESSAGE, length=terms.length, session=1, seq=number + 1)
+        tail = append(tail, Entry(number=number, record=record, terms=terms.counts))
+        blocks[tail.first] = tail
+    before = decode(blocks.values())
+    keys = np.array(sorted(term_key(term) for term in analyse(TEXTS[0]).counts), np.uint64)
+    for _ in range(7):
+        before.find(keys)
+    before.by_content()
+    blocks[0] = remove(blocks[0], len(TEXTS))
+    after = decode(blocks.values()).following(before)
+    assert after.memo["postings"][0] is before.memo["postings"][0]
+    assert "content" in after.memo
+    assert [part.tolist() for part in after.by_content()] == [
+        part.tolist() for part in decode(blocks.values()).by_content()
+    ]
+    assert after.find(keys).row.tolist() == decode(blocks.values()).find(keys).row.tolist()
+    assert len(TEXTS) in before.find(keys).row
+    assert len(TEXTS) not in after.find(keys).row

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Columns: TypeAlias = NDArray[np.void]
     Integers: TypeAlias = NDArray[np.int64]
     Keys: TypeAlias = NDArray[np.uint64]
-    _Postings: TypeAlias = tuple[Keys, Integers, Integers, Integers]
+    Marks: TypeAlias = NDArray[np.bool_]
+    _Postings: TypeAlias = tuple[Keys, Integers, Integers]
 
 __all__ = ["DecodedIndex", "Found", "decode"]
 
@@ -53,9 +54,9 @@ _WORTH_SORTING = 6
 """From this many searches on (a question makes up to three) an index is worth sorting: about ten passes over it."""
 _BLOCKS_AT_ONCE = 32
 """So many blocks are mixed at a time that what is between stays in the processor's cache."""
-_WORTH_KEEPING = 8
-"""What an earlier index sorted is kept while fewer than one in this many entries came or changed since."""
-_WITH_POSTINGS = 5
+_WORTH_KEEPING = 3
+"""What an earlier index sorted is kept while fewer than one in this many entries or rows came or changed since."""
+_WITH_POSTINGS = 4
 """Entries and what is kept of them in order of their keys take this many times the bytes of the entries."""
 
 
@@ -179,52 +180,83 @@ class DecodedIndex:
         return keys
 
     def following(self, before: DecodedIndex) -> DecodedIndex:
-        """This index, knowing what an earlier one worked out of the blocks that both begin with: a write adds few."""
+        """This index, knowing what an earlier one worked out of the blocks that are in both: a write changes few."""
         import numpy as np
 
-        block = self._shared(before)
-        if not block:
+        if len(before) > len(self):
+            return self  # it was built anew
+        fresh = self._changed(before)
+        rows = np.repeat(fresh, self._sizes())
+        if int(rows.sum()) * _WORTH_KEEPING >= len(rows):
             return self
-        row = int(self._bases[block]) if block < len(self._bases) else len(self)
-        entry = int(self._ends[block - 1])
         signed, content, held = (before.memo.get(name) for name in ("signatures", "content", "postings"))
         if signed is not None:
-            self.memo["signatures"] = np.concatenate([signed[:row], self._signed(block)])
-        if signed is not None and content is not None:
-            keys, order = content
-            order, fresh = order[order < row], self._contents(row)
-            added = np.argsort(fresh, kind="stable")
-            places = np.searchsorted(keys[order], fresh[added], side="right")
-            self.memo["content"] = np.concatenate([keys[:row], fresh]), np.insert(order, places, added + row)
+            mended = np.zeros(len(self), dtype=np.uint64)
+            mended[~rows] = signed[: len(self)][~rows[: len(signed)]]
+            for first, last in _runs(fresh):
+                start, end = int(self._bases[first]), int(self._bases[first]) + int(self._sizes()[first:last].sum())
+                mended[start:end] = np.concatenate(
+                    [self._mixed(one, min(one + _BLOCKS_AT_ONCE, last)) for one in range(first, last, _BLOCKS_AT_ONCE)]
+                )
+            self.memo["signatures"] = mended
+            if content is not None:
+                self.memo["content"] = self._reordered(content[1], rows)
         if held is not None:
-            upto = min(held[1], entry)
-            if (len(self._entries) - upto) * _WORTH_KEEPING < len(self._entries):
-                self.memo["postings"] = held[0], upto
+            stale = fresh.copy()
+            stale[: len(held[1])] |= held[1][: len(stale)]
+            if int(self._widths()[stale].sum()) * _WORTH_KEEPING < len(self._entries):
+                self.memo["postings"] = held[0], stale
         return self
 
-    def _shared(self, before: DecodedIndex) -> int:
-        """How many blocks from the first on are the same, to the byte."""
+    def _reordered(self, order: Integers, fresh: Marks) -> tuple[Keys, Integers]:
+        """`by_content` of this index, out of the order of an earlier one and which rows changed or came since."""
+        import numpy as np
+
+        order = order[~fresh[order]]
+        mine = self._contents(0)
+        rows = np.flatnonzero(fresh)
+        rows = rows[np.argsort(mine[rows], kind="stable")]
+        held = mine[order]
+        low = np.searchsorted(held, mine[rows], side="left")
+        high = np.searchsorted(held, mine[rows], side="right")
+        spans = zip(low.tolist(), high.tolist(), rows.tolist(), strict=True)
+        places = [start + int(np.searchsorted(order[start:end], row)) for start, end, row in spans]
+        return mine, np.insert(order, places, rows)
+
+    def _sizes(self) -> Integers:
+        """How many rows each block has."""
+        import numpy as np
+
+        return np.diff(self._bases, append=len(self))
+
+    def _widths(self) -> Integers:
+        """How many entries each block has."""
+        import numpy as np
+
+        return np.diff(self._ends, prepend=0)
+
+    def _changed(self, before: DecodedIndex) -> Marks:
+        """True for each block that does not stand in the earlier index at the same rows, the same to the byte."""
         import numpy as np
 
         most = min(len(self._bases), len(before._bases))
-        rows = np.append(self._bases[1:], len(self))[:most]
-        others = np.append(before._bases[1:], len(before))[:most]
-        same = (rows == others) & (self._firsts[:most] == before._firsts[:most])
-        same &= self._ends[:most] == before._ends[:most]
-        count = most if bool(same.all()) else int(same.argmin())
-        if not count:
-            return 0
-        for mine, theirs, ends, width in (
-            (self.columns.view("<u8"), before.columns.view("<u8"), rows, RECORD_BYTES // 8),
-            (self._entries, before._entries, self._ends, 1),
-        ):
-            end = int(ends[count - 1]) * width
-            other = np.flatnonzero(mine[:end] != theirs[:end])[:1]
-            if len(other):
-                count = int(np.searchsorted(ends, int(other[0]) // width, side="right"))
-            if not count:
-                return 0
-        return count
+        changed = np.ones(len(self._bases), dtype=np.bool_)
+        sizes, widths = self._sizes(), self._widths()
+        same = (self._bases[:most] == before._bases[:most]) & (self._firsts[:most] == before._firsts[:most])
+        same &= sizes[:most] == before._sizes()[:most]
+        same &= widths[:most] == before._widths()[:most]
+        changed[:most] = ~same
+        width = RECORD_BYTES // 8
+        mine, theirs = self.columns.view("<u8"), before.columns.view("<u8")
+        for first, last in _runs(same):
+            start, end = int(self._bases[first]) * width, int(self._bases[last - 1] + sizes[last - 1]) * width
+            other = np.flatnonzero(mine[start:end] != theirs[start:end]) + start
+            changed[np.searchsorted(self._bases, other // width, side="right") - 1] = True
+            entry, was = (int(ends[first - 1]) if first else 0 for ends in (self._ends, before._ends))
+            count = int(self._ends[last - 1]) - entry
+            other = np.flatnonzero(self._entries[entry : entry + count] != before._entries[was : was + count]) + entry
+            changed[np.searchsorted(self._ends, other, side="right")] = True
+        return changed
 
     def upto(self, ceiling: int) -> DecodedIndex:
         """The index as if no document from that number on were there: what a snapshot's pages are scored with."""
@@ -273,33 +305,36 @@ class DecodedIndex:
             nothing = np.zeros(0, dtype=np.int64)
             return Found(row=nothing, key=nothing, frequency=nothing)
         turn = self.memo["finds"] = self.memo.get("finds", 0) + 1
-        held: tuple[_Postings, int] | None = self.memo.get("postings")
+        held: tuple[_Postings, Marks] | None = self.memo.get("postings")
         if held is None and turn >= _WORTH_SORTING:
-            held = self.memo["postings"] = self._sorted(), len(self._entries)
+            held = self.memo["postings"] = self._sorted(), np.zeros(len(self._bases), dtype=np.bool_)
         if held is None:
-            return self._scanned(keys, 0)
-        (stems, at, rows, counts), upto = held
+            return self._scanned(keys, [(0, len(self._entries))])
+        (stems, rows, counts), stale = held
         starts = np.searchsorted(stems, keys, side="left")
         ends = np.searchsorted(stems, keys, side="right")
         spans = [slice(start, end) for start, end in zip(starts, ends, strict=True)]
         row, frequency = (np.concatenate([values[span] for span in spans]) for values in (rows, counts))
         key = np.repeat(np.arange(len(keys)), ends - starts)
-        wrong = bool(((row < 0) | (frequency == 0)).any())
-        if not wrong and upto == len(self._entries):
+        if bool(((row < 0) | (frequency == 0)).any()):
+            return self._scanned(keys, [(0, len(self._entries))])  # which says of what is still there what is wrong
+        if not bool(stale.any()):
             return Found(row=row, key=key, frequency=frequency)
-        place = np.concatenate([at[span] for span in spans])
-        kept = place < upto
-        self._placed(place[kept & ((row < 0) | (frequency == 0))])
-        rest = self._scanned(keys, upto)
+        kept = ~np.repeat(stale, self._sizes())[row]
+        fresh = [
+            (int(self._ends[first - 1]) if first else 0, int(self._ends[last - 1])) for first, last in _runs(stale)
+        ]
+        rest = self._scanned(keys, fresh)
         key, row = np.append(key[kept], rest.key), np.append(row[kept], rest.row)
-        order = np.argsort(key, kind="stable")
+        order = np.lexsort((row, key))
         return Found(row=row[order], key=key[order], frequency=np.append(frequency[kept], rest.frequency)[order])
 
-    def _scanned(self, keys: Keys, start: int) -> Found:
-        """The same by one pass over the entries from `start` on."""
+    def _scanned(self, keys: Keys, spans: list[tuple[int, int]]) -> Found:
+        """The same by one pass over the entries of these spans, which are in order."""
         import numpy as np
 
-        entries = self._entries[start:]
+        entries = np.concatenate([self._entries[start:end] for start, end in spans])
+        places = np.concatenate([np.arange(start, end) for start, end in spans])
         # A table over the top 16 bits selects candidates; few strangers pass, and they are compared whole.
         table = np.zeros(1 << 16, dtype=np.bool_)
         table[(keys >> np.uint64(32)).astype(np.int64)] = True
@@ -308,11 +343,11 @@ class DecodedIndex:
         which = np.minimum(np.searchsorted(keys, stems), len(keys) - 1)
         exact = np.flatnonzero(keys[which] == stems)
         exact = exact[np.argsort(which[exact], kind="stable")]
-        row, frequency = self._placed(at[exact] + start)
+        row, frequency = self._placed(places[at[exact]])
         return Found(row=row, key=which[exact].astype(np.int64), frequency=frequency)
 
     def _sorted(self) -> _Postings:
-        """Everything in order of keys: the keys, their entries' places, rows (-1: damaged) and frequencies."""
+        """Everything in order of keys: the keys, the rows (-1: damaged) and frequencies of their entries."""
         import numpy as np
 
         stems = self._entries >> np.uint64(16)
@@ -320,7 +355,7 @@ class DecodedIndex:
         block = np.searchsorted(self._ends, order, side="right")
         row, frequency, limits = self._read(order, block)
         row[row >= limits] = -1
-        return stems[order], order, row, frequency
+        return stems[order], row, frequency
 
     def _read(self, at: Integers, block: Integers) -> tuple[Integers, Integers, Integers]:
         """Rows and frequencies of entries, and where the rows of their blocks end."""
@@ -339,6 +374,14 @@ class DecodedIndex:
         if len(wrong):
             raise corrupt_index(int(self._firsts[block[wrong[0]]]), "an entry points outside its block")
         return row, frequency
+
+
+def _runs(marks: Marks) -> list[tuple[int, int]]:
+    """Where the marked stand, as spans."""
+    import numpy as np
+
+    edges = np.flatnonzero(np.diff(marks.astype(np.int8), prepend=0, append=0))
+    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
 
 
 def decode(blocks: Iterable[Block]) -> DecodedIndex:

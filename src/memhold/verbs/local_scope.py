@@ -532,7 +532,10 @@ class LocalScope:
         facts = self._runtime.store.facts
         models = await self._runtime.health()
         found = await self._tx.read(lambda tx: status(tx, facts, models=models))
-        return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
+        compaction = self._runtime.compaction
+        uncompared, left = (0, None) if compaction is None else await compaction().waiting(self._scope)
+        redacted = self._runtime.redactions[self._scope.namespace, self._scope.user]
+        return replace(found, redacted=redacted, uncompared=uncompared, compact_calls_left=left)
 
     async def residue(self, text: str) -> Residue:
         self._runtime.guard()
