@@ -9,9 +9,8 @@ from memhold.ports.transaction import ReadTx
 from memhold.values.answers import Ended, Hit, Reason
 from memhold.values.records import HitKind, Memory, Message
 
-__all__ = ["MAX_NEIGHBOURS", "Candidate", "as_hit", "with_neighbours"]
+__all__ = ["Candidate", "as_hit", "with_neighbours"]
 
-MAX_NEIGHBOURS = 20
 MAX_SHOWN = 4_000
 """Characters of a document that a hit shows; `documents.read` gives it whole."""
 

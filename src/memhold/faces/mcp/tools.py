@@ -25,7 +25,7 @@ __all__ = ["DOCUMENT_TOOLS", "TOOLS", "Caller", "Refused", "ToolSpec", "input_sc
 
 _SESSION = {
     "type": "string",
-    "description": "Which conversation, by a name of yours; left out: the unnamed one.",
+    "description": "Which conversation, by a name of yours; else the unnamed one.",
 }
 
 
