@@ -54,6 +54,7 @@ _ENDLESS = 2**62
 _MESSAGE_CRC, _MEMORY_CRC, _CHANGE_CRC = len(MESSAGE), len(MEMORY), len(CHANGE)
 _MESSAGE_ID, _MEMORY_ID, _CHANGE_ID = MESSAGE.index("id"), MEMORY.index("id"), CHANGE.index("id")
 _MESSAGE_NUMBER, _MEMORY_NUMBER = MESSAGE.index("number"), MEMORY.index("number")
+_KIND = MEMORY.index("kind")
 _SEQ, _REV, _KEY, _DETAIL = MESSAGE.index("seq"), MEMORY.index("rev"), MEMORY.index("fact_key"), CHANGE.index("detail")
 
 
@@ -151,8 +152,10 @@ class SqlRead:
             for row in found:
                 if memory_digest(row) != row[_MEMORY_CRC]:
                     self._note(row[_MEMORY_ID], row[_MEMORY_NUMBER])
-        named = self._sources([(row[_MEMORY_ID], row[_REV]) for row in sound])
-        return [rows.to_memory(row, sources) for row, sources in zip(sound, named, strict=True)]
+        # A document is derived from nothing: it has no sources to look for.
+        derived = [(row[_MEMORY_ID], row[_REV]) for row in sound if row[_KIND] != "document"]
+        named = iter(self._sources(derived))
+        return [rows.to_memory(row, () if row[_KIND] == "document" else next(named)) for row in sound]
 
     def _sources(self, revisions: Sequence[tuple[str, int]]) -> list[tuple[str, ...]]:
         """The sources of each of these memories as of a revision of it, in one statement."""
