@@ -34,6 +34,8 @@ def checked_path(path: Sequence[str], what: str = "path", *, least: int = 1) -> 
         raise TooLarge(message, size=len(path), limit=MAX_NAMES)
     if len(path) < least:
         raise InvalidInput(f"{what} has no name; pass one at least, such as ['notes', 'paris']")
+    if all(type(part) is str and part.isascii() and part.isalnum() and len(part) <= MAX_NAME for part in path):
+        return tuple(path)
     return tuple(_checked_part(part, f"name {place} of the {what}") for place, part in enumerate(path, start=1))
 
 

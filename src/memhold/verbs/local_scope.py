@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal, TypeVar
@@ -109,7 +110,7 @@ class LocalScope:
     def scope(self) -> Scope:
         return self._scope
 
-    @property
+    @cached_property
     def documents(self) -> AsyncDocuments:
         from memhold.verbs.local_documents import LocalDocuments  # late: who has none of them need not load it
 

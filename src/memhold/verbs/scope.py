@@ -127,7 +127,7 @@ class AsyncScope(Protocol):
             name="remember", title="Remember", idempotent=True,
             use="Save one thing worth knowing later: a fact (attribute and value) or a note (text). Use it when the"
             " user states a preference, a decision or something about themselves, or asks you to remember. A fact"
-            " replaces the older value of its attribute; the history keeps that.",
+            " replaces the older value of its attribute, which the history keeps.",
             shows=("text", "attribute", "value", "subject", "operation", "event_time", "importance", "pinned",
                    "expires_at", "topics", "entities", "session", "idempotency_key"),
         ),
@@ -464,7 +464,7 @@ class AsyncScope(Protocol):
         ),
         tool=Tool(
             name="recall", title="Recall", idempotent=True,
-            use="Search what was said and what is known. Use it before you answer what depends on earlier"
+            use="Search what was said and is known. Use it before you answer what rests on earlier"
             " conversations, preferences or decisions. Only current values come back, unless you ask for as_of,"
             " known_at or include_superseded.",
             shows=("query", "limit", "cursor", "session", "kinds", "roles", "topics", "entities", "since", "until",
