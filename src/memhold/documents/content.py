@@ -13,8 +13,8 @@ from memhold.journal.redaction import redacted_value
 from memhold.ports.stores import Redactor
 from memhold.values.documents import Document
 from memhold.values.errors import InvalidInput, TooLarge
-from memhold.values.jsonable import body_json, json_copy, parse_time
-from memhold.values.records import DOCUMENT, Memory, micros
+from memhold.values.jsonable import body_json, json_copy
+from memhold.values.records import DOCUMENT, Memory, from_micros, micros
 
 __all__ = ["MAX_BYTES", "Content", "checked_content", "document_of", "given_metadata", "redacted_content"]
 
@@ -104,7 +104,8 @@ def given_metadata(memory: Memory) -> dict[str, Any]:
 
 def document_of(memory: Memory, *, content: bool = True) -> Document:
     """A document as it is given back; without `content` that is None."""
-    about, text = memory.about_document, memory.text
+    about, text, kept = memory.about_document, memory.text, dict(memory.metadata)
+    kept.pop(DOCUMENT, None)
     created = about.get("created_at")
     value: Any = None
     if content:
@@ -115,10 +116,10 @@ def document_of(memory: Memory, *, content: bool = True) -> Document:
         id=memory.id,
         content=value,
         size=len(text) if text.isascii() else len(text.encode()),
-        created_at=parse_time(created) if isinstance(created, str) else memory.created_at,
+        created_at=from_micros(created) if isinstance(created, int) else memory.created_at,
         updated_at=memory.created_at,
         expires_at=memory.expires_at,
-        metadata=given_metadata(memory),
+        metadata=kept,
         index=bool(about.get("index", True)),
         state=memory.state,
         origin=memory.origin,

@@ -15,8 +15,7 @@ from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms
 from memhold.values.answers import Receipt
 from memhold.values.errors import Conflict, InvalidInput, RevisionConflict, TooLarge
-from memhold.values.jsonable import iso
-from memhold.values.records import DOCUMENT, Change, Effect, Memory
+from memhold.values.records import DOCUMENT, Change, Effect, Memory, micros
 
 __all__ = ["MAX_MOVED", "check_rev", "move", "put"]
 
@@ -39,8 +38,8 @@ def put(tx: WriteTx, content: Content, *, if_rev: int | None, terms: Terms, writ
     check_rev(content.path, held, if_rev)
     if held is not None and _same(held, content):
         return Receipt(ids=(held.id,))
-    created = None if held is None else held.about_document.get("created_at") or iso(held.created_at)
-    about = {"json": content.json, "index": content.index, "created_at": created or iso(tx.now)}
+    created = None if held is None else held.about_document.get("created_at") or micros(held.created_at)
+    about = {"json": content.json, "index": content.index, "created_at": created or micros(tx.now)}
     fresh = Memory(
         id=writer.ids.new("mem"),
         number=-1,

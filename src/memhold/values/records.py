@@ -291,7 +291,8 @@ class Memory:
 
     @property
     def about_document(self) -> Mapping[str, Any]:
-        """What a document is: `json` (its text is JSON), `index` (it may be found by words and meaning), `created_at`.
+        """What a document is: `json` (its text is JSON), `index` (it may be found by words and meaning), `created_at`
+        (microseconds since 1970).
 
         Empty for every other kind.
         """
