@@ -12,8 +12,8 @@ from itertools import groupby
 from memhold.documents.content import document_of, given_metadata
 from memhold.documents.filters import Filter, passes
 from memhold.documents.paths import Path, below, exactly, key_of, shown
+from memhold.facts.revisions import path_digest
 from memhold.journal.visibility import seen, sees
-from memhold.ports.idempotency import keyed_digest
 from memhold.ports.transaction import ReadTx
 from memhold.values.documents import Document, DocumentPage, Order
 from memhold.values.errors import InvalidInput, NotFound
@@ -27,7 +27,6 @@ __all__ = [
     "list_documents",
     "matching",
     "missing",
-    "path_digest",
     "read_document",
     "standing",
 ]
@@ -38,11 +37,6 @@ PAGE_BYTES = 16 * 1024 * 1024
 _AT_ONCE = 16
 """Documents that are read at once: of the largest size they take 128 MiB."""
 _LAST = 2**62
-
-
-def path_digest(secret: bytes, key: str) -> bytes:
-    """The keyed hash by which what stands at a path is found in one look."""
-    return keyed_digest(secret, "memory", "document", key)
 
 
 def current(tx: ReadTx, path: Path, secret: bytes) -> Memory | None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from memhold.documents.content import Content, given_metadata
 from memhold.documents.paths import Path, key_of, shown
-from memhold.documents.read import at_path, current, missing, path_digest, standing
+from memhold.documents.read import at_path, current, missing, standing
 from memhold.facts.remember import Writer, trust_of
-from memhold.facts.revisions import mind_expiry, revise
+from memhold.facts.revisions import mind_expiry, path_digest, revise
 from memhold.index.documents import index_memories
 from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms

@@ -291,10 +291,9 @@ class Memory:
 
     @property
     def about_document(self) -> Mapping[str, Any]:
-        """What a document is: `json` (its text is JSON), `index` (it may be found by words and meaning), `created_at`
-        (microseconds since 1970).
+        """What a document is: `json` (its text is JSON), `index` (words and meaning may find it), `created_at`.
 
-        Empty for every other kind.
+        The latter is in microseconds since 1970. Empty for every other kind.
         """
         about = self.metadata.get(DOCUMENT) if self.kind == "document" else None
         return about if isinstance(about, Mapping) else {}
