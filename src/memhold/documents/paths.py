@@ -53,7 +53,7 @@ def _checked_part(part: object, what: str) -> str:
 
 def key_of(path: Path) -> str:
     """The key of a path: keys sort as paths do, and that of a path begins those of all below it."""
-    return "".join(f"{name}{PATH_MARK}" for name in path)
+    return PATH_MARK.join((*path, ""))
 
 
 def below(prefix: Path) -> tuple[str, str]:
