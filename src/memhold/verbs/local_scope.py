@@ -6,6 +6,7 @@ What each verb promises is said where it is declared (`scope.AsyncScope`).
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
