@@ -71,6 +71,10 @@ PER_NOTE = 1.0 / 6
 """Calls a note at most, however many there are: it is the bar of 80 notes in 12 calls, with room for the last one."""
 
 
+LINEAR = 1.25
+"""How much more than in proportion calls may grow, for what is rounded up to whole ones; quadratic is 3.9 times."""
+
+
 def _alike(count: int) -> list[str]:
     """Notes of one kind, each with its own number: the densest that there are."""
     return [
@@ -117,16 +121,24 @@ def _peer_calls(texts: Sequence[str]) -> int:
 
     vectors = BuiltinEmbedding().vectors(texts)
     gone = np.zeros(len(texts), dtype=bool)
+    known: dict[int, NDArray[np.int64]] = {}
     calls = 0
+
+    def nearest(number: int) -> list[int]:
+        # What goes from elsewhere does not change the nearest: they are looked for again where one of them went.
+        if number not in known or gone[known[number]].any():
+            known[number] = _near(vectors, gone, number)
+        return known[number].tolist()  # type: ignore[no-any-return]
+
     for number in range(len(texts)):
         if gone[number]:
             continue
-        near = _near(vectors, gone, number)
+        near = nearest(number)
         found = set(near) - {number}
         if not found:
             continue
         capped = len(near) >= PEER_MOST
-        related = {other: set(_near(vectors, gone, other)) - {other, number} for other in found}
+        related = {other: set(nearest(other)) - {other, number} for other in found}
         extra = any(one - found for one in related.values()) and not capped
         missing = any(found - {other} - one for other, one in related.items())
         if not extra and not missing:
@@ -138,22 +150,27 @@ def _peer_calls(texts: Sequence[str]) -> int:
 PEER_DISTANCE, PEER_MOST = 0.35, 11
 
 
-def _near(vectors: NDArray[np.float32], gone: NDArray[np.bool_], number: int) -> list[int]:
+def _near(vectors: NDArray[np.float32], gone: NDArray[np.bool_], number: int) -> NDArray[np.int64]:
     """The nearest that are left within the peer's distance, itself among them."""
     import numpy as np
 
     far = 1.0 - vectors @ vectors[number]
     far[gone] = 2.0
-    order = np.argsort(far, kind="stable")[:PEER_MOST]
-    return [int(one) for one in order if far[one] <= PEER_DISTANCE]
+    order = np.argpartition(far, PEER_MOST)[:PEER_MOST] if len(far) > PEER_MOST else np.arange(len(far))
+    order = order[np.argsort(far[order], kind="stable")]
+    near: NDArray[np.int64] = order[far[order] <= PEER_DISTANCE]
+    return near
 
 
 def _costs(*, quick: bool) -> list[Row]:
     rows = []
     for kind, made in _KINDS.items():
-        for count in SIZES[: 2 if quick else None]:
+        sizes = SIZES[: 2 if quick else None]
+        spent: dict[int, int] = {}
+        for count in sizes:
             doing(f"{count:,} notes, {kind}")
             calls, tokens, seconds = asyncio.run(_cost(kind, count))
+            spent[count] = calls
             rows.append(
                 Row(
                     name=f"{count:,} notes, {kind}",
@@ -161,6 +178,18 @@ def _costs(*, quick: bool) -> list[Row]:
                     against=f"agent-memory-server: {_peer_calls(made(count)):,} merges, and no question",
                     ratio=calls / count,
                     bar=max(PER_NOTE, 3 / count),
+                )
+            )
+        if not quick:  # of few notes whole calls say nothing
+            few, many = sizes[-2], sizes[-1]
+            grown = spent[many] / max(1, spent[few])
+            rows.append(
+                Row(
+                    name=f"{kind}: {many / few:.1f} times the notes",
+                    value=f"{grown:.1f} times the calls",
+                    against=f"linear: {many / few:.1f}",
+                    ratio=grown / (many / few),
+                    bar=LINEAR,
                 )
             )
     return rows

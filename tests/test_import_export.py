@@ -7,15 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
 import pytest
 
-from memhold import Memhold
+from memhold import Memhold, Memory
 from memhold.errors import InvalidInput, StoreReadOnly
+from memhold.faces.python.sync import SyncScope
 from memhold.testing import FakeClock
 from memhold.transfer.export import verify_export
 
@@ -100,6 +101,31 @@ def test_an_export_keeps_ids_times_states_and_sources(mem: Memhold, tmp_path: Pa
     assert [(hit.id, hit.state) for hit in again if hit.kind == "fact"] == [
         (hit.id, hit.state) for hit in then if hit.kind == "fact"
     ]
+
+
+def test_an_export_brings_standing_instructions_which_hold_and_are_ended_as_before(
+    mem: Memhold, tmp_path: Path
+) -> None:
+    with Memhold.open("memory://", worker=False) as old:
+        source = old.scope(user="alice", session="s1")
+        for said in ("Please don't use emojis.", "You can use emojis again.", "Always answer in metric units."):
+            source.add([{"role": "user", "content": said}])
+        source.export(tmp_path / "x.jsonl")
+        want = [(one.id, one.text, one.state, one.sources, one.superseded_by) for one in _instructions(source)]
+    alice = mem.scope(user="alice", session="s2")
+    for _ in range(2):  # a second import of the same adds nothing
+        alice.import_file(tmp_path / "x.jsonl")
+        found = [(one.id, one.text, one.state, one.sources, one.superseded_by) for one in _instructions(alice)]
+        assert found == want
+    head = alice.context([{"role": "user", "content": "How high is it?"}]).messages[0]
+    assert (head["role"], "- Always answer in metric units." in head["content"]) == ("system", True)
+    alice.add([{"role": "user", "content": "Never answer in metric units."}])
+    states = {one.text: one.state for one in _instructions(alice)}
+    assert states["Always answer in metric units."] == "superseded"
+
+
+def _instructions(scope: SyncScope) -> Sequence[Memory]:
+    return scope.list(kinds=["instruction"], states=None).items
 
 
 def test_what_the_scope_says_itself_wins_over_an_export(mem: Memhold, tmp_path: Path) -> None:

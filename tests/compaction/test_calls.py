@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memhold.compact.batches import MOST_SHOWN, Pairs, most_calls, next_batch
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.errors import ModelError
+from memhold.faces.mcp.answers import answer_of
 from memhold.values.records import LINEAGE, Memory
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import APART, Judge, Vectors, around, group, living, merged, partition
@@ -94,12 +95,17 @@ async def test_a_day_has_a_budget_for_all_scopes(opened: Opened, clock) -> None:
     assert len(judge.asked) == 3
     status = [await scope.status() for scope in scopes]
     assert all("compact" in {**one.waiting, **one.due} for one in status), "what waits is told"
+    assert [(one.uncompared, one.compact_calls_left) for one in status] == [(40, 0), (40, 0)]
+    assert "it goes on tomorrow" in answer_of("memory_status", {}, status[0]).said
     clock.advance(timedelta(days=1))
     await mem.settle()
     assert len(judge.asked) == 6
     before = len(judge.asked)
     await scopes[1].compact()
     assert len(judge.asked) > before, "who asks for it is not kept waiting"
+    while (await scopes[1].compact()).more:
+        pass
+    assert (await scopes[1].status()).uncompared == 0
 
 
 async def test_after_runs_that_brought_nothing_more_has_to_come(opened: Opened) -> None:

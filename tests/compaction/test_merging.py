@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memhold.errors import Forgotten, ModelError
+from memhold.faces.mcp.answers import answer_of, rendered
 from memhold.testing.scripted import ScriptedChat
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
 from tests.compaction.conftest import Opened
@@ -302,9 +303,17 @@ async def test_what_adds_stays_and_is_told_together(opened: Opened) -> None:
     both = await living(alice)
     assert [memory.metadata["together"] for memory in both] == [[ids[1]], [ids[0]]]
     assert (await alice.compact()).groups == ()
+    [hit] = (await alice.recall("Where does she race on a track?", kinds=["note"], limit=1)).hits
+    assert (hit.id, [one.id for one in hit.together]) == (ids[0], [ids[1]])
+    said = await rendered(alice, answer_of("recall", {"query": "track"}, await alice.recall("track", limit=1)))
+    assert all(said.count(text) == 1 for text in texts), "an agent is told both"
+    for number in range(40):
+        await alice.remember(f"The track has lane {number}, of red tartan and clay.")
+    context = await alice.context([{"role": "user", "content": "Who races on the track?"}], budget=700)
+    assert all(text in context.as_text() for text in texts)
     [change] = [one for one in await alice.history(ids[0]) if one.verb == "link"]
     await alice.undo(change.id)
-    assert [dict(memory.metadata) for memory in await living(alice)] == [{}, {}]
+    assert [dict(memory.metadata) for memory in (await living(alice))[:2]] == [{}, {}]
 
 
 async def test_a_replacement_without_a_sign_of_change_is_doubted(opened: Opened) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from memhold.context.allocate import Item, Slot, allocate, fill
 from memhold.context.build import build, built
+from memhold.context.excerpt import asked_of
 from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Request
 from memhold.context.shorten import LEAST_KEPT, shorten_message, shorten_text
@@ -528,3 +529,16 @@ def test_the_newest_instruction_stands_in_a_small_budget_beside_a_long_window():
     given_ = [{"role": "user", "content": "hi"}]
     gathered = Inputs(given=given_, instructions=kept, window=WindowRead(messages=journal(held, "openai")))
     assert kept[0].text in build(gathered, request, secret=SECRET).as_text()
+
+
+def test_the_best_message_is_there_in_brief_where_it_does_not_fit_whole():
+    long = "It rained all day and nobody went out. " * 12 + "My locker code is 4711."
+    bodies = [{"role": "user", "content": one} for one in (long, "We had soup for lunch again, " * 6)]
+    said = [replace(one, text=one.body["content"]) for one in journal(bodies, "openai")]
+    asked = asked_of("what is my locker code", said)
+    request = Request(budget=150, reserve=0, strategy="memory_first", shape="openai", threshold=20)
+    gathered = Inputs(given=[{"role": "user", "content": "hi"}], messages=said, asked=asked)
+    text = build(gathered, request, secret=SECRET).as_text()
+    assert "My locker code is 4711." in text
+    assert long not in text
+    assert "read_message" not in text, "what stands in brief costs no handle"

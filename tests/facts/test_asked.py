@@ -21,6 +21,8 @@ from memhold.facts.asked import asked_concepts
         ("나 어디 살아?", "residence"),
         ("私はどこに住んでいますか", "residence"),
         ("我住在哪里？", "residence"),  # noqa: RUF001 - the mark that Chinese writes
+        ("Где я живу?", "residence"),
+        ("Posso comer pão?", "allergy"),
         ("What is my sister called?", "sister"),
     ],
 )
@@ -42,5 +44,9 @@ async def test_the_fact_that_is_asked_for_stands_first_though_it_shares_no_word(
         assert (await scope.recall("Where do I live?")).hits[0].value == "Busan Haeundae"
         assert (await scope.recall("What do I do for a living?")).hits[0].value == "potter"
         assert (await scope.recall("어디 살아?")).hits[0].value == "Busan Haeundae"
+        for attribute, value in (("город", "Тверь"), ("compagnon", "Luc"), ("住まい", "金沢")):
+            await scope.remember(attribute=attribute, value=value, subject="other")
+        assert "Тверь" in [hit.value for hit in (await scope.recall("Где я живу?", limit=3)).hits]
+        assert "Luc" in [hit.value for hit in (await scope.recall("Qui partage ma vie ?", limit=3)).hits]
         text = (await scope.context([{"role": "user", "content": "Where do I live?"}])).as_text()
         assert all(value in text for value in ("Busan Haeundae", "potter", "Miso", "oolong")), "every current fact"

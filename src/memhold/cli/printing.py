@@ -183,7 +183,8 @@ def _shown(hit: Hit) -> str:
     marks += [f"no longer so since {one.since:%Y-%m-%d}: {clean(one.value, 60)}" for one in hit.outdated]
     who = f"{hit.role}: " if hit.role else ""
     mark = f" [{', '.join(marks)}]" if marks else ""
-    return f"{who}{clean(hit.text, _TEXT)}{mark}"
+    beside = "".join(f"\n+ {clean(one.text, _TEXT)}" for one in hit.together)
+    return f"{who}{clean(hit.text, _TEXT)}{mark}{beside}"
 
 
 def _why(hit: Hit) -> str:

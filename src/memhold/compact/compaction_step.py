@@ -288,6 +288,16 @@ class Compaction:
 
     # ------------------------------------------------------------------------------------------------ its cost
 
+    async def waiting(self, scope: Scope) -> tuple[int, int | None]:
+        """How many changed notes of a scope the judge has not seen (at most 140), and the calls that are left today.
+
+        None where there is no judge, and then nothing waits.
+        """
+        if self._judge is None:
+            return 0, None
+        changed = await self._store.read(scope, lambda tx: narrowed(tx, changed_since(tx, ALIKE)))
+        return len(changed.memories), max(0, await self._budget())
+
     async def _budget(self) -> int:
         """How many calls the store may still ask by itself today (UTC), by its usage book and this process's count."""
         today = self._clock.now().date()

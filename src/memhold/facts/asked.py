@@ -90,13 +90,26 @@ def _words(name: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _phrases() -> tuple[tuple[frozenset[str], tuple[str, ...]], ...]:
-    text = (files("memhold.facts.keys") / "data" / "questions.toml").read_text(encoding="utf-8")
     made = []
-    for one in tomllib.loads(text)["asks"]:
-        spaced = [f" {phrase}" for name in LANGUAGES if name not in _UNSPACED for phrase in one.get(name, ())]
+    for one in _asks():
+        spoken = one.keys() - {"ids", "called", *_UNSPACED}
+        spaced = [f" {phrase}" for name in sorted(spoken) for phrase in one[name]]
         unspaced = [phrase for name in _UNSPACED for phrase in one.get(name, ())]
         made.append((frozenset(one["ids"]), (*spaced, *unspaced)))
     return tuple(made)
+
+
+@cache
+def _asks() -> list[dict[str, list[str]]]:
+    text = (files("memhold.facts.keys") / "data" / "questions.toml").read_text(encoding="utf-8")
+    found: list[dict[str, list[str]]] = tomllib.loads(text)["asks"]
+    return found
+
+
+@cache
+def _called() -> dict[str, frozenset[str]]:
+    """By a name of an attribute that the key lexicons do not hold, the concepts that it is one of."""
+    return {name: frozenset(one["ids"]) for one in _asks() for name in one.get("called", ())}
 
 
 def concepts_of(fact: Memory) -> frozenset[str]:
@@ -106,4 +119,5 @@ def concepts_of(fact: Memory) -> frozenset[str]:
 
 @lru_cache(maxsize=16384)
 def _concepts(attribute: str, languages: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(token.id for name in languages for token in read(attribute, name).tokens if token.kind in _SAID)
+    named = frozenset(token.id for name in languages for token in read(attribute, name).tokens if token.kind in _SAID)
+    return named | _called().get(_plain(attribute).strip(), frozenset())

@@ -69,14 +69,14 @@ def _count(tx: WriteTx, memory: Memory, row: Evidence, change_id: str, life: tim
     if memory.state == "expired":
         changed["state"] = "active"
     if not changed:
-        until = lives_until("mid", told=None, now=row.at, life=life)
+        until = lives_until("mid", given=None, now=row.at, life=life)
         tx.add_evidence(row)
         tx.count_evidence(memory.id, evidence=pieces, expires_at=until)
         if until is not None:
             tx.put_due("expire", memory.id, until)
         return None
     tx.add_evidence(replace(row, change_id=change_id))
-    until = lives_until(changed.get("tier", "mid"), told=None, now=row.at, life=life)
+    until = lives_until(changed.get("tier", "mid"), given=None, now=row.at, life=life)
     if until is not None:
         tx.put_due("expire", memory.id, until)
     return revise(tx, memory, **changed, evidence=pieces, expires_at=until)

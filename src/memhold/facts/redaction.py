@@ -9,10 +9,10 @@ from memhold.journal.redaction import redacted_value
 from memhold.ports.stores import Redactor
 from memhold.values.records import Memory
 
-__all__ = ["redacted_memory", "redacted_told"]
+__all__ = ["redacted_input", "redacted_memory"]
 
 
-def redacted_told(told: MemoryInput, redactor: Redactor) -> tuple[MemoryInput, int]:
+def redacted_input(item: MemoryInput, redactor: Redactor) -> tuple[MemoryInput, int]:
     """A note or a fact with its secrets replaced, and how many there were; a fact's value is judged by its attribute.
 
     Raises:
@@ -20,15 +20,15 @@ def redacted_told(told: MemoryInput, redactor: Redactor) -> tuple[MemoryInput, i
     """
     fields, count = {}, 0
     for name in ("text", "subject", "attribute", "value", "metadata"):
-        given = getattr(told, name)
-        held_by = told.attribute or "" if name == "value" else ""
+        given = getattr(item, name)
+        held_by = item.attribute or "" if name == "value" else ""
         fields[name], found = redacted_value(given, redactor, place=f"the {name}", name=held_by)
         count += found
     for name in ("topics", "entities"):
-        labels, found = redacted_value(list(getattr(told, name)), redactor, place=f"the {name}")
+        labels, found = redacted_value(list(getattr(item, name)), redactor, place=f"the {name}")
         fields[name] = tuple(labels)
         count += found
-    return (replace(told, **fields) if count else told), count
+    return (replace(item, **fields) if count else item), count
 
 
 def redacted_memory(memory: Memory, redactor: Redactor) -> Memory:

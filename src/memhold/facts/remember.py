@@ -151,14 +151,14 @@ class Writer:
     session: str | None = None
 
 
-def remember(tx: WriteTx, told: MemoryInput, *, writer: Writer) -> Receipt:
+def remember(tx: WriteTx, given: MemoryInput, *, writer: Writer) -> Receipt:
     """Store a note; the receipt names the memory that now says it. The same note again is the same memory.
 
     The same text with other metadata is a note of its own.
 
-    MemoryInput again with another expiry it takes that; told again after its expiry it is a new memory.
+    Given again with another expiry it takes that; given again after its expiry it is a new memory.
     """
-    fresh = _note(tx, told, writer)
+    fresh = _note(tx, given, writer)
     digest = memory_digest(writer.secret, fresh)
     held = tx.same_content(kind="note", digest=digest, agent=writer.agent)
     over = []
@@ -169,7 +169,7 @@ def remember(tx: WriteTx, told: MemoryInput, *, writer: Writer) -> Receipt:
     elif held is not None:
         if not may_change(writer.author, held):
             return Receipt(ids=(held.id,))  # it is known on a better word: nothing is labelled, pinned or ended
-        changed = relabelled(held, told) | ({} if told.expires_at is None else {"expires_at": told.expires_at})
+        changed = relabelled(held, given) | ({} if given.expires_at is None else {"expires_at": given.expires_at})
         if writer.author.origin == "user" and held.origin != "user" and held.last_confirmed_at is None:
             changed["last_confirmed_at"] = tx.now
         if all(getattr(held, name) == value for name, value in changed.items()):
@@ -188,30 +188,30 @@ def remember(tx: WriteTx, told: MemoryInput, *, writer: Writer) -> Receipt:
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 
-def _note(tx: WriteTx, told: MemoryInput, writer: Writer) -> Memory:
+def _note(tx: WriteTx, given: MemoryInput, writer: Writer) -> Memory:
     """The note as it would be stored if nothing said it yet; its number is taken only then."""
-    at = check_times(tx, told)
+    at = check_times(tx, given)
     at = at if writer.author.origin == "user" else min(at, tx.now)
-    tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
+    tier: Tier = "long" if given.pinned or given.importance == "high" else "mid"
     return Memory(
         id=writer.ids.new("mem"),
         number=-1,
         kind="note",
-        text=told.text or "",
+        text=given.text or "",
         tier=tier,
         agent=writer.agent,
         session=writer.session,
-        topics=told.topics,
-        entities=told.entities,
-        metadata=told.metadata,
-        importance=told.importance,
-        pinned=told.pinned,
+        topics=given.topics,
+        entities=given.entities,
+        metadata=given.metadata,
+        importance=given.importance,
+        pinned=given.pinned,
         origin=writer.author.origin,
         actor=writer.author.name,
         trust=trust_of(writer.author),
         event_time=at,
         valid_from=at,
-        expires_at=told.expires_at,
+        expires_at=given.expires_at,
         created_at=tx.now,
         recorded_at=tx.now,
     )
@@ -246,15 +246,17 @@ class Labels(Protocol):
         ...
 
 
-def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
+def relabelled(held: Memory, given: Labels) -> dict[str, Any]:
     """What the same content told again changes: labels, a pin, a higher importance; empty when nothing."""
     order = ("low", "mid", "high")
-    importance = max(held.importance, told.importance, key=order.index) if told.importance != "mid" else held.importance
-    pinned = held.pinned or told.pinned
+    importance = (
+        max(held.importance, given.importance, key=order.index) if given.importance != "mid" else held.importance
+    )
+    pinned = held.pinned or given.pinned
     wanted: dict[str, Any] = {
-        "topics": capped(held.topics, told.topics, MAX_TOPICS),
-        "entities": capped(held.entities, told.entities, MAX_ENTITIES),
-        "metadata": {**held.metadata, **told.metadata},
+        "topics": capped(held.topics, given.topics, MAX_TOPICS),
+        "entities": capped(held.entities, given.entities, MAX_ENTITIES),
+        "metadata": {**held.metadata, **given.metadata},
         "pinned": pinned,
         "importance": importance,
     }
@@ -264,21 +266,21 @@ def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
     return changed
 
 
-def check_times(tx: WriteTx, told: MemoryInput) -> datetime:
+def check_times(tx: WriteTx, given: MemoryInput) -> datetime:
     """When it became true: as told, else now.
 
     Raises:
         InvalidInput: more than a day ahead, or an expiry before it.
     """
-    at = told.event_time or tx.now
+    at = given.event_time or tx.now
     if at > tx.now + AHEAD:
         raise InvalidInput(
             f"event_time {at.isoformat()} lies more than {AHEAD} after now; "
             "it is when it became true: put a plan into the text"
         )
-    if told.expires_at is not None and told.expires_at <= at:
+    if given.expires_at is not None and given.expires_at <= at:
         raise InvalidInput(
-            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; "
+            f"expires_at {given.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; "
             "pass a later one"
         )
     return at

@@ -209,7 +209,7 @@ def _fresh(
     )
     if said.expires_at is None and promotes(memory, pieces, ()):
         memory = replace(memory, tier="long")
-    return replace(memory, expires_at=lives_until(memory.tier, told=said.expires_at, now=now, life=work.life))
+    return replace(memory, expires_at=lives_until(memory.tier, given=said.expires_at, now=now, life=work.life))
 
 
 def _apply(
@@ -325,7 +325,7 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
     told_until = temporary(rows) or said.expires_at is not None
     until = changed.pop("expires_at", held.expires_at)
     if not told_until:
-        until = lives_until(held.tier, told=None, now=tx.now, life=work.life)
+        until = lives_until(held.tier, given=None, now=tx.now, life=work.life)
     moved = replace(held, **changed)
     if not told_until and promotes(moved, pieces, rows):
         changed |= {"tier": "long"}

@@ -13,26 +13,26 @@ from memhold.values.records import Change
 __all__ = ["tell_fact"]
 
 
-def tell_fact(tx: WriteTx, told: MemoryInput, *, writer: Writer, life: timedelta) -> Receipt:
+def tell_fact(tx: WriteTx, given: MemoryInput, *, writer: Writer, life: timedelta) -> Receipt:
     """Put a told fact into its timeline; the receipt names the memory that now says it, none where nothing was done.
 
     MemoryInput again without anything new it makes no change; it still counts as evidence.
     """
     change_id = writer.ids.new("chg")
-    own, at = writer.author.origin == "user", check_times(tx, told)
+    own, at = writer.author.origin == "user", check_times(tx, given)
     said = Statement(
-        subject=told.subject,
-        attribute=told.attribute or "",
-        value=told.value or "",
+        subject=given.subject,
+        attribute=given.attribute or "",
+        value=given.value or "",
         # Only a person may speak of what is to come: what is dated ahead would stand over what they say next.
         at=at if own else min(at, tx.now),
-        operation=told.operation,
-        importance=told.importance,
-        pinned=told.pinned,
-        expires_at=told.expires_at,
-        topics=told.topics,
-        entities=told.entities,
-        metadata=told.metadata,
+        operation=given.operation,
+        importance=given.importance,
+        pinned=given.pinned,
+        expires_at=given.expires_at,
+        topics=given.topics,
+        entities=given.entities,
+        metadata=given.metadata,
         trust=trust_of(writer.author),
         own_words=own,
     )

@@ -64,10 +64,10 @@ def entry_tier(
     return "long" if importance == "high" or lasting else "mid"
 
 
-def lives_until(tier: Tier, *, told: datetime | None, now: datetime, life: timedelta) -> datetime | None:
+def lives_until(tier: Tier, *, given: datetime | None, now: datetime, life: timedelta) -> datetime | None:
     """When a fact leaves its tier: when the user said so, else a life after its last evidence in the mid tier."""
-    if told is not None:
-        return told
+    if given is not None:
+        return given
     return now + life if tier == "mid" else None
 
 

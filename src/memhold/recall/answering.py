@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memhold.facts.outdated import Outdated
+from memhold.facts.together import told_with, with_linked
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import Repeats
 from memhold.index.words import best_first
@@ -88,6 +89,8 @@ def answered(
     page = list(_loaded(tx, ranking, [*order, *ranking.filling], held))
     found = _candidates(tx, ranking, page)
     hits = [_excerpted(as_hit(one, item), item, ranking.sentences) for one, (_, item) in zip(found, page, strict=True)]
+    linked = told_with(tx, [item for _, item in page])
+    hits = [replace(hit, together=linked.get(hit.id, ())) for hit in hits] if linked else hits
     following = len(place.shown) + end
     more = following < ranking.total
     answer = Recall(
@@ -125,9 +128,13 @@ def _sure(tx: ReadTx, ranking: Ranking, held: Mapping[int, Memory] | None, shown
 
 
 def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:
-    """The first page of a ranking, the items alone: messages and the memories that nothing took the place of."""
+    """The first page of a ranking, the items alone: messages and the memories that nothing took the place of.
+
+    What is told together with one of them stands right behind it.
+    """
     page = _loaded(tx, ranking, [*ranking.order[:limit].tolist(), *ranking.filling], None)
-    return [item for _, item in page if isinstance(item, Message) or item.superseded_by is None]
+    current = [item for _, item in page if isinstance(item, Message) or item.superseded_by is None]
+    return with_linked(tx, current, limit)
 
 
 def _unshown(ranking: Ranking, place: Place) -> Ranking:

@@ -9,9 +9,7 @@ from memhold.ports.transaction import ReadTx
 from memhold.values.answers import Ended, Hit, Reason
 from memhold.values.records import HitKind, Memory, Message
 
-__all__ = ["MAX_NEIGHBOURS", "Candidate", "as_hit", "with_neighbours"]
-
-MAX_NEIGHBOURS = 20
+__all__ = ["Candidate", "as_hit", "with_neighbours"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,6 @@ from memhold.recall.conversation import carried
 from memhold.recall.expected import expected
 from memhold.recall.filters import allowed_rows, held_then, passing_rows
 from memhold.recall.fusion import SIGNALS, Signal, asked_of, fuse, weights_of
-from memhold.recall.hits import MAX_NEIGHBOURS
 from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
@@ -42,6 +41,7 @@ from memhold.recall.signals import (
     words_signal,
 )
 from memhold.values.answers import Query, Recall
+from memhold.values.bounds import MAX_HITS, MAX_NEIGHBOURS
 from memhold.values.errors import InvalidInput, TooLarge
 from memhold.values.records import STATES, TIERS, Memory, Message, micros
 
@@ -53,11 +53,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "Related", "checked", "recall", "related", "said_in"]
+__all__ = ["MAX_QUERY", "Caches", "Meaning", "Related", "checked", "recall", "related", "said_in"]
 
 T = TypeVar("T")
 
-MAX_LIMIT = 1000
 MAX_QUERY = 10_000
 """Longest question, in characters: more is a text to add, not to ask."""
 LATE = "out of time"
@@ -110,8 +109,8 @@ def checked(query: Query) -> Query:
         message = f"the question has {len(query.text)} characters; at most {MAX_QUERY} can be asked"
         raise TooLarge(message, size=len(query.text), limit=MAX_QUERY)
     _typed(query)
-    if not 1 <= query.limit <= MAX_LIMIT:
-        raise InvalidInput(f"limit is {query.limit}; it must be 1 to {MAX_LIMIT}")
+    if not 1 <= query.limit <= MAX_HITS:
+        raise InvalidInput(f"limit is {query.limit}; it must be 1 to {MAX_HITS}")
     if query.offset < 0:
         raise InvalidInput(f"offset is {query.offset}; it must not be negative")
     if not 0 <= query.neighbours <= MAX_NEIGHBOURS:

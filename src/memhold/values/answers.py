@@ -152,7 +152,8 @@ class Hit:
     message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
     they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
     the text has one sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
-    `last_confirmed_at` when a person last said that it is so.
+    `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
+    compaction found: they are told with it, whether the question finds them or not.
     """
 
     id: str
@@ -180,6 +181,7 @@ class Hit:
     entities: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     neighbours: tuple[Message, ...] = ()
+    together: tuple[Memory, ...] = ()
     origin: Origin = "user"
     actor: str | None = None
     last_confirmed_at: datetime | None = None
@@ -493,8 +495,9 @@ class Status:
     that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
     each model that is configured how it fares; `windows` counts the windows of messages that wait for one.
     `open_suspicions` counts what a person should settle: contradictions, and keys that may be one concept. `redacted`
-    counts the
-    secrets that were replaced in this scope since this process opened the store.
+    counts the secrets that were replaced in this scope since this process opened the store. `uncompared` counts notes
+    that compaction has not compared with others yet (at most 140), `compact_calls_left` the calls that it may still
+    make by itself today (UTC) for the whole store: where that is 0, they wait for tomorrow. None where no model judges.
     """
 
     messages: int
@@ -517,3 +520,5 @@ class Status:
     windows: int = 0
     open_suspicions: int = 0
     redacted: int = 0
+    uncompared: int = 0
+    compact_calls_left: int | None = None

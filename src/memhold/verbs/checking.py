@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
+from memhold.values.bounds import Bounds
 from memhold.values.errors import InvalidInput
 from memhold.verbs.declaration import Verb
 
@@ -34,10 +35,10 @@ _NAMES: Mapping[Any, str] = {
 
 
 def check(verb: Verb, given: Mapping[str, Any]) -> None:
-    """Refuse arguments that are not of their declared types; what a value means is the verb's own to judge.
+    """Refuse arguments that are not of their declared types or bounds; what else one means is the verb's own to judge.
 
     Raises:
-        InvalidInput: one of them is of another type; the message says what to pass.
+        InvalidInput: one of them is of another type or out of bounds; the message says what to pass.
     """
     for name, value in given.items():
         if name == "messages":
@@ -46,6 +47,15 @@ def check(verb: Verb, given: Mapping[str, Any]) -> None:
         if not fits(value, declared):
             shown = list(value) if isinstance(value, tuple) else value
             raise InvalidInput(f"{name} is {shown!r:.40}; pass {described(declared)}")
+        if value is not None and name in verb.bounds:
+            _bounded(name, value, verb.bounds[name])
+
+
+def _bounded(name: str, value: float, bounds: Bounds) -> None:
+    least, most = bounds
+    if value < least or (most is not None and value > most):
+        wanted = f"at least {least}" if most is None else f"{least} to {most}"
+        raise InvalidInput(f"{name} is {value:.40g}; it must be {wanted}")
 
 
 def judged(verb: Verb, method: F) -> F:

@@ -15,6 +15,8 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
+from memhold.values.bounds import Bounds
+
 __all__ = ["Command", "Http", "Parameter", "Right", "Tool", "Verb", "verb", "verbs_of"]
 
 Right = Literal["read", "write", "admin"]
@@ -116,6 +118,7 @@ class Verb:
     http: Http | None = None
     tool: Tool | None = None
     command: Command | None = None
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
     source: Callable[..., Any]
 
     @property
@@ -132,12 +135,21 @@ class Verb:
 
 
 def verb(
-    needs: Right, *, http: Http | None = None, tool: Tool | None = None, command: Command | None = None
+    needs: Right,
+    *,
+    http: Http | None = None,
+    tool: Tool | None = None,
+    command: Command | None = None,
+    bounds: Mapping[str, Bounds] = MappingProxyType({}),
 ) -> Callable[[F], F]:
-    """Declare a method as a verb; a face that is not named cannot do it."""
+    """Declare a method as a verb; a face that is not named cannot do it.
+
+    `bounds` are the least and the most that its numbers may be: every face refuses what is beyond, and every schema
+    says so.
+    """
 
     def marked(method: F) -> F:
-        setattr(method, _MARK, {"needs": needs, "http": http, "tool": tool, "command": command})
+        setattr(method, _MARK, {"needs": needs, "http": http, "tool": tool, "command": command, "bounds": bounds})
         return method
 
     return marked
@@ -168,6 +180,8 @@ def _read(method: Callable[..., Any], said: Mapping[str, Any]) -> Verb:
         for one in signature.parameters.values()
         if one.name != "self"
     }
+    if unknown := said["bounds"].keys() - parameters.keys():
+        raise ValueError(f"{method.__qualname__} bounds {min(unknown)!r}, which it does not take")
     if told:
         raise ValueError(f"{method.__qualname__} documents {min(told)!r}, which it does not take; mend the docstring")
     return Verb(

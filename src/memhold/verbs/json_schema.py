@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args, get_origin
 
+from memhold.values.bounds import Bounds
 from memhold.verbs.declaration import Parameter, Verb
 
 __all__ = ["property_of", "schema_of"]
@@ -40,6 +41,14 @@ def schema_of(declared: Any) -> dict[str, Any]:
     return {}
 
 
+def _bounded(schema: dict[str, Any], bounds: Bounds) -> dict[str, Any]:
+    """The schema of a number with the least and the most that it may be."""
+    if "anyOf" in schema:
+        return {"anyOf": [one if one.get("type") == "null" else _bounded(one, bounds) for one in schema["anyOf"]]}
+    least, most = bounds
+    return {**schema, "minimum": least, **({} if most is None else {"maximum": most})}
+
+
 def property_of(verb: Verb, parameter: Parameter, *, nullable: bool = True) -> dict[str, Any]:
     """A parameter as a property: its schema, its sentence, and its default where that says something.
 
@@ -49,6 +58,8 @@ def property_of(verb: Verb, parameter: Parameter, *, nullable: bool = True) -> d
     if not nullable and "anyOf" in schema:
         told = [one for one in schema["anyOf"] if one.get("type") != "null"]
         schema = dict(told[0]) if len(told) == 1 else {"anyOf": told}
+    if parameter.name in verb.bounds:
+        schema = _bounded(schema, verb.bounds[parameter.name])
     said = " ".join(part for part in (parameter.doc, schema.pop("description", "")) if part)
     found = {**schema, "description": said} if said else schema
     if parameter.required or parameter.default is None:

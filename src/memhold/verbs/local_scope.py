@@ -91,10 +91,8 @@ from memhold.verbs.transactions import Transactions
 __all__ = ["LocalScope", "as_tuple"]
 
 T = TypeVar("T")
-MAX_MESSAGES = 10_000
 MAX_SESSION_METADATA = 256 * 1024
 """Bytes of JSON that an application may keep beside a session."""
-MAX_PAGE = 1000
 
 
 class LocalScope:
@@ -427,14 +425,10 @@ class LocalScope:
         return Page(items=page, cursor=f"n{page[-1].number}" if more else None, damaged=damaged)
 
     async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
-        if not 1 <= limit <= MAX_MESSAGES:
-            raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_MESSAGES}")
         name = self._scope.session or ""
         return tuple(await self._tx.read(lambda tx: page_of_messages(tx, name, after=after, limit=limit)))
 
     async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
-        if offset < 0 or limit < 1:
-            raise InvalidInput(f"offset is {offset} and limit {limit}; pass an offset from 0 and a limit from 1")
         found = await self._tx.read(lambda tx: get(tx, message_id))
         if not isinstance(found, Message):
             raise WrongKind(f"{message_id} is a {found.kind}; read_message takes msg_…", id=message_id)
@@ -444,8 +438,6 @@ class LocalScope:
         return await self._tx.read(lambda tx: history(tx, item_id))
 
     async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
-        if after < 0 or not 1 <= limit <= MAX_PAGE:
-            raise InvalidInput(f"after is {after} and limit {limit}; pass after from 0 and a limit of 1 to {MAX_PAGE}")
         return await self._tx.read(lambda tx: changes(tx, after=after, limit=limit))
 
     async def summaries(
@@ -532,7 +524,10 @@ class LocalScope:
         facts = self._runtime.store.facts
         models = await self._runtime.health()
         found = await self._tx.read(lambda tx: status(tx, facts, models=models))
-        return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
+        compaction = self._runtime.compaction
+        uncompared, left = (0, None) if compaction is None else await compaction().waiting(self._scope)
+        redacted = self._runtime.redactions[self._scope.namespace, self._scope.user]
+        return replace(found, redacted=redacted, uncompared=uncompared, compact_calls_left=left)
 
     async def residue(self, text: str) -> Residue:
         self._runtime.guard()
@@ -733,8 +728,6 @@ def _listing(
     cursor: str | None,
     written: Written,
 ) -> Listing:
-    if not 1 <= limit <= MAX_PAGE:
-        raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_PAGE}")
     unknown = (set(as_tuple(kinds) or ()) - set(KINDS)) | (set(as_tuple(states) or ()) - set(STATES))
     if unknown:
         raise InvalidInput(f"unknown kinds or states: {sorted(unknown)}; known are {', '.join((*KINDS, *STATES))}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from memhold.values.bounds import MAX_HITS, MAX_MESSAGES, MAX_NEIGHBOURS, MAX_PAGE
 from memhold.verbs.declaration import Command, Http, Tool, verb
 
 if TYPE_CHECKING:
@@ -447,6 +448,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
+        bounds={"limit": (1, MAX_HITS), "offset": (0, None), "neighbours": (0, MAX_NEIGHBOURS)},
         http=Http(
             method="POST", path="/recall", tag="recall", in_session=True,
             examples={
@@ -535,6 +537,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
+        bounds={"budget": (1, None), "reserve": (0, None), "tail": (0, None), "crossover_turn_threshold": (0, None)},
         http=Http(
             method="POST", path="/context", tag="recall", in_session=True,
             examples={
@@ -618,6 +621,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
+        bounds={"limit": (1, MAX_PAGE)},
         http=Http(method="GET", path="/memories", tag="memories", operation="list_memories"),
         command=Command(
             name="list", section=MEMORY, line="List memories, oldest first.",
@@ -660,6 +664,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
+        bounds={"after": (0, None), "limit": (1, MAX_MESSAGES)},
         http=Http(
             method="GET", path="/messages", tag="messages", in_session=True,
             by_hand="a page ends behind so many characters too",
@@ -683,6 +688,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
+        bounds={"offset": (0, None), "limit": (1, None)},
         http=Http(
             method="GET", path="/messages/{message_id}/text", tag="messages", by_hand="the text is a field of an object"
         ),
@@ -727,7 +733,11 @@ class AsyncScope(Protocol):
         """
         ...
 
-    @verb("read", http=Http(method="GET", path="/changes", tag="changes"))
+    @verb(
+        "read",
+        http=Http(method="GET", path="/changes", tag="changes"),
+        bounds={"after": (0, None), "limit": (1, MAX_PAGE)},
+    )
     async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
         """What changed, in the order in which it was committed.
 
@@ -745,6 +755,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
+        bounds={"limit": (1, MAX_HITS), "offset": (0, None)},
         http=Http(method="GET", path="/summaries", tag="recall"),
         command=Command(
             name="summaries", section=MEMORY, line="Show what happened, window by window, or by day, week or month.",
@@ -1004,6 +1015,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        bounds={"most": (0, None)},
         http=Http(
             method="POST", path="/retain", tag="memories", in_session=True,
             examples={

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memhold.facts.redaction import redacted_told
+from memhold.facts.redaction import redacted_input
 from memhold.facts.remember import MemoryInput
 from memhold.values.answers import Receipt
 from memhold.values.records import Scope
@@ -13,9 +13,9 @@ from memhold.verbs.runtime import Runtime
 __all__ = ["cleaned", "cleaned_value", "counted", "noted"]
 
 
-def cleaned(runtime: Runtime, told: MemoryInput) -> tuple[MemoryInput, int]:
+def cleaned(runtime: Runtime, given: MemoryInput) -> tuple[MemoryInput, int]:
     """A note or a fact without its secrets, and how many there were."""
-    return (told, 0) if runtime.redactor is None else redacted_told(told, runtime.redactor)
+    return (given, 0) if runtime.redactor is None else redacted_input(given, runtime.redactor)
 
 
 async def cleaned_value(runtime: Runtime, scope: Scope, memory_id: str, value: str) -> tuple[str, int]:

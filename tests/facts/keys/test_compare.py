@@ -68,6 +68,8 @@ def test_never_raises_symmetric_reflexive(a: str, b: str) -> None:
     st.sampled_from(["", "?", "!", ".", " :"]),
 )
 def test_case_punctuation_and_spacing_do_not_matter(row, case, space, end) -> None:
+    if space == "_" and any(map(str.isdigit, row.a.attribute)):
+        space = " "  # "user_1" and "User 1" are two
     written = case(row.a.attribute).replace(" ", space) + end
     assert compare(canonical(None, written), row.a).same == "same"
     if " " in row.a.attribute:

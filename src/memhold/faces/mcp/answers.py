@@ -201,13 +201,22 @@ def _recall(found: Recall, *, asked: bool) -> Answer:
     notes += late
     if found.cursor is not None:
         notes.append(f"{found.total:,} matched; for more ask the same with cursor {found.cursor}")
-    lines = tuple(entry(hit.id, _about(hit), hit.text) for hit in found.hits)
-    recalled = Recalled(ids=tuple(hit.id for hit in found.hits), lines=lines)
+    shown = {hit.id for hit in found.hits}
+    lines = [line for hit in found.hits for line in _lines(hit, shown)]
+    ids = dict.fromkeys(one for hit in found.hits for one in (hit.id, *(other.id for other in hit.together)))
+    recalled = Recalled(ids=tuple(ids), lines=tuple(lines))
     return Answer(said="\n".join(notes), recalled=recalled)
 
 
 def _damaged(ids: Sequence[str]) -> list[str]:
     return [f"Left out as damaged on the disk: {', '.join(ids)}. Ask for 'memhold doctor' to be run."] if ids else []
+
+
+def _lines(hit: Hit, shown: set[str]) -> list[str]:
+    """A hit, and what is told with it, each once in an answer."""
+    others = [one for one in hit.together if one.id not in shown]
+    shown |= {one.id for one in others}
+    return [entry(hit.id, _about(hit), hit.text), *(memory_entry(one) for one in others)]
 
 
 def _about(hit: Hit) -> list[str]:
@@ -283,6 +292,9 @@ def _status(found: Status) -> str:
         lines.append(f"Windows that wait for a model: {found.windows}. Saving and recalling go on without it.")
     if found.last_error:
         lines.append(f"Last error of that work: {found.last_error}.")
+    if found.uncompared:
+        when = "; today's calls are used up, it goes on tomorrow" if found.compact_calls_left == 0 else ""
+        lines.append(f"{counted(found.uncompared, 'note')} wait to be compared with the others{when}.")
     if found.open_suspicions:
         lines.append(f"{counted(found.open_suspicions, 'suspicion')} for a person to settle (memhold suspicions list).")
     return "\n".join(lines)

@@ -33,6 +33,7 @@ class ToolsByHand:
             " to begin or continue a conversation.",
             shows=("message", "query", "budget", "strategy", "session"),
         ),
+        bounds={"budget": (1, None)},
     )  # fmt: skip
     async def get_context(
         self,

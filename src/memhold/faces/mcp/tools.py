@@ -24,7 +24,7 @@ __all__ = ["TOOLS", "Caller", "Refused", "ToolSpec", "input_schema", "tools_of"]
 
 _SESSION = {
     "type": "string",
-    "description": "Which conversation, by a name of yours; left out: the unnamed one.",
+    "description": "Which conversation, by a name of yours; else the unnamed one.",
 }
 
 

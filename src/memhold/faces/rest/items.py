@@ -22,11 +22,11 @@ from memhold.faces.rest.frame import (
 from memhold.faces.rest.verb_routes import asked
 from memhold.history.forget import Sources
 from memhold.values.answers import Compacted, Consolidated, Erasure, Receipt
+from memhold.values.bounds import MAX_MESSAGES
 from memhold.values.errors import NotFound, RevisionConflict, WrongKind
 from memhold.values.principal import principal_of
 from memhold.values.records import Change, Memory, Message
 from memhold.verbs.declaration import verbs_of
-from memhold.verbs.local_scope import MAX_MESSAGES
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 

@@ -300,7 +300,20 @@ def _in_language(a: Key, b: Key, language: str) -> Verdict:
     )
 
 
+_NUMBERED = re.compile(r"[^\W\d_]*[\W_]*\d(?:\w|[-./:](?=\w))*")
+"""A number with the word and the signs that it hangs on: "user_1", "User 1", "q3", "v1.2"."""
+
+
+@lru_cache(maxsize=16384)
+def _numbered(full: str) -> tuple[str, ...]:
+    """What of a key is an identifier: as it is written but for case, in any order."""
+    return tuple(sorted(" ".join(one.split()) for one in _NUMBERED.findall(full.casefold())))
+
+
 def _words_only(a: Key, b: Key) -> Verdict:
+    if _numbered(a.full) != _numbered(b.full):
+        reason = "an identifier is written otherwise: other digits or separators are another thing"
+        return Verdict(same="different", rule="number", reason=reason)
     if verdict := _exact(a, b):
         return verdict
     common = [language for language in a.languages if language in b.languages]

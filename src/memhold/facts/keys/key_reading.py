@@ -195,7 +195,9 @@ def _named(tokens: list[Token], known: Lexicon) -> list[Token]:
     if len(tokens) == 1 and (alone := known.alone.get(tokens[0].id)):
         return [replace(tokens[0], id=alone, kind="attribute")]
     if tokens and (final := known.final.get(tokens[-1].id)) and not any(t.id == "favorite" for t in tokens):
-        return [*tokens[:-1], replace(tokens[-1], id=final, kind="attribute")]
+        tokens = [*tokens[:-1], replace(tokens[-1], id=final, kind="attribute")]
+    if len(tokens) > 1 and tokens[-1].id == "residence" and tokens[-2].id == "home":
+        return [*tokens[:-2], tokens[-1]]  # the address of one's home is where one lives
     return tokens
 
 

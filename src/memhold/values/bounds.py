@@ -1,0 +1,19 @@
+"""How much can be asked at once: what the verbs declare, the engine checks and every schema shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["MAX_HITS", "MAX_MESSAGES", "MAX_NEIGHBOURS", "MAX_PAGE", "Bounds"]
+
+Bounds = tuple[int, int | None]
+"""The least and the most that a number may be; None for no most."""
+
+MAX_HITS: Final = 1000
+"""Hits of one answer of `recall`."""
+MAX_NEIGHBOURS: Final = 20
+"""Turns that are shown on each side of a hit."""
+MAX_MESSAGES: Final = 10_000
+"""Messages of one page of the journal."""
+MAX_PAGE: Final = 1000
+"""Memories or changes of one page."""

@@ -1,0 +1,76 @@
+"""The least and the most of each number: declared once, refused by every face in the same words, shown by every schema."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memhold import AsyncMemhold, Query
+from memhold.errors import InvalidInput
+from memhold.faces.mcp.tools import TOOLS, input_schema
+from memhold.verbs.checking import check
+from memhold.verbs.declaration import Verb, verbs_of
+from memhold.verbs.json_schema import property_of
+from memhold.verbs.scope import AsyncScope
+from tests.rest.serving import live
+
+BOUNDED = [
+    (verb, name, least, most) for verb in verbs_of(AsyncScope).values() for name, (least, most) in verb.bounds.items()
+]
+NUMBERS = {"limit", "offset", "after", "neighbours", "budget", "reserve", "tail", "most", "crossover_turn_threshold"}
+
+
+@pytest.mark.parametrize(("verb", "name", "least", "most"), BOUNDED, ids=lambda one: getattr(one, "name", str(one)))
+def test_a_number_is_bounded_where_its_schema_says(verb: Verb, name: str, least: int, most: int | None) -> None:
+    told = property_of(verb, verb.parameters[name], nullable=False)
+    assert (told["minimum"], told.get("maximum")) == (least, most)
+    check(verb, {name: least})
+    with pytest.raises(InvalidInput, match=f"{name} is {least - 1}; it must be"):
+        check(verb, {name: least - 1})
+    if most is not None:
+        check(verb, {name: most})
+        with pytest.raises(InvalidInput, match=f"it must be {least} to {most}"):
+            check(verb, {name: most + 1})
+
+
+def test_no_number_of_a_verb_is_without_bounds() -> None:
+    """A revision may be any number: one that never was is a conflict."""
+    for verb in verbs_of(AsyncScope).values():
+        numbers = {name for name, one in verb.parameters.items() if name in NUMBERS and "int" in one.annotation}
+        assert numbers == set(verb.bounds), verb.name
+
+
+def test_the_tools_show_them() -> None:
+    shown = {name: input_schema(spec)["properties"] for name, spec in TOOLS.items()}
+    assert (shown["recall"]["limit"]["minimum"], shown["recall"]["limit"]["maximum"]) == (1, 1000)
+    assert shown["get_context"]["budget"]["minimum"] == 1
+
+
+async def test_every_face_says_the_same() -> None:
+    async with live() as server:
+        token = await server.token(user="alice")
+        remote = (await server.opened(user="alice")).scope(user="alice")
+        said = "limit is 1001; it must be 1 to 1000"
+        calls: list[Any] = [server.memhold.scope(user="alice"), remote]
+        for scope in calls:
+            for call in (scope.recall("x", limit=1001), scope.list(limit=1001), scope.changes(limit=1001)):
+                with pytest.raises(InvalidInput, match=said):
+                    await call
+            assert (await scope.recall("x", limit=1000)).hits == ()
+        async with server.client(token) as http:
+            refused = await http.post("/v1/recall", json={"query": "x", "limit": 1001})
+            assert said in refused.json()["detail"]
+            told = (await http.get("/openapi.json")).json()["paths"]["/v1/recall"]["post"]["requestBody"]["content"]
+            limit = told["application/json"]["schema"]["properties"]["limit"]
+            assert (limit["minimum"], limit["maximum"]) == (1, 1000)
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "recall", "arguments": {"query": "x", "limit": 1001}}}  # fmt: skip
+            headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
+            assert said in json.dumps((await http.post("/mcp", json=body, headers=headers)).json())
+
+
+async def test_a_question_as_one_value_is_bounded_too() -> None:
+    async with AsyncMemhold.open("memory://", worker=False) as mem:
+        with pytest.raises(InvalidInput, match="limit is 1001; it must be 1 to 1000"):
+            await mem.scope(user="alice").recall(Query(text="x", limit=1001))
