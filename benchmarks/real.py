@@ -114,12 +114,18 @@ def _reply(model: str, held: Mapping[str, Any]) -> ChatReply:
 
 
 def demo_windows() -> list[Window]:
-    """The five sessions of the bundled conversation."""
-    text = files("memhold").joinpath("data/demo_conversation.jsonl").read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in text.splitlines()]
+    """The five sessions of the bundled conversation, each with what the bundled questions about it expect."""
+    data = files("memhold").joinpath("data")
+    rows = [json.loads(line) for line in data.joinpath("demo_conversation.jsonl").read_text("utf-8").splitlines()]
+    questions = json.loads(data.joinpath("demo_questions.json").read_text("utf-8"))
     named = dict.fromkeys(row["session"] for row in rows)
     return [
-        Window(user="mina", session=name, messages=tuple(_message(row) for row in rows if row["session"] == name))
+        Window(
+            user="mina",
+            session=name,
+            messages=tuple(_message(row) for row in rows if row["session"] == name),
+            golds=tuple(one["expect"] for one in questions if {rows[at]["session"] for at in one["answers"]} == {name}),
+        )
         for name in named
     ]
 

@@ -137,6 +137,7 @@ DATA = {
     "storage/sqlite": {".sql"},
     "storage/sqlite/migrations": {".sql"},
     "testing/chaos": {".jsonl"},
+    "text/data": {".npz"},
 }
 """Where data may stand in the package, and of which kinds: all of it was made for this project."""
 

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from memhold.compact.batches import MOST_SHOWN, Pairs, most_calls, next_batch
 from memhold.compact.groups import MAX_SOURCES, leaves
+from memhold.compact.survey import survey
 from memhold.errors import ModelError
 from memhold.faces.mcp.answers import answer_of
+from memhold.facts.changed_notes import ALIKE, Bounds, changed_since
+from memhold.recall.recall import Caches
 from memhold.values.records import LINEAGE, Memory
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import APART, Judge, Vectors, around, group, living, merged, partition
@@ -235,3 +238,18 @@ def test_batches_end_cover_what_they_can_and_fit(pairs: Pairs) -> None:
 def test_calls_grow_with_the_notes_and_nothing_else(count: int) -> None:
     assert most_calls(count) <= count
     assert most_calls(count) <= max(3, count / 7 + 1)
+
+
+async def test_what_tells_of_a_change_is_compared_with_what_was_told_before_it(opened: Opened, clock) -> None:
+    """Later notes may be nearer: what it replaces is not among them."""
+    alice = (await opened(Judge(lambda _: APART), "none")).scope(user="alice")
+    old, new = "Commutes by tram and ferry", "Switched to the new red bicycle for the ride to work, no more tram"
+    later = [f"The new red bicycle for the ride to work needs part {number}" for number in range(6)]
+    others = [f"The tram and the ferry take pass {number}" for number in range(4)]
+    for text in (old, *others, new, *later):
+        await alice.remember(text, event_time=clock.now())
+        clock.advance(60)
+    seen = lambda tx: survey(tx, Caches(), changed_since(tx, ALIKE), Bounds(), None).pairs  # noqa: E731 - of this test
+    pairs = await alice._tx.read(seen)
+    texts = {number: memory.text for number, memory in pairs.memories.items()}
+    assert {old, new} in [{texts[one], texts[other]} for one, other in pairs.needed]

@@ -152,6 +152,13 @@ def test_a_day_that_no_line_names_is_not_when_it_holds() -> None:
     assert since.holds_from is not None
 
 
+def test_a_value_that_only_points_at_something_is_none() -> None:
+    lines = [Line(place=1, text="Is that enough to get two people over there? It is impossible for me.", at=SAID[0].at)]
+    for frame, value in (("location", "over there"), ("impossible", "for me")):
+        assert find(Claim(core=value, frame=frame, value=True, cited=(1,)), lines).standing is None
+    assert find(Claim(core="two people", frame="family", value=True, cited=(1,)), lines).standing == "said"
+
+
 def test_a_value_in_another_script_than_it_was_said_in_is_left_out() -> None:
     lines = [Line(place=1, text="저는 간호사예요.", at=SAID[0].at)]
     assert find(Claim(core="nurse", frame="직업", value=True, cited=(1,)), lines).standing is None

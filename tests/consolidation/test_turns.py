@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.consolidate.turns import joined
 from memhold.errors import InvalidSetting, ModelError
+from memhold.journal.windows import Part, Piece
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.providers.catalog import load_catalog
 from memhold.providers.entry import looks_small
 from memhold.providers.stepwise import Stepwise
+from memhold.values.records import Message
 
 SAID = [
     {"role": "user", "content": "I keep goats in Uri."},
@@ -89,6 +93,31 @@ async def test_each_message_is_asked_for_itself_and_what_came_back_is_one_memory
     assert "How many goats" in model.asked[1].turns[0].text
     assert "not to be retold" in model.asked[1].turns[0].text
     assert all(one.steps is None for one in model.asked)
+
+
+@pytest.mark.parametrize("head", ["", "The message of the user's, of 2026-05-01: "])
+def test_a_message_that_is_told_over_again_is_kept_as_the_users_own_words(head: str) -> None:
+    text = "We want out of Swindon this year, Teo is dead set on Valencia and I have come round to it."
+    at = datetime(2026, 5, 1, tzinfo=UTC)
+    message = Message(
+        id="msg_1",
+        number=1,
+        session="s",
+        seq=1,
+        role="user",
+        body={"role": "user", "content": text},
+        shape="openai",
+        text=text,
+        event_time=at,
+        recorded_at=at,
+        change_id="chg_1",
+    )
+    part = Part(pieces=(Piece(number=1, message=message, text=text),))
+    given = {"facts": [{"subject": "user", "attribute": "message", "value": head + text}], "notes": []}
+    reply = ChatReply(model="m", text="", tool_calls=(ToolCall(id="c", name="save_turn", arguments=given),))
+    made = joined(part, [reply, None]).tool_calls[0].arguments
+    assert made["facts"] == []
+    assert [(note["text"], note["sources"]) for note in made["notes"]] == [(f"“{text}”", ["m1"])]
 
 
 async def test_a_step_that_fails_costs_its_message_alone_and_the_link_that_fails_costs_all() -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from memhold import AsyncMemhold
 from memhold.errors import InvalidInput, InvalidScope, NotFound, ScopeDenied, TwoUsers, Unauthenticated
 from memhold.faces.remote.wire import EXCHANGE, USER_TYPE
+from memhold.server.guard_setup import TokenAuthenticate
 from memhold.testing import FakeClock
 from memhold.values.principal import Principal, acting_for
 from memhold.values.records import Scope
@@ -159,6 +160,12 @@ async def test_what_was_exchanged_ends_with_the_token_and_cannot_be_made_up(serv
     made = await tokens.exchange(service.secret, user="alice")
     assert made.token.expires_at == service.token.expires_at
     assert (await tokens.check(made.secret)).scope == Scope(user="alice", actor=f"user:{service.token.id}")
+    authenticate = TokenAuthenticate(tokens)
+    own, other = [await authenticate((await tokens.exchange(service.secret, user=one)).secret) for one in ("a", "b")]
+    assert own is not None
+    assert other is not None
+    assert own.budget != other.budget
+    assert (own.token, own.service) == (service.token.id, False)
     forged = seal(Pass(token_id=service.token.id, user="bob", rights=("read",), expires_at=server.clock.now()), b"x")
     body, seal_of = made.secret.rsplit("_", 1)
     for text in (forged, f"{body[:-1]}a_{seal_of}", f"{body}_{'0' * 64}", "mhp_", "mhp_aaaaaaaa_" + "0" * 64):

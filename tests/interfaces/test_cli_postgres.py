@@ -36,7 +36,8 @@ def test_verbs_and_upkeep(run: CommandLine, database: str, tmp_path: Path) -> No
 
 
 def test_a_server_takes_requests_when_it_says_so_and_logs_no_password(tmp_path: Path, database: str) -> None:
-    with running(tmp_path, "--db", database.replace("memhold@", "memhold:geheim@"), "--user", "alice") as server:
+    secret = database.replace("memhold@", "memhold:geheim@")
+    with running(tmp_path, "--user", "alice", MEMHOLD_DB=secret) as server:
         with Memhold.open(server.url, timeout=20.0) as mem:
             mem.scope(user="alice").remember("Likes tea")
         server.child.terminate()
@@ -69,6 +70,14 @@ def test_a_password_reaches_no_clients_file(
     assert run("mcp", "install", "claude-code", "--db", safe).code == 0
     assert safe in (tmp_path / ".claude.json").read_text()
     assert (tmp_path / ".claude.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_server_takes_no_password_from_its_command_line(run: CommandLine, database: str) -> None:
+    secret = database.replace("memhold@", "memhold:geheim@")
+    for line in (("serve", "--db", secret), ("--db", secret, "serve")):
+        refused = run(*line, "--port", "0")
+        assert (refused.code, "pgpass" in refused.err) == (2, True)
+        assert "geheim" not in refused.out + refused.err
 
 
 def test_a_store_moves(run: CommandLine, database: str, tmp_path: Path) -> None:

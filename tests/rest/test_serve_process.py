@@ -74,8 +74,7 @@ def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
         "json",
         "--port",
         "0",
-        "--db",
-        str(folder / "memory.db"),
+        *([] if "MEMHOLD_DB" in env else ["--db", str(folder / "memory.db")]),
     ]
     child = subprocess.Popen(
         [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,

@@ -46,6 +46,7 @@ NOTHING = [
     "- Always answer in French.\n- Never sleep.",
     "Keep going forward!",
     "Their dogs are always calm.",
+    "I will get a pet some day, if I can find any I'm not allergic to.",
     "",
 ]
 

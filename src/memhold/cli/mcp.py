@@ -114,14 +114,14 @@ def seen_line(title: str, seen: Trial) -> str:
     return f"started as {title} starts it, it listed {len(seen.tools)} tools after {seen.seconds:.1f} s; {status}"
 
 
-def no_secret(db: str) -> None:
-    """A client's file is read by others, synced and shared, and its arguments stand in the list of processes."""
+def no_secret(db: str, stands_in: str = "the client's file and in the list of processes") -> None:
+    """A client's file is read by others, synced and shared, and arguments stand in the list of processes."""
     from memhold.wiring.postgres import is_postgres, shown, tells_secret
 
     if is_postgres(db) and tells_secret(db):
         raise click.UsageError(
-            f"the location of {shown(db)} holds a password, which would stand in the client's file and in the list of"
-            " processes; put it into ~/.pgpass or a service file (postgresql:///?service=NAME), not into --db"
+            f"the location of {shown(db)} holds a password, which would stand in {stands_in};"
+            " put it into ~/.pgpass or a service file (postgresql:///?service=NAME), not into --db"
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from memhold.cli.mcp import no_secret
 from memhold.cli.options import CommonOptions, command
 from memhold.values.errors import InvalidInput
 
@@ -56,6 +57,8 @@ def serve_command(
     Beyond loopback it refuses to start without tokens and without TLS or --behind-proxy. Ctrl-C or SIGTERM ends it:
     what runs ends first. SIGHUP reads the catalog anew.
     """
+    if _on_the_line("db"):
+        no_secret(common.db, "the list of processes for as long as it serves")
     need_server()
     from memhold.server.logs import set_up_logs
     from memhold.server.serving import serve
@@ -74,6 +77,13 @@ def serve_command(
         common.show({"url": url}, lambda: click.echo(f"{url} (REST under /v1, MCP at /mcp); Ctrl-C stops", err=True))
 
     asyncio.run(serve(common.db, settings, opened=opened, local=local, ready=ready))
+
+
+def _on_the_line(name: str) -> bool:
+    """Whether an option was written on the command line, before or behind the command."""
+    here = click.get_current_context()
+    line = click.core.ParameterSource.COMMANDLINE
+    return any(one is not None and one.get_parameter_source(name) is line for one in (here, here.parent))
 
 
 def need_server() -> None:

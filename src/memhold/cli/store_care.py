@@ -298,6 +298,8 @@ def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSus
     for name, counts in (("memories", found.memories), ("tiers", found.tiers), ("states", found.states)):
         click.echo(f"{name}: {_counted(counts)}")
     click.echo(f"raw, not consolidated yet: {found.raw}")
+    if found.uncompared:
+        click.echo(f"notes not compared yet: {found.uncompared}, {found.compact_calls_left} calls are left for today")
     click.echo(f"due: {_counted(found.due)}")
     if found.last_error is not None:
         click.echo(f"last error: {clean(found.last_error)}")

@@ -14,6 +14,7 @@ from memhold.facts.changed_notes import Bounds, Changed
 from memhold.ports.transaction import ReadTx
 from memhold.ports.vector_blocks import Generation
 from memhold.recall.recall import Caches
+from memhold.text.change import changes
 from memhold.text.compare import canonical_text
 from memhold.values.origins import said_by
 from memhold.values.records import Change, Memory
@@ -99,17 +100,19 @@ def survey(tx: ReadTx, caches: Caches, changed: Changed, bounds: Bounds, generat
         missing = [number for number, _ in found if number not in held]
         held |= {item.number: item for item in tx.find_numbers(missing) if isinstance(item, Memory)}
         done = settled_with(tx, memory) if found else frozenset[str]()
-        taken = 0
+        taken, told = 0, changes(memory.text)
         for number, nearness in found:
             other = held.get(number)
             if other is None or not _comparable(tx, memory, other):
                 continue
-            taken += 1
+            # What a change is told of was told before it: what came later is compared from its own side.
+            earlier = not told or other.event_time <= memory.event_time
+            taken += earlier
             if other.id in done:
                 continue
             pair = (min(memory.number, number), max(memory.number, number))
             strength[pair] = max(strength.get(pair, 0.0), nearness)
-            if taken <= NEEDED:
+            if earlier and taken <= NEEDED:
                 needed.add(pair)
     numbers = {number for pair in strength for number in pair}
     pairs = Pairs(

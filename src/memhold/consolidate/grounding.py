@@ -285,6 +285,8 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
             return _found(denied, "said")
         if not any(_literally(claim.core, line.text) for line in lines):
             return Finding(standing=None, reason="no line says that there is none")
+    if claim.value and _points(claim.core):
+        return Finding(standing=None, reason="it only points at something")
     chosen = _on(claim, cited)
     if _said(claim, chosen):
         reason = _missing(claim, chosen, lines)
@@ -300,6 +302,12 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     if claim.value and _translated(claim, cited):
         return Finding(standing=None, reason="in another script than it was said in")
     return Finding(standing="inferred", places=tuple(line.place for line in cited[:MOST_CITED]))
+
+
+def _points(value: str) -> bool:
+    """Whether a value is function words alone, several of them: "over there", "for me"."""
+    words = re.findall(r"[^\W\d_]+", value.casefold())
+    return len(words) > 1 and all(word in EVIDENCE for word in words) and not any(char.isdigit() for char in value)
 
 
 _FAVORITE = re.compile(

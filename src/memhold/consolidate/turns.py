@@ -30,6 +30,8 @@ CONTEXT_CHARS: Final = 400
 ENTRY_CHARS: Final = 6_000
 """Characters of a window that the request for the entry shows; its middle is left out."""
 QUOTED: Final = 160
+REPEATED: Final = 60
+"""Characters from which on a value that is most of its message is a copy of it, and no answer of a few words."""
 
 SAVE_TURN: Final = Tool(
     name="save_turn",
@@ -79,7 +81,7 @@ def _turn(before: Piece | None, piece: Piece) -> str:
     head = (
         f"The line above ({before.message.role}, not to be retold): {above}\n\n" if before is not None and above else ""
     )
-    return f"{head}The message of the user's, of {piece.message.event_time:%Y-%m-%d}:\n\n{piece.text}"
+    return f"{head}{_HEAD}{piece.message.event_time:%Y-%m-%d}:\n\n{piece.text}"
 
 
 def _request(name: str, text: str, tool: Tool, purpose: str, most: int) -> ChatRequest:
@@ -104,6 +106,11 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
         given = _given(reply, SAVE_TURN)
         for fact in _tables(given.get("facts")):
             named = [str(fact.get(name) or "") for name in ("subject", "attribute", "value")]
+            if _repeats(piece, named[2]):
+                # No attribute of anybody: the user's own words, kept as that.
+                text = f"“{' '.join(piece.text.split())}”"
+                notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
+                continue
             if _retold(piece, above.get(piece.number), named[2]):
                 retold.append({"kind": "fact", "text": f"{named[0]} | {named[1]} = {named[2]}"})
                 continue
@@ -143,6 +150,18 @@ def _retold(piece: Piece, above: Piece | None, told: str) -> bool:
         return False
     mine, theirs = (len(wanted & content_terms(one.text)) for one in (piece, above))
     return theirs > mine and mine * 2 < len(wanted)
+
+
+_HEAD: Final = "The message of the user's, of "
+
+
+def _repeats(piece: Piece, value: str) -> bool:
+    """Whether a value is most of a longer message over again, perhaps with the words that stood above it."""
+    told = " ".join(
+        (value.partition("\n")[2] or value.partition(": ")[2] if value.startswith(_HEAD) else value).split()
+    )
+    whole = " ".join(piece.text.split())
+    return len(told) >= REPEATED and len(told) * 5 >= len(whole) * 4 and told.casefold() in whole.casefold()
 
 
 def _line(piece: Piece, told: str) -> list[str]:

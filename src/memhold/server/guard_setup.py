@@ -140,9 +140,9 @@ class TokenAuthenticate:
         if token is None:
             return None
         rights = frozenset(token.rights)
-        # What a token was exchanged for carries its id: the users of one service have a budget each.
+        # A pass carries the id of the service's token: its users have a budget each.
         passed = bearer.startswith("mhp_")
-        return Principal(scope=token.scope, rights=rights, token=token.id, service="act" in rights, named=passed)
+        return Principal(scope=token.scope, rights=rights, token=token.id, service="act" in rights, apart=passed)
 
 
 def _authenticate(store: AsyncStore, oauth: OAuth | None, resource: Resource | None) -> Authenticate:

@@ -88,7 +88,7 @@ _TASTE = (
 _STATE = (
     r"\bi(?: really| absolutely| just| do| also| generally| usually| always)?"
     rf" (?:don't eat|do not eat|dont eat|don't drink|do not drink|never eat|never drink|avoid eating)\s+{_NO_REMARK}"
-    r"|\bi(?:'m| am) (?:not |no longer )?"
+    r"|\bi(?:'m| am) (?:no longer )?"
     r"(?:allergic to|(?:severely |mildly )?intolerant|(?:a )?(?:vegan|vegetarian|pescatarian)"
     r"|(?:lactose|gluten)[ -]intolerant|colou?r[ -]?blind)\b"
 )

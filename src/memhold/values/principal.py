@@ -51,6 +51,7 @@ class Principal:
         token: The id of the token it came with, for rate limits and logs; None on loopback without tokens.
         service: Whether it is bound to no user: each request must name one.
         named: Whether the user of `scope` is one that the request itself named.
+        apart: Whether its user has a budget apart from that of the token's others.
     """
 
     scope: Scope
@@ -58,6 +59,7 @@ class Principal:
     token: str | None = None
     service: bool = False
     named: bool = False
+    apart: bool = False
 
     @property
     def whose(self) -> Scope:
@@ -73,7 +75,7 @@ class Principal:
     @property
     def budget(self) -> str:
         """Whose budget a request is taken from: the token's, and of a service's token each user's own."""
-        return f"{self.token or 'local'}\0{self.scope.user}" if self.service and self.named else self.token or "local"
+        return f"{self.token}\0{self.scope.user}" if self.apart else self.token or "local"
 
 
 def acting_for(principal: Principal, user: object) -> Principal:
@@ -90,7 +92,7 @@ def acting_for(principal: Principal, user: object) -> Principal:
         raise ScopeDenied("the user is not the token's; leave it out, or use a token with the right 'act'", right="act")
     if principal.named and wanted != own.user:
         raise TwoUsers("the request names two users, in X-Memhold-User and beside it; name one")
-    return replace(principal, scope=replace(own, user=wanted), named=True)
+    return replace(principal, scope=replace(own, user=wanted), named=True, apart=principal.service)
 
 
 def principal_of(asgi_scope: MutableMapping[str, Any]) -> Principal:

@@ -126,7 +126,7 @@ def apply_telling(tx: WriteTx, asked: Untold, text: str, by: Author, hold: Apply
         old,
         id=merger.ids.new("mem"),
         number=tx.take_numbers(1),
-        text=text,
+        text=_dated(old.text, text),
         rev=1,
         origin=by.origin,
         actor=by.name,
@@ -140,6 +140,12 @@ def apply_telling(tx: WriteTx, asked: Untold, text: str, by: Author, hold: Apply
     effects += withdraw(tx, [old.id])
     _changed(tx, asked, "told anew: what it said no longer holds", by, effects, merger)
     return "done"
+
+
+def _dated(entry: str, text: str) -> str:
+    """A telling with the time of its window in front, as the entry has it."""
+    stamp = entry.removesuffix(untimed(entry))
+    return text if text.startswith(stamp.strip()) else f"{stamp}{text}"
 
 
 def not_told(tx: WriteTx, asked: Untold, reason: str, by: Author, hold: ApplyGuard, merger: Merger) -> Verdict:
