@@ -127,7 +127,4 @@ async def test_doctor_is_silent_after_ordinary_work(
         assert soak.done.keys() >= VERBS.keys(), "each verb did its work at least once"
         assert await mem.settle(timeout=60)
         assert await mem.admin.doctor() == ()
-        for user in range(USERS):
-            due = (await mem.scope(user=f"u{user}").status()).due
-            assert due.keys() <= {"expire"}, "what is due is due later"
     NOTES[request.node.name] = {"steps": soak.steps}
