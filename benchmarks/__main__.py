@@ -266,7 +266,7 @@ def embedders(*, as_json: bool) -> None:
     "peers",
     multiple=True,
     metavar="NAME=PYTHON",
-    help="mem0 or langmem, and a Python that has it (pip install 'mem0ai>=2', langmem langchain-openai); repeatable.",
+    help="mem0 or langmem, and a Python that has it (LangMem asks through langchain-openai); repeatable.",
 )
 @click.option("--bare", is_flag=True, help="Read the same replies as text, as of a server without tools and schemas.")
 @click.option("--questions", type=click.IntRange(min=0), default=0, help="Most questions about them that are answered.")

@@ -168,7 +168,7 @@ def test_the_wheel_says_who_it_is(wheel: zipfile.ZipFile) -> None:
 
 def test_the_description_has_no_link_that_leads_nowhere_from_an_index(wheel: zipfile.ZipFile) -> None:
     description = metadata(wheel).partition("\n\n")[2]
-    assert "## A first screen" in description
+    assert "## What it promises" in description
     assert re.findall(r"\]\((?!https?://)[^)]*\)", description) == []
     assert "Quickstart (`docs/quickstart.md`)" in description
 

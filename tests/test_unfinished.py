@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,27 @@ def test_a_mirror_takes_what_a_kill_left_of_it(tmp_path: Path) -> None:
         assert not [
             file for file in (tmp_path / "mirror").rglob("*") if file.is_file() and FORGOTTEN in file.read_text()
         ]
+
+
+def test_what_is_being_written_is_never_swept_however_often_somebody_sweeps(tmp_path: Path) -> None:
+    """A worker sweeps after each forget, while a backup of another process begins."""
+    store, part = tmp_path / "memory.db", tmp_path / ".backup.part-1"
+    done = threading.Event()
+
+    def sweeps() -> None:
+        while not done.is_set():
+            sweep(store)
+
+    sweeper = threading.Thread(target=sweeps)
+    sweeper.start()
+    try:
+        for _ in range(60):
+            with noted(store, part):
+                part.write_text("a copy")
+                sweep(store)
+                assert part.exists()
+            part.unlink()
+    finally:
+        done.set()
+        sweeper.join()
+    assert sweep(store) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from memhold import AsyncMemhold, Memhold
 from memhold.cli.main import main
 from memhold.errors import InvalidScope, ScopeDenied
 from memhold.testing import FakeClock
+from memhold.testing.scripted import ScriptedChat
 from memhold.values.names import checked_actor
-from memhold.values.origins import acting, authority, from_user, weight
+from memhold.values.origins import acting, authority, from_user, said_by, weight
 from memhold.values.records import Memory
 from tests.rest.serving import live
 
@@ -64,6 +66,7 @@ def test_authority_is_the_order_that_is_promised() -> None:
     ]
     assert order == sorted(set(order), reverse=True)
     assert weight("model", "assistant") == weight("agent", "assistant")
+    assert weight("agent", "user") == weight("model", "user"), "where a line of the user's says it"
     assert weight("model", "tool") == weight("rules", "tool") == weight("tool", "tool")
 
 
@@ -86,6 +89,17 @@ def test_only_the_users_word_may_instruct() -> None:
         confirmed = _memory(origin=origin, last_confirmed_at=now)
         assert from_user(confirmed)
         assert authority(confirmed) == weight("user", "user")
+
+
+def test_two_become_one_only_of_one_and_the_same_speaker() -> None:
+    told = [
+        _memory(),
+        _memory(origin="model", trust="user"),
+        _memory(origin="agent", last_confirmed_at=FakeClock().now()),
+    ]
+    assert len({said_by(one) for one in told}) == 1
+    others = [_memory(origin=origin, actor=actor) for origin in ("agent", "tool", "import") for actor in ("a", "b")]
+    assert len({said_by(one) for one in [*others, told[0]]}) == 7
 
 
 async def test_a_token_binds_the_actor_and_a_header_says_no_more() -> None:
@@ -205,3 +219,34 @@ def test_a_move_to_another_store_keeps_who_said_it(tmp_path: Path) -> None:
         [moved] = mem.scope(user="alice").list(actor="cursor").items
         assert moved.last_confirmed_at is not None
         assert [token.actor for token in mem.admin.tokens.list()] == ["agent:cursor"]
+
+
+@pytest.mark.parametrize(("actor", "home"), [("user:app", "Rome"), ("agent:cursor", "Oslo"), ("tool:search", "Oslo")])
+async def test_what_a_model_reads_in_a_line_counts_as_whoever_brought_the_line(actor: str, home: str) -> None:
+    learnt = {
+        "history_entry": "I live in Rome.",
+        "facts": [
+            {
+                "subject": "user",
+                "attribute": "home",
+                "value": "Rome",
+                "operation": "set",
+                "importance": "mid",
+                "sources": ["m1"],
+            }
+        ],
+        "notes": [],
+    }
+    model = ScriptedChat(otherwise=learnt)
+    clock = FakeClock()
+    async with AsyncMemhold.open("memory://", worker=False, clock=clock, consolidation=model) as mem:
+        await mem.scope(user="alice").remember(attribute="home", value="Oslo")
+        clock.advance(timedelta(days=1))
+        brings = mem.scope(user="alice", session="s", actor=actor)
+        await brings.add([{"role": "user", "content": "I live in Rome."}])
+        assert (await brings.consolidate()).summaries
+        facts = [one for one in (await mem.scope(user="alice").list(kinds=["fact"])).items if one.state == "active"]
+        assert [one.value for one in facts if from_user(one)] == [home]
+        window = await mem.scope(user="alice", session="new").context({"role": "user", "content": "Where do I live?"})
+        system = " ".join(str(one["content"]) for one in window.messages if one["role"] == "system")
+        assert ("Rome" in system) is (home == "Rome")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,7 @@ from memhold.cli.setup import with_setting
 from memhold.providers.catalog import load_catalog
 from memhold.providers.discover import Offer, hosted_offers, local_offers
 from memhold.testing.chaos import ChaosServer
+from tests.scripted_server import Answer, Asked, ScriptedServer, sent
 
 
 @pytest.fixture
@@ -40,54 +39,30 @@ def offered(monkeypatch: pytest.MonkeyPatch, *lines: Offer) -> None:
     monkeypatch.setattr("memhold.wiring.setup.offers", lambda: list(lines))
 
 
-class Picky:
+class Picky(ScriptedServer):
     """A server that takes no JSON schema, and answers a question for a JSON object with one."""
 
     def __init__(self) -> None:
         self.forms: list[str | None] = []
-        outer = self
+        super().__init__(self._answer)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.answer(200, {"data": [{"id": one} for one in ("chat-a", "nomic-embed-text", "chat-b")]})
-
-            def do_POST(self) -> None:
-                asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                form = (asked.get("response_format") or {}).get("type")
-                outer.forms.append(form)
-                if form == "json_schema":
-                    self.answer(
-                        400, {"error": {"message": "Invalid schema for response_format 'x'", "param": "schema"}}
-                    )
-                    return
-                probe = "save_memory" not in asked["messages"][0]["content"]
-                held = {"food": "sushi"} if probe else {"history_entry": "I live in Oslo.", "facts": [], "notes": []}
-                message = {"role": "assistant", "content": json.dumps(held)}
-                self.answer(200, {"choices": [{"message": message, "finish_reason": "stop"}]})
-
-            def answer(self, status: int, value: object) -> None:
-                body = json.dumps(value).encode()
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None: ...
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+    def _answer(self, asked: Asked) -> Answer:
+        if asked.body is None:
+            return sent({"data": [{"id": one} for one in ("chat-a", "nomic-embed-text", "chat-b")]})
+        form = (asked.body.get("response_format") or {}).get("type")
+        self.forms.append(form)
+        if form == "json_schema":
+            return sent({"error": {"message": "Invalid schema for response_format 'x'", "param": "schema"}}, 400)
+        probe = "save_memory" not in asked.body["messages"][0]["content"]
+        held = {"food": "sushi"} if probe else {"history_entry": "I live in Oslo.", "facts": [], "notes": []}
+        message = {"role": "assistant", "content": json.dumps(held)}
+        return sent({"choices": [{"message": message, "finish_reason": "stop"}]})
 
 
 @pytest.fixture
 def picky() -> Iterator[Picky]:
-    made = Picky()
-    thread = threading.Thread(target=made.http.serve_forever)
-    thread.start()
-    yield made
-    made.http.shutdown()
-    thread.join()
-    made.http.server_close()
+    with Picky() as made:
+        yield made
 
 
 # ------------------------------------------------------------------------------------------------ models test
@@ -138,21 +113,8 @@ async def test_local_servers_are_asked_for_their_models_and_whoever_is_none_has_
     "body", [b"<html>hello</html>", b"[1, 2]", b'{"data": 7}', b'{"data": [{"id": 7}]}', b"\xff\xfe"]
 )
 def test_a_page_in_place_of_a_list_of_models_is_no_model(body: bytes) -> None:
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as page:
-        thread = threading.Thread(target=page.serve_forever)
-        thread.start()
-        assert asyncio.run(local_offers({"ollama": f"http://127.0.0.1:{page.server_address[1]}"})) == []
-        page.shutdown()
-        thread.join()
+    with ScriptedServer(lambda _: Answer(type="text/html", body=body)) as page:
+        assert asyncio.run(local_offers({"ollama": page.url})) == []
 
 
 def test_a_hosted_vendor_is_proposed_where_its_key_is_set_and_not_elsewhere() -> None:

@@ -899,13 +899,14 @@ def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool
     if _AGAINST.search(claim.whole) is not None:
         return False
     over = _ENDED.search(claim.whole) is not None
-    affirmed = {term for clause, shared in near if not _no(clause, within, over=over) for term in shared}
-    denied = {
-        term
-        for clause, shared in near
-        if _no(clause, within, over=over) and clause.rstrip()[-1:] not in "?？"
-        for term in shared
-    } - affirmed
+    affirmed: set[str] = set()
+    denied: set[str] = set()
+    for clause, shared in near:
+        if not _no(clause, within, over=over):
+            affirmed |= shared
+        elif clause.rstrip()[-1:] not in "?？":
+            denied |= shared
+    denied -= affirmed
     return len(denied) * 3 >= max(1, len(wanted)) and bool(denied)
 
 

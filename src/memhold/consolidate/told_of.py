@@ -188,19 +188,28 @@ def told_of(
 def own_names_in(texts: Iterable[str], answers: Iterable[str] = ()) -> frozenset[str]:
     """What the speaker is called, where they say so, or where they are greeted by a name that they gave."""
     said = [text[:20_000] for text in texts]
-    found = {(match["name"] or match["here"]).casefold() for text in said for match in _SELF.finditer(text)}
+    found = frozenset[str]().union(*map(_own_names, said))
     for place, answer in enumerate(answers):
         greeted = _HELLO.match(answer) or (_VOCATIVE.search(answer[:1_000]) if place == 0 else None)
         if greeted is not None and any(re.search(rf"(?<!\w){re.escape(greeted['name'])}(?!\w)", one) for one in said):
-            found.add(greeted["name"].casefold())
-    return frozenset(found)
+            found |= {greeted["name"].casefold()}
+    return found
+
+
+@lru_cache(maxsize=1024)  # each claim of a reply asks for its whole window
+def _own_names(text: str) -> frozenset[str]:
+    return frozenset((match["name"] or match["here"]).casefold() for match in _SELF.finditer(text))
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
     """What is a name for certain: a capital within a sentence, in languages that write nouns small."""
-    said = [text[:20_000] for text in texts]
-    found = {one.text.casefold() for text in said for one in details(text) if one.kind == "name" and one.sure}
-    return frozenset(found | {match["name"].casefold() for text in said for match in _GERMAN_NAMED.finditer(text)})
+    return frozenset[str]().union(*(_names(text[:20_000]) for text in texts))
+
+
+@lru_cache(maxsize=1024)
+def _names(text: str) -> frozenset[str]:
+    found = {one.text.casefold() for one in details(text) if one.kind == "name" and one.sure}
+    return frozenset(found | {match["name"].casefold() for match in _GERMAN_NAMED.finditer(text)})
 
 
 def _clauses(text: str, language: str, own_names: frozenset[str], known: frozenset[str]) -> Iterator[Told]:

@@ -25,6 +25,7 @@ __all__ = [
     "LinkNote",
     "ModelChain",
     "Rejected",
+    "Reranker",
     "Steps",
     "Tally",
     "TaskFailed",
@@ -243,6 +244,22 @@ class EmbeddingModel(Protocol):
         Raises:
             ModelError: the call failed; nothing of the batch was embedded.
         """
+        ...
+
+
+class Reranker(Protocol):
+    """What says how well texts answer a question, each read together with it."""
+
+    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One finite number for each text, in their order; the greater the better.
+
+        Raises:
+            ModelError: the call failed, or the answer is not that.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections. Idempotent."""
         ...
 
 

@@ -40,11 +40,8 @@ def noted(store: Path | None, *parts: Path) -> Iterator[None]:
         yield
         return
     folder = _folder(store)
-    make_folder(folder, mode=0o700)
-    note = folder / secrets.token_hex(8)
-    handle = os.open(note, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    note, handle = _locked_note(folder)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         os.write(handle, "\0".join(str(part.absolute()) for part in parts).encode("utf-8", "surrogateescape"))
         os.fsync(handle)
         sync_folder(folder)
@@ -55,6 +52,28 @@ def noted(store: Path | None, *parts: Path) -> Iterator[None]:
         os.close(handle)
         with contextlib.suppress(OSError):
             folder.rmdir()
+
+
+def _locked_note(folder: Path) -> tuple[Path, int]:
+    """A new note that nobody sweeps, and the handle that holds its lock.
+
+    Who sweeps may take away the folder before the note is in it, or the note before it is locked: then again.
+    """
+    while True:
+        make_folder(folder, mode=0o700)
+        note = folder / secrets.token_hex(8)
+        try:
+            handle = os.open(note, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if note.exists():
+                return note, handle
+        except OSError:
+            os.close(handle)
+            raise
+        os.close(handle)
 
 
 def left_behind(store: Path) -> list[Path]:

@@ -6,9 +6,11 @@ model, never again to the same one with the same prompt.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 from typing import Final, Generic, TypeVar, assert_never
 
@@ -111,6 +113,8 @@ class Chain:
     ) -> Accepted[T] | TaskFailed:
         """What `accept` makes of the first reply that it does not reject, or why there is none.
 
+        It is called in a thread, one call at a time.
+
         With `can_shorten` the caller will ask again with less, so the first `shorten` ends the walk; without it, links
         with a larger or unknown window are asked first. Cancelling cancels the call that is under way.
         """
@@ -135,7 +139,7 @@ class Chain:
                 if not self._goes_on(run, link, error, can_shorten=can_shorten):
                     return None
                 continue
-            verdict = _judged(reply, accept)
+            verdict = await asyncio.to_thread(partial(_judged, reply, accept))  # a long one takes a second
             if not isinstance(verdict, Rejected):
                 self._note(request, run, run.attempts[-1])
                 return Accepted(value=verdict, reply=reply, attempts=tuple(run.attempts))

@@ -9,7 +9,10 @@ from memhold.ports.transaction import ReadTx
 from memhold.values.answers import Ended, Hit, Reason
 from memhold.values.records import HitKind, Memory, Message
 
-__all__ = ["Candidate", "as_hit", "with_neighbours"]
+__all__ = ["Candidate", "as_hit", "readable", "with_neighbours"]
+
+READ = 2_000
+"""Characters of a hit that a reranker reads: about the 512 tokens that small ones take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +25,12 @@ class Candidate:
     repeated: tuple[str, ...] = ()
     superseded_by: str | None = None
     outdated: tuple[Ended, ...] = ()
+
+
+def readable(hit: Hit) -> str:
+    """What a reranker reads of a hit: its text, or of a long one the sentence that is nearest and its beginning."""
+    long = hit.excerpt is not None and len(hit.text) > READ
+    return f"{hit.excerpt}\n{hit.text}"[:READ] if long else hit.text[:READ]
 
 
 def with_neighbours(tx: ReadTx, hit: Hit, item: Message | Memory, count: int) -> Hit:

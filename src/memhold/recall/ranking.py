@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import Outdated
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Floats = NDArray[np.float32]
 
-__all__ = ["View", "evidence_of", "newest_first", "ordered", "with_followers", "with_nearest"]
+__all__ = ["RERANK", "View", "evidence_of", "newest_first", "ordered", "reranked", "with_followers", "with_nearest"]
 
+RERANK = "rerank"
+"""The name under which a reranker's order stands among the reasons, and in `degraded`."""
 _AT_ONCE = 256
 """Rows whose items are looked at together, where only the items tell whether a filter lets them through."""
 
@@ -109,6 +112,29 @@ def with_followers(fused: Fused, index: DecodedIndex, past: Mapping[int, Outdate
                 row = there[score[there].argmax()]
                 score[row], found[row] = max(score[row], fused.score[old[0]]), True
     return replace(fused, score=score, found=found)
+
+
+def reranked(ranking: Ranking, told: Mapping[int, float]) -> Ranking:
+    """The ranking with some of its first rows in the order in which a reranker put them, by its scores.
+
+    They take each other's scores, so nothing else moves, and what was replaced stays behind what replaced it.
+    """
+    import numpy as np
+
+    first = np.array([row for row in ranking.order.tolist() if row in told], dtype=np.int64)
+    judged = first[np.argsort([-told[row] for row in first.tolist()], kind="stable")]
+    score = ranking.score.copy()
+    score[judged] = -np.sort(-ranking.score[first])
+    # Of equal scores the one that was judged better stands first, and no later rule sees a tie.
+    for above, below in pairwise(judged.tolist()):
+        score[below] = min(score[below], np.nextafter(score[above], np.float32(-1)))
+    _demote(ranking.index, score, ranking.hit & ranking.index.living, ranking.outdated)
+    order = ranking.order[np.argsort(-score[ranking.order], kind="stable")]
+    places = np.zeros(len(score), dtype=np.float32)
+    places[judged] = 1 - np.arange(len(judged), dtype=np.float32) / max(1, len(judged))
+    signal = Signal(name=RERANK, score=places, found=np.zeros(len(score), dtype=np.bool_))
+    weights = {**ranking.weights, RERANK: 0.0}
+    return replace(ranking, order=order, score=score, signals=[*ranking.signals, signal], weights=weights)
 
 
 def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) -> Ranking:

@@ -27,7 +27,7 @@ from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
-from memhold.recall.ranking import View, evidence_of, newest_first, ordered, with_followers, with_nearest
+from memhold.recall.ranking import View, evidence_of, newest_first, ordered, reranked, with_followers, with_nearest
 from memhold.recall.signals import (
     Question,
     key_signal,
@@ -53,12 +53,24 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["MAX_QUERY", "Caches", "Meaning", "Related", "checked", "recall", "related", "said_in"]
+__all__ = [
+    "MAX_QUERY",
+    "RERANKED",
+    "Caches",
+    "Meaning",
+    "Related",
+    "checked",
+    "recall",
+    "related",
+    "said_in",
+]
 
 T = TypeVar("T")
 
 MAX_QUERY = 10_000
 """Longest question, in characters: more is a text to add, not to ask."""
+RERANKED = 30
+"""How many of the best a reranker reads."""
 LATE = "out of time"
 FACTS = 32
 """How many of the best facts the key signal looks at, and of those with a word for what is asked, the rarest first."""
@@ -158,13 +170,14 @@ def recall(
     meaning: Meaning | None = None,
     in_time: Callable[[], bool] = lambda: True,
     secret: bytes = b"",
+    scores: Mapping[str, float] | None = None,
 ) -> Recall:
     """Answer a query from one snapshot.
 
     With a question: what a signal finds, by the fused score. Without one: everything that passes the filters, newest
     first. `total` counts all of it, also beyond this page. A signal that cannot answer is named, the others answer; so
     are the signals that were still to be asked when `in_time` says that the time is over. Words always answer. Cursors
-    are sealed with the store's `secret`.
+    are sealed with the store's `secret`. `scores` are a reranker's, by id: the best `RERANKED` are put in their order.
 
     Raises:
         InvalidInput: the cursor is not one of this question in this scope.
@@ -173,7 +186,9 @@ def recall(
     place = place_of(tx, query, secret)
     view = _view(tx, query, place, caches, meaning, in_time)
     held = held_then(tx, query)
-    ranking = _ranking(tx, view, query, caches, held)
+    ranking = _ranking(tx, view, query, caches, held, RERANKED if scores else 0)
+    if scores:
+        ranking = reranked(ranking, _by_row(tx, ranking, scores))
     ranking = replace(ranking, evidence=evidence_of(view, ranking))
     answer = answered(tx, query, ranking, held, view.gaps, place)
     return answer if query.expect is None else replace(answer, expected=expected(tx, query, ranking))
@@ -269,7 +284,18 @@ def _view(
     return replace(view, speaker=speaker, near=found, signals=asked, weights=weights, fused=fused)
 
 
-def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:
+def _by_row(tx: ReadTx, ranking: Ranking, scores: Mapping[str, float]) -> dict[int, float]:
+    best = ranking.order[:RERANKED].tolist()
+    numbers = ranking.index.numbers[best].tolist()
+    ids = {item.number: item.id for item in tx.find_numbers(numbers)}
+    named = ((row, ids.get(number)) for row, number in zip(best, numbers, strict=True))
+    return {row: scores[name] for row, name in named if name is not None and name in scores}
+
+
+def _ranking(
+    tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None, reach: int = 0
+) -> Ranking:
+    """The scope, ranked, as far as the page goes and at least as far as `reach`."""
     index = view.index
     past = _past(tx, query, caches) if held is None else {}
     allowed = allowed_rows(tx, index, query, held)
@@ -280,7 +306,7 @@ def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping
     fused = with_followers(replace(view.fused, found=found), index, past)
     found = fused.found
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
-    most = None if query.cursor is not None else query.offset + query.limit
+    most = None if query.cursor is not None else max(query.offset + query.limit, reach)
     ranking = ordered(view, fused, allowed, found, past, most, now=held is None and not query.states)
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking

@@ -143,6 +143,8 @@ class Detail:
 def plain_form(text: str) -> str:
     """A text for comparing details: compatibility forms folded, digits of every script as ASCII; case is kept."""
     folded = normal_form("NFKC", text)
+    if folded.isascii():
+        return folded
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in folded)
 
 

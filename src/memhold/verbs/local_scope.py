@@ -40,7 +40,10 @@ from memhold.messages.shown import keep_shown
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.recall.conversation import asked_with, last_turns
-from memhold.recall.recall import checked, recall
+from memhold.recall.hits import readable
+from memhold.recall.meaning import Meaning
+from memhold.recall.ranking import RERANK
+from memhold.recall.recall import RERANKED, checked, recall
 from memhold.upkeep.periods import LEVELS
 from memhold.values.answers import (
     Changes,
@@ -57,7 +60,7 @@ from memhold.values.answers import (
     Retained,
     Status,
 )
-from memhold.values.errors import InvalidInput, TooLarge, WrongKind
+from memhold.values.errors import InvalidInput, MemholdError, TooLarge, WrongKind
 from memhold.values.jsonable import body_json, json_copy
 from memhold.values.origins import author_of
 from memhold.values.records import (
@@ -697,12 +700,39 @@ class LocalScope:
 
     async def _answer(self, asked: Query) -> Recall:
         meaning = await self._tx.meaning(asked_with(asked))
+        scores = await self._reranked(asked, meaning)
+        answer = await self._recalled(asked, meaning, scores)
+        return answer if scores is not None else replace(answer, degraded=(*answer.degraded, RERANK))
+
+    async def _reranked(self, asked: Query, meaning: Meaning) -> Mapping[str, float] | None:
+        """What the reranker says of the best hits, by id; None where it could not be asked.
+
+        Nothing where none is configured, and where the question names its signals or goes on behind a cursor.
+        """
+        reranker = self._runtime.reranker
+        if reranker is None or asked.signals is not None or asked.cursor is not None or asked.offset >= RERANKED:
+            return {}
+        wide = replace(asked, limit=RERANKED, offset=0, neighbours=0, explain=False, expect=None)
+        found = await self._recalled(wide, meaning, {})
+        best = found.hits[: found.total]
+        if len(best) < 2 or not asked.text.strip():
+            return {}
+        try:
+            async with asyncio.timeout(self._runtime.settings.recall_timeout):
+                scores = await reranker.scores(asked_with(asked), [readable(hit) for hit in best])
+        except (MemholdError, TimeoutError):
+            return None
+        if len(scores) != len(best) or not all(map(math.isfinite, scores)):
+            return None
+        return {hit.id: score for hit, score in zip(best, scores, strict=True)}
+
+    async def _recalled(self, asked: Query, meaning: Meaning, scores: Mapping[str, float] | None) -> Recall:
         caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
         secret = self._runtime.store.facts.secret
 
         def work(tx: ReadTx) -> Recall:
             until = monotonic() + timeout
-            return recall(tx, asked, caches, meaning, lambda: monotonic() < until, secret)
+            return recall(tx, asked, caches, meaning, lambda: monotonic() < until, secret, scores)
 
         return await self._tx.look(work)
 

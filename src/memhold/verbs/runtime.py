@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memhold.journal.windows import When
     from memhold.messages.limits import Limits
     from memhold.ports.maintenance import Maintenance
+    from memhold.ports.models import Reranker
     from memhold.ports.stores import Clock, Ids, Redactor, Store
     from memhold.ports.transaction import WriteTx
     from memhold.recall.recall import Caches
@@ -75,6 +76,7 @@ class Runtime:
     mirror: Callable[[Scope], Awaitable[None]] | None = None
     close_models: Callable[[], Awaitable[None]] | None = None
     embedding: Embedding | None = None
+    reranker: Reranker | None = None
     maintenance: Maintenance | None = None
     tokenizer: Callable[[str | None], tuple[str, Callable[[str], int]] | None] | None = None
     counts: dict[str, Callable[[str], int]] = field(default_factory=dict)

@@ -28,6 +28,7 @@ from memhold.wiring.models import (
     key_embedding,
     models_of,
     models_view,
+    reranker_of,
     settings_catalog,
     tokenizer,
 )
@@ -38,7 +39,7 @@ from memhold.wiring.worker import Chains, mirror_of, when_due, worker_of
 
 if TYPE_CHECKING:
     from memhold.ports.maintenance import Maintenance
-    from memhold.ports.models import EmbeddingModel
+    from memhold.ports.models import EmbeddingModel, Reranker
     from memhold.values.answers import Residue
     from memhold.verbs.analysis_pool import AnalysisPool
     from memhold.wiring.chains import ChainParts
@@ -64,7 +65,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     """Open a store with its settings and its worker, on the running loop.
 
     `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` and `compaction` may be a
-    model, or several, and `embedding` an `EmbeddingModel`.
+    model, or several, `embedding` an `EmbeddingModel` and `rerank` a `Reranker`.
     """
     rest = {name: _joined(value) for name, value in given.items()}
     clock: Clock = rest.pop("clock", None) or SystemClock()
@@ -73,7 +74,9 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     judge = None if isinstance(rest.get("adjudication", ""), str) else rest.pop("adjudication")
     merging = None if isinstance(rest.get("compaction", ""), str) else rest.pop("compaction")
     own = rest.pop("embedding") if not isinstance(rest.get("embedding", ""), str) else None
+    reranker = rest.pop("rerank") if not isinstance(rest.get("rerank", ""), str) else None
     settings = load_settings(rest)
+    reranker = reranker or reranker_of(settings)
     redactor = _redactor(settings)
     chosen = ((settings.consolidation, model), (settings.adjudication, judge), (settings.compaction, merging))
     named = [name for name, given in chosen if name not in {"", "none"} and given is None]
@@ -113,17 +116,22 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         judge=judging,
         health=health,
         model=own,
+        reranker=reranker,
         held=held,
         redactor=redactor,
     )
 
 
-def _closing(embedding: Embedding | None, held: HeldModels | None) -> Callable[[], Awaitable[None]]:
+def _closing(
+    embedding: Embedding | None, held: HeldModels | None, reranker: Reranker | None
+) -> Callable[[], Awaitable[None]]:
     """Lets go of a question that still runs, then of every connection."""
 
     async def close() -> None:
         if embedding is not None:
             await embedding.questions.close()
+        if reranker is not None:
+            await reranker.close()
         if held is not None:
             await held.close()
 
@@ -156,6 +164,7 @@ def assemble(
     judges: ChainParts | None = None,
     judge: ChainParts | None = None,
     model: EmbeddingModel | None = None,
+    reranker: Reranker | None = None,
     maintenance: Maintenance | None = None,
     held: HeldModels | None = None,
     redactor: Redactor | None = None,
@@ -180,6 +189,7 @@ def assemble(
         ids=ids,
         settings=_for_verbs(settings, consolidates=parts is not None),
         embedding=embedding,
+        reranker=reranker,
         worker=worker,
         after_answer=AfterAnswer(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
@@ -187,7 +197,7 @@ def assemble(
         health=health or Healths(store, (), None),
         links=() if parts is None else tuple(parts.entries),
         mirror=mirror,
-        close_models=_closing(embedding, held),
+        close_models=_closing(embedding, held, reranker),
         maintenance=maintenance,
         tokenizer=partial(tokenizer, models=settings.models),
         redactor=redactor,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from datetime import date
 
-    from memhold.ports.models import EmbeddingModel, LinkNote, Tally
+    from memhold.ports.models import EmbeddingModel, LinkNote, Reranker, Tally
     from memhold.providers.catalog import Catalog
     from memhold.providers.entry import Entry
     from memhold.providers.open_models import Models
@@ -42,6 +42,7 @@ __all__ = [
     "key_embedding",
     "models_of",
     "models_view",
+    "reranker_of",
     "settings_catalog",
     "tokenizer",
 ]
@@ -297,6 +298,20 @@ def _with_store(location: str, work: Callable[[Store], Awaitable[T]]) -> T:
             await store.close()
 
     return asyncio.run(done())
+
+
+def reranker_of(settings: Settings) -> Reranker | None:
+    """The reranker that the settings name; None where they name none.
+
+    Raises:
+        InvalidSetting: it is no URL of a server.
+    """
+    if not settings.rerank:
+        return None
+    from memhold.providers.rerank import HttpReranker
+
+    variable = settings.rerank_key_env
+    return HttpReranker(settings.rerank, key=lambda: os.environ.get(variable) or None if variable else None)
 
 
 def key_embedding(name: str) -> EmbeddingModel:

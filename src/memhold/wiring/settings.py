@@ -67,6 +67,9 @@ class Settings:
         embedding: what makes vectors: `builtin`, `none`, `minilm`, a model directory, `openai:MODEL`, `ollama:MODEL`,
             `lmstudio:MODEL`, `http://host:port/v1#MODEL`, or an entry of the catalog.
         recall_timeout: seconds that a recall waits for a signal; after that it answers without it and says so.
+        rerank: a server that reads the best 30 hits of a recall's first page with the question and orders them anew:
+            the URL of its endpoint, `http://host:port/rerank` or `http://host:port/v1/rerank#MODEL`; empty for none.
+        rerank_key_env: the environment variable that holds its key; empty where it wants none.
         poll_seconds: longest time between two looks for due work, 60 at most; a write wakes at once, on a file that of
             another process within a second.
         model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
@@ -131,6 +134,8 @@ class Settings:
     worker: bool = True
     embedding: str = "builtin"
     recall_timeout: float = 2.0
+    rerank: str = ""
+    rerank_key_env: str = ""
     poll_seconds: float = 30.0
     model_attempts: int = 3
     model_backoff_seconds: float = 1.0

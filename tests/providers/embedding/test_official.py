@@ -10,7 +10,6 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -25,56 +24,34 @@ from memhold.providers.embedding.official import OFFICIAL, Official, PinnedFile
 from memhold.wiring import models as wired
 from memhold.wiring.places import models_folder
 from tests.providers.embedding.test_directory import small  # noqa: F401 - a fixture
+from tests.scripted_server import Answer, Asked, ScriptedServer
 
 FILES = ("model.safetensors", "vocab.txt")
 
 
-class Hub:
-    """A server on loopback that has a model's files; `answer` changes what it sends."""
+class Hub(ScriptedServer):
+    """Has a model's files; `answer` changes what it sends: other bytes, a status, None for less than was promised."""
 
     def __init__(self, folder: Path) -> None:
         self.asked: list[str] = []
         self.answer: Callable[[bytes], bytes | int | None] = lambda content: content
-        hub = self
+        self._folder = folder
+        super().__init__(self._sent)
+        self.home = f"{self.url}/small/resolve/main/"
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                name = self.path.rpartition("/")[2]
-                hub.asked.append(name)
-                sent = hub.answer((folder / name).read_bytes())
-                if isinstance(sent, int):
-                    self.send_error(sent)
-                    return
-                if sent is None:  # promises more than it sends
-                    self.send_response(200)
-                    self.send_header("Content-Length", "1000000")
-                    self.end_headers()
-                    self.wfile.write(b"short")
-                    return
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(sent)))
-                self.end_headers()
-                self.wfile.write(sent)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/small/resolve/main/"
-        self._thread = threading.Thread(target=self.server.serve_forever)
-        self._thread.start()
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self._thread.join()
-        self.server.server_close()
+    def _sent(self, asked: Asked) -> Answer:
+        name = asked.path.rpartition("/")[2]
+        self.asked.append(name)
+        content = self.answer((self._folder / name).read_bytes())
+        if content is None:
+            return Answer(body=b"short", missing=999_995)
+        return Answer(status=content) if isinstance(content, int) else Answer(body=content)
 
 
 @pytest.fixture
 def hub(small: Path) -> Iterator[Hub]:  # noqa: F811
-    one = Hub(small)
-    yield one
-    one.close()
+    with Hub(small) as one:
+        yield one
 
 
 @pytest.fixture
@@ -88,7 +65,7 @@ def model(small: Path, hub: Hub) -> Official:  # noqa: F811
         name="minilm",
         label="a small one",
         licence="none",
-        home=hub.url,
+        home=hub.home,
         files=tuple(map(pinned, FILES)),
         recipe={**recipe, "modules.json": json.loads((small / "modules.json").read_text())},
     )
