@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from memhold.cli.options import CommonOptions, command, common_options, options_of
-from memhold.faces.mcp.install import CLIENTS, Place, install, launcher, place_of, snippet
+from memhold.faces.mcp.install import CLIENTS, Place, install, is_installed, launcher, place_of, snippet
 from memhold.faces.mcp.trial import Trial, try_start
 
 __all__ = ["located", "mcp_command", "no_secret", "seen_line", "tried"]
@@ -27,9 +27,10 @@ __all__ = ["located", "mcp_command", "no_secret", "seen_line", "tried"]
     default="off",
     help="With 'auto', the memory of the repository that it is started in stands beside the user's own.",
 )
+@click.option("--plugin", is_flag=True, help="Offer nothing where 'memhold mcp install' has set Claude Code up.")
 @click.pass_context
 def mcp_command(
-    ctx: click.Context, /, *, read_only: bool, consolidation: str | None, project: str, **options: Any
+    ctx: click.Context, /, *, read_only: bool, consolidation: str | None, project: str, plugin: bool, **options: Any
 ) -> None:
     """Serve memory to an agent over MCP, on standard input and output.
 
@@ -40,10 +41,13 @@ def mcp_command(
     ctx.obj = common
     if ctx.invoked_subcommand is None:
         settings = {} if consolidation is None else {"consolidation": consolidation}
-        _serve(common, read_only=read_only, project=project == "auto", settings=settings)
+        rights = frozenset({"read"} if read_only else {"read", "write"})
+        if plugin and is_installed("claude-code", place_of()):
+            rights = frozenset()  # one set of tools is enough
+        _serve(common, rights=rights, project=project == "auto", settings=settings)
 
 
-def _serve(common: CommonOptions, *, read_only: bool, project: bool, settings: dict[str, Any]) -> None:
+def _serve(common: CommonOptions, *, rights: frozenset[str], project: bool, settings: dict[str, Any]) -> None:
     from memhold.faces.agents.project import project_namespace
     from memhold.faces.mcp.stdio import serve_stdio
     from memhold.values.principal import Principal
@@ -52,7 +56,6 @@ def _serve(common: CommonOptions, *, read_only: bool, project: bool, settings: d
     scope = Scope(
         namespace=common.namespace, user=common.user, agent=common.agent, session=common.session, actor=common.actor
     )
-    rights = frozenset({"read"} if read_only else {"read", "write"})
     logging.basicConfig(level=logging.WARNING, format="memhold mcp: %(levelname)s %(name)s: %(message)s")
     namespace = project_namespace(Path.cwd()) if project else None
     who = Principal(scope=scope, rights=rights)  # type: ignore[arg-type]

@@ -113,7 +113,8 @@ def _taken(number: int, instead: int, mode: Literal["rb", "wb"]) -> IO[bytes]:
 class _Serving:
     """The requests of one connection: answered as they come, each by itself, until the input ends."""
 
-    def __init__(self, connection: Connection, wire: _Wire, opening: OpenedBehind) -> None:
+    def __init__(self, connection: Connection, wire: _Wire, opening: OpenedBehind, *, opens: bool) -> None:
+        self._opens = opens
         self._connection = connection
         self._wire = wire
         self._opening = opening
@@ -149,7 +150,8 @@ class _Serving:
         self._wire.say(answer)
         # Behind the answer: what imports and opens would keep the list of tools waiting.
         wait = LISTED_WITHIN if message["method"] in {"initialize", "server/discover", "ping"} else 0.01
-        asyncio.get_running_loop().call_later(wait, self._opening.begin)
+        if self._opens:
+            asyncio.get_running_loop().call_later(wait, self._opening.begin)
 
     def _closed(self, number: str | int, done: asyncio.Task[None]) -> None:
         self._places.release()
@@ -191,7 +193,9 @@ async def serve_stdio(
             loop.add_signal_handler(number, stop)
     taking_in = loop.create_task(_keep_taking_in(opening)) if "write" in principal.rights else None
     try:
-        await _Serving(Connection(_methods(project), principal, caller), _Wire(), opening).run()
+        await _Serving(
+            Connection(_methods(project), principal, caller), _Wire(), opening, opens=bool(principal.rights)
+        ).run()
     finally:
         if taking_in is not None:
             taking_in.cancel()
