@@ -31,6 +31,7 @@ __all__ = [
     "put_vectors",
     "switch",
     "targets",
+    "waits",
 ]
 
 DUE_INDEX = ("index", "vectors")
@@ -198,6 +199,14 @@ def look_again(tx: WriteTx, numbers: Sequence[int]) -> None:
 def complete(tx: ReadTx, generation: Generation) -> bool:
     """Whether the scope has no document left that this generation has not seen."""
     return not unseen(tx.vector_marks(generation.number), tx.document_count(), 1)
+
+
+def waits(tx: ReadTx, generation: Generation) -> bool:
+    """Whether the scope has a document to embed that this generation has not seen; what is not embedded is none."""
+    count = tx.document_count()
+    left = unseen(tx.vector_marks(generation.number), count, count)
+    pages = (left[at : at + BATCH_DOCUMENTS] for at in range(0, len(left), BATCH_DOCUMENTS))
+    return any(_said(tx, item).strip() for page in pages for item in tx.find_numbers(page))
 
 
 def switch(tx: WriteTx, generation: Generation) -> None:

@@ -24,6 +24,7 @@ from memhold.storage.sql.digests import (
     detail_digest,
     memory_digest,
     message_digest,
+    sound_messages,
 )
 from memhold.storage.store_time import StoreTime
 from memhold.values.errors import StoreError
@@ -115,6 +116,9 @@ class SqlRead:
 
     def _messages(self, found: Iterable[Row]) -> list[Message]:
         """The messages of these rows; one that does not agree with its digest is left out, and noted."""
+        found = list(found)
+        if sound_messages(found):
+            return [rows.to_message(row) for row in found]
         sound = []
         for row in found:
             if message_digest(row) == row[_MESSAGE_CRC]:
