@@ -39,6 +39,7 @@ class Agent:
     home: Path
     provider: ChaosServer
     started: Mapping[str, str] = field(default_factory=dict)
+    more: Sequence[str] = ()
 
     @property
     def project(self) -> Path:
@@ -124,12 +125,21 @@ class Agent:
     def begin(self, prompt: str, *, seconds: float) -> Done:
         """The same, killed with all that it started where it takes longer."""
         words = {
-            "claude-code": ["claude", "-p", prompt, "--model", "claude-sonnet-4-5", "--allowedTools", "mcp__memhold"],
+            "claude-code": [
+                "claude",
+                "-p",
+                prompt,
+                "--model",
+                "claude-sonnet-4-5",
+                "--allowedTools",
+                "mcp__memhold",
+                "mcp__plugin_memory_memhold",
+            ],
             "codex": ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt],
             "opencode": ["opencode", "run", prompt],
         }[self.name]
         program = self.node.modules / ".bin" / words[0]
-        return run([program, *words[1:]], seconds=seconds, cwd=self.project, env=self.environment())
+        return run([program, *words[1:], *self.more], seconds=seconds, cwd=self.project, env=self.environment())
 
     def window(self, number: int) -> str:
         """All that a request of the conversation shows the model, as one text."""

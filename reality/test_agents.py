@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -172,6 +173,73 @@ def test_the_next_session_knows_what_was_said_with_no_tool_called(
     assert any("pomelo" in one and "memhold-recall" in one for one in later)
     grown = max(one.count("\n") for one in later) - first.count("\n")
     print(f"\nlines that the start brought: {grown}")
+
+
+@pytest.mark.bound(600)
+def test_codex_set_up_by_one_command_is_told_and_taken_in(node: Node, provider: ChaosServer, tmp_path: Path) -> None:
+    agent = Agent(name="codex", node=node, home=tmp_path, provider=provider, more=("--dangerously-bypass-hook-trust",))
+    agent.settle_in()
+    db = tmp_path / "store" / "memory.db"
+    memhold = ROOT / ".venv" / "bin" / "memhold"
+    installed: list[str | Path] = [memhold, "agent", "install", "codex", "--db", str(db), "--user", "alice"]
+    done = run(installed, seconds=60, env=agent.environment())
+    assert "once you have trusted them" in done.out, done.err
+    provider.say(lambda _: Reply(text="All right."))
+    try:
+        agent.ask("Our deploy codeword is pomelo.")
+        agent.ask("Let us go on.")
+        agent.ask("Let us go on once more.")
+        assert any("pomelo" in (window := agent.window(number)) and "<memhold-recall" in window for number in (1, 2))
+    finally:
+        agent.rest(db)
+    with Memhold.open(db, worker=False) as mem:
+        take_in_now(mem, str(db))
+        said = mem.scope(user="alice").recall("", kinds=("message",), limit=50).hits
+        assert sorted(hit.text for hit in said if hit.role == "user") == [
+            "Let us go on once more.",
+            "Let us go on.",
+            "Our deploy codeword is pomelo.",
+        ]
+        assert {(hit.role, hit.origin) for hit in said} == {("user", "user"), ("assistant", "agent")}
+
+
+@pytest.mark.bound(600)
+def test_claude_codes_plug_in_brings_tools_hooks_and_commands_and_stands_back_where_they_are_installed(
+    node: Node, provider: ChaosServer, tmp_path: Path
+) -> None:
+    db = tmp_path / "store" / "memory.db"
+    named = {
+        "MEMHOLD_DB": str(db),
+        "MEMHOLD_USER": "alice",
+        "PATH": f"{ROOT / '.venv' / 'bin'}:{node.program.parent}:{os.environ['PATH']}",
+    }
+    plug_in = ("--plugin-dir", str(ROOT / "plugins" / "claude-code"))
+    agent = Agent(name="claude-code", node=node, home=tmp_path, provider=provider, started=named, more=plug_in)
+    agent.settle_in()
+    provider.say(calls_once("recall", {"query": "deploy"}))
+    try:
+        agent.ask("Our deploy codeword is pomelo.")
+        first = agent.requests()[0]
+        assert len([one for one in asked_of("anthropic", first).offers if "memhold" in one.name]) == len(TOOLS)
+        agent.ask("/memory:forget-session")
+        told = agent.window(-1)
+        assert 'Its name in memory is "claude-code:' in told
+        assert "CLAUDE_SESSION_ID" not in told
+        assert told.count("<memhold-recall") >= 1
+        assert "pomelo" in told
+        memhold = ROOT / ".venv" / "bin" / "memhold"
+        installed: list[str | Path] = [memhold, "agent", "install", "claude-code", "--db", str(db), "--user", "alice"]
+        assert run(installed, seconds=60, env=agent.environment()).code == 0
+        agent.ask("Let us go on.")
+        last = agent.requests()[-1]
+        assert len([one for one in asked_of("anthropic", last).offers if "memhold" in one.name]) == len(TOOLS)
+        assert agent.window(-1).count("From the personal memory (Memhold)") == 1
+    finally:
+        agent.rest(db)
+    with Memhold.open(db, worker=False) as mem:
+        take_in_now(mem, str(db))
+        said = [hit.text for hit in mem.scope(user="alice").recall("pomelo", kinds=("message",), roles=("user",)).hits]
+        assert said.count("Our deploy codeword is pomelo.") == 1
 
 
 @pytest.mark.bound(600)

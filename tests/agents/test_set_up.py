@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -60,7 +63,8 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
             hooks.write_text(json.dumps(SETTINGS, indent=4, ensure_ascii=False), encoding="utf-8")
     before = held(agent, tmp_path)
     done = set_up(agent, SERVER, OPTIONS, place(tmp_path))
-    assert (done.tools, done.hooks) == (True, EVENTS if agent == "claude-code" else ())
+    events = {"claude-code": EVENTS, "codex": tuple(one for one in EVENTS if one != "SessionEnd"), "opencode": ()}
+    assert (done.tools, done.hooks) == (True, events[agent])
     first = {one: Path(one).read_bytes() for one in done.files}
     assert set_up(agent, SERVER, OPTIONS, place(tmp_path)) == done
     assert {one: Path(one).read_bytes() for one in done.files} == first
@@ -79,6 +83,18 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
             assert list(left) == list(SETTINGS)
             assert '\n    "model"' in hooks.read_text(encoding="utf-8")
     assert take_out(agent, place(tmp_path)) == gone
+
+
+def test_codex_runs_hooks_that_are_on_and_trusted(tmp_path: Path) -> None:
+    done = set_up("codex", SERVER, OPTIONS, place(tmp_path))
+    config, hooks = (Path(one) for one in done.files)
+    assert "once you have trusted them" in done.note
+    before = config.read_text()
+    config.write_text(f"[features]\nhooks = false\n\n{before}")
+    assert "hooks are off" in state_of("codex", place(tmp_path)).note
+    config.write_text(f'{before}\n[hooks.state."{hooks}:stop:0:0"]\ntrusted_hash = "sha256:00"\n')
+    assert state_of("codex", place(tmp_path)).note == ""
+    assert take_out("codex", place(tmp_path)).note == ""
 
 
 def test_what_the_user_changed_since_stays(tmp_path: Path) -> None:
@@ -141,7 +157,25 @@ def test_the_commands(tmp_path: Path) -> None:
     settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
     (group,) = settings["hooks"]["Stop"]
     assert "--user alice" in group["hooks"][0]["command"]
+    # The plug-in's tools and hooks stand back: one set is enough.
+    told = json.dumps({"transcript_path": str(tmp_path / "t.jsonl"), "session_id": "s"})
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    asked = [
+        {"method": "initialize", "id": 1, "params": hello},
+        {"method": "tools/list", "id": 2, "params": {}},
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in asked)
+
+    def plugged() -> tuple[int, bool]:
+        out = process("mcp", "--plugin", *options[4:], env=home, cwd=tmp_path, input=lines).stdout
+        hook = [sys.executable, "-m", "memhold.faces.agents.hook", "Stop", "--plugin", *options[4:]]
+        subprocess.run(hook, input=told, text=True, check=True, env={**os.environ, **home}, timeout=60)
+        (listed,) = (found for line in out.splitlines() if (found := json.loads(line)).get("id") == 2)
+        return len(listed["result"]["tools"]), bool([*tmp_path.glob("memory.db.spool/*.json")])
+
+    assert plugged() == (0, False)
     gone = process("agent", "uninstall", "claude-code", env=home, cwd=tmp_path)
     assert "no tools, no hooks" in gone.stdout
+    assert plugged() == (10, True)
     assert not (tmp_path / ".claude.json").exists()
     assert not (tmp_path / ".claude" / "settings.json").exists()

@@ -25,7 +25,8 @@ _WHICH = click.argument("client", type=click.Choice(AGENTS))
 def agent_install(common: CommonOptions, *, client: str) -> None:
     """Give a coding agent memory.
 
-    Writes what 'memhold mcp install' writes, and for Claude Code hooks that take in what is said, with no tool called.
+    Writes what 'memhold mcp install' writes, and for Claude Code and Codex hooks that take in what is said and tell
+    what memory holds, with no tool called.
     Starts the server once first, and says what came of it; where it lists no tools, nothing is written.
     """
     no_secret(common.db)
@@ -58,7 +59,8 @@ def agent_status(common: CommonOptions) -> None:
 def _lines(one: SetUp) -> list[str]:
     tools = "tools" if one.tools else "no tools"
     hooks = f"hooks at {', '.join(one.hooks)}" if one.hooks else "no hooks"
-    return [f"{CLIENTS[one.agent].title}: {tools}, {hooks} ({', '.join(one.files)})"]
+    said = [f"{CLIENTS[one.agent].title}: {tools}, {hooks} ({', '.join(one.files)})"]
+    return [*said, f"  {one.note}"] if one.note else said
 
 
 agent_command.add_command(agent_install, "install")

@@ -163,19 +163,19 @@ def what_costs(text: str) -> tuple[int, NDArray[np.intp], NDArray[np.intp], NDAr
 
     tables = _tables()
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    classes = tables.classes.take(points, mode="clip").astype(np.intp)  # what is beyond is the last entry
-    letters = tables.letters.take(points, mode="clip").astype(np.intp)
+    classes = tables.classes.take(points, mode="clip")  # what is beyond is the last entry
+    letters = tables.letters.take(points, mode="clip")
     before, letter_before = np.zeros_like(classes), np.zeros_like(letters)
     before[1:], letter_before[1:] = classes[:-1], letters[:-1]
     first = np.ones(len(points), dtype=np.bool_)
     first[1:] = points[1:] != points[:-1]
     known, rest, lengths = _words(points, classes)
     spelt = rest & (letters > 0)
-    single = points[rest & ((points < _ONE_BY_ONE) | ((points >= _SCRIPTS) & (points < _END)))].astype(np.intp)
+    single = tables.single.take(points, mode="clip")[rest]
     return (
         known,
         (before * _CLASSES + classes)[rest],
-        np.where(single < _ONE_BY_ONE, single, single - _SCRIPTS + _ONE_BY_ONE),
+        single[single >= 0],
         (letter_before * _LETTERS + letters)[spelt],
         classes[rest & first],
         lengths,
@@ -215,8 +215,9 @@ def _words(points: NDArray[np.uint32], classes: NDArray[np.intp]) -> tuple[int, 
 class _Tables:
     """What is known of characters and words, whatever the family."""
 
-    classes: NDArray[np.uint8]
-    letters: NDArray[np.uint8]
+    classes: NDArray[np.intp]
+    letters: NDArray[np.intp]
+    single: NDArray[np.intp]
     in_words: NDArray[np.bool_]
     powers: NDArray[np.uint64]
     words: NDArray[np.uint32]
@@ -250,7 +251,10 @@ def _tables() -> _Tables:
     in_words = np.zeros(_CLASSES, dtype=np.bool_)
     in_words[[_CLASS[name] for name in ("lower", "upper", "latin", "cyrillic", "cyrillic_upper", "greek")]] = True
     powers = np.cumprod(np.full(64, 0x9E3779B97F4A7C15, np.uint64), dtype=np.uint64)
-    return _Tables(_classes(data), _letters(), in_words, powers, data["words"])
+    single = np.full(0x10001, -1, dtype=np.intp)
+    single[:_ONE_BY_ONE] = range(_ONE_BY_ONE)
+    single[_SCRIPTS:_END] = range(_ONE_BY_ONE, SIZES[1])
+    return _Tables(_classes(data).astype(np.intp), _letters().astype(np.intp), single, in_words, powers, data["words"])
 
 
 def _letters() -> NDArray[np.uint8]:

@@ -20,10 +20,13 @@ from typing import Any
 from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask, meeting_place
 from memhold.ports.data_home import default_db
 
-__all__ = ["EVENTS", "handled", "main", "noted"]
+__all__ = ["EVENTS", "MODULE", "handled", "main", "noted", "set_up_by_hand"]
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
 """The events that are taken note of; any other is let pass."""
+MODULE = "memhold.faces.agents.hook"
+PLUGIN = "plugin"
+"""The option by which the hooks of a client's plug-in say that they are."""
 _ASKED = ("SessionStart", "UserPromptSubmit")
 _CLOSE = ("PreCompact", "SessionEnd")
 """The events with which the session's window is over: it is kept, and due for the models that consolidate."""
@@ -70,6 +73,16 @@ def handled(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> 
     if (why := trouble or off) is not None and _first_time(happened):
         said["systemMessage"] = f"Memhold: memory is off for now: {why}"
     return said or None
+
+
+def set_up_by_hand() -> bool:
+    """Whether 'memhold agent install' has written hooks for Claude Code: those of its plug-in stand back then."""
+    folder = os.environ.get("CLAUDE_CONFIG_DIR")
+    settings = (Path(folder) if folder else Path.home() / ".claude") / "settings.json"
+    try:
+        return f"-m {MODULE} ".encode() in settings.read_bytes()
+    except OSError:
+        return False
 
 
 def noted(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> bool:
@@ -219,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         event, options = _read(list(sys.argv[1:] if arguments is None else arguments))
         told = json.loads(sys.stdin.buffer.read() or b"{}")
-        if isinstance(told, dict):
+        if isinstance(told, dict) and not (PLUGIN in options and set_up_by_hand()):
             said = handled(event or str(told.get("hook_event_name", "")), told, options)
             if said is not None:
                 sys.stdout.write(json.dumps(said) + "\n")
@@ -234,7 +247,9 @@ def _read(arguments: list[str]) -> tuple[str, dict[str, str]]:
     while arguments:
         word = arguments.pop(0)
         name, sign, value = word.removeprefix("--").partition("=")
-        if word.startswith("--") and name in _OPTIONS:
+        if word == f"--{PLUGIN}":
+            options[PLUGIN] = "yes"
+        elif word.startswith("--") and name in _OPTIONS:
             options[name] = value if sign else arguments.pop(0)
         elif not word.startswith("-"):
             event = word

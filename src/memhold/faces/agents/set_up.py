@@ -9,35 +9,43 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memhold.faces.agents.hook import EVENTS
+from memhold.faces.agents.hook import EVENTS, MODULE
 from memhold.faces.mcp.install import CLIENTS, Place, changed_json, install, is_installed, remove
 from memhold.values.errors import InvalidInput
 
 __all__ = ["AGENTS", "HOOK_SECONDS", "SetUp", "hooks_of", "set_up", "state_of", "take_out"]
 
 AGENTS = ("claude-code", "codex", "opencode")
+_CODEX_EVENTS = frozenset(EVENTS) - {"SessionEnd"}
+"""Codex has no event for the end of a session: what was said last comes with the next look at its transcript."""
 HOOK_SECONDS = 5
 """What a hook may take before its client goes on without it; it takes a small part of one."""
-_MODULE = "memhold.faces.agents.hook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetUp:
-    """What an agent has of Memhold: the tools, and the events whose hooks call it; with the files that say so."""
+    """What an agent has of Memhold: the tools, and the events whose hooks call it; with the files that say so.
+
+    `note` is what keeps the hooks from running still, and what to do about it; empty where nothing does.
+    """
 
     agent: str
     tools: bool
     hooks: tuple[str, ...]
     files: tuple[str, ...]
+    note: str = ""
 
 
 def hooks_of(agent: str, place: Place) -> Path | None:
     """The file in which an agent keeps hooks that Memhold can be called by; None where it has no such file."""
+    if agent == "codex":
+        return CLIENTS[agent].path(place).with_name("hooks.json")
     if agent != "claude-code":
         return None
     folder = place.environment.get("CLAUDE_CONFIG_DIR")
@@ -55,8 +63,9 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
     """
     path = hooks_of(agent, place)
     if path is not None:
-        command = [sys.executable, "-m", _MODULE]
-        changed_json(path, lambda held: _with_hooks(held, {e: [*command, e, *options] for e in EVENTS}, path))
+        command = [sys.executable, "-m", MODULE]
+        events = [event for event in EVENTS if agent != "codex" or event in _CODEX_EVENTS]
+        changed_json(path, lambda held: _with_hooks(held, {e: [*command, e, *options] for e in events}, path))
     try:
         install(agent, server, place)
     except BaseException:
@@ -93,7 +102,26 @@ def state_of(agent: str, place: Place) -> SetUp:
         if isinstance(groups, dict):
             found = tuple(event for event in EVENTS if any(_is_ours(one) for one in _listed(groups.get(event))))
     files = (str(CLIENTS[agent].path(place)), *([str(path)] if path is not None else []))
-    return SetUp(agent=agent, tools=is_installed(agent, place), hooks=found, files=files)
+    note = _codex_note(CLIENTS[agent].path(place), path) if agent == "codex" and path is not None and found else ""
+    return SetUp(agent=agent, tools=is_installed(agent, place), hooks=found, files=files, note=note)
+
+
+def _codex_note(config: Path, hooks: Path) -> str:
+    """What keeps Codex from running our hooks: they are off, or nobody has said yet that they may run."""
+    try:
+        held = tomllib.loads(config.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        held = {}
+    features, said = held.get("features"), held.get("hooks")
+    if isinstance(features, dict) and (features.get("hooks") is False or features.get("codex_hooks") is False):
+        return f"hooks are off: take 'hooks = false' out of [features] in {config}"
+    states = said.get("state") if isinstance(said, dict) else None
+    trusted = [
+        name
+        for name, state in (states.items() if isinstance(states, dict) else ())
+        if name.startswith(str(hooks)) and isinstance(state, dict) and state.get("trusted_hash")
+    ]
+    return "" if trusted else "Codex runs them once you have trusted them: start it, and say yes where it asks (/hooks)"
 
 
 def _with_hooks(held: dict[str, Any], commands: Mapping[str, Sequence[str]], path: Path) -> dict[str, Any]:
@@ -131,4 +159,4 @@ def _is_ours(group: object) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(hooks, list) or len(hooks) != 1 or not isinstance(hooks[0], dict):
         return False
-    return f"-m {_MODULE} " in str(hooks[0].get("command"))
+    return f"-m {MODULE} " in str(hooks[0].get("command"))

@@ -69,17 +69,18 @@ async def _keep_taking_in(opening: OpenedBehind) -> None:
 
 
 def _specs() -> Mapping[str, ToolSpec]:
-    from memhold.faces.mcp.tools import TOOLS
+    from memhold.faces.mcp.tools import DOCUMENT_TOOLS, TOOLS
 
-    return TOOLS
+    return {**TOOLS, **DOCUMENT_TOOLS}
 
 
-def _methods(project: str | None) -> Methods:
+def _methods(project: str | None, *, documents: bool) -> Methods:
+    listing = kept_listing(documents=documents)
     if project is None:
-        return Methods(kept_listing(), _specs)
+        return Methods(listing, _specs)
     from memhold.faces.mcp.where import with_where
 
-    return Methods(with_where(kept_listing()), _specs, instructions=INSTRUCTIONS + IN_PROJECT)
+    return Methods(with_where(listing), _specs, instructions=INSTRUCTIONS + IN_PROJECT)
 
 
 class _Wire:
@@ -113,7 +114,8 @@ def _taken(number: int, instead: int, mode: Literal["rb", "wb"]) -> IO[bytes]:
 class _Serving:
     """The requests of one connection: answered as they come, each by itself, until the input ends."""
 
-    def __init__(self, connection: Connection, wire: _Wire, opening: OpenedBehind) -> None:
+    def __init__(self, connection: Connection, wire: _Wire, opening: OpenedBehind, *, opens: bool) -> None:
+        self._opens = opens
         self._connection = connection
         self._wire = wire
         self._opening = opening
@@ -149,7 +151,8 @@ class _Serving:
         self._wire.say(answer)
         # Behind the answer: what imports and opens would keep the list of tools waiting.
         wait = LISTED_WITHIN if message["method"] in {"initialize", "server/discover", "ping"} else 0.01
-        asyncio.get_running_loop().call_later(wait, self._opening.begin)
+        if self._opens:
+            asyncio.get_running_loop().call_later(wait, self._opening.begin)
 
     def _closed(self, number: str | int, done: asyncio.Task[None]) -> None:
         self._places.release()
@@ -164,11 +167,17 @@ class _Serving:
 
 
 async def serve_stdio(
-    location: str, principal: Principal, settings: Mapping[str, Any], *, project: str | None = None
+    location: str,
+    principal: Principal,
+    settings: Mapping[str, Any],
+    *,
+    project: str | None = None,
+    documents: bool = False,
 ) -> None:
     """Serve until the client closes standard input, or SIGTERM or SIGINT comes; then close the store in order.
 
-    `project` is the namespace of the project's memory, which is served beside the principal's own.
+    `project` is the namespace of the project's memory, which is served beside the principal's own. With `documents` the
+    tools of documents are offered too.
     """
     opening = OpenedBehind(location, settings, ahead=("memhold.faces.mcp.calls",))
 
@@ -191,7 +200,12 @@ async def serve_stdio(
             loop.add_signal_handler(number, stop)
     taking_in = loop.create_task(_keep_taking_in(opening)) if "write" in principal.rights else None
     try:
-        await _Serving(Connection(_methods(project), principal, caller), _Wire(), opening).run()
+        await _Serving(
+            Connection(_methods(project, documents=documents), principal, caller),
+            _Wire(),
+            opening,
+            opens=bool(principal.rights),
+        ).run()
     finally:
         if taking_in is not None:
             taking_in.cancel()
