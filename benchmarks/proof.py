@@ -58,11 +58,21 @@ def said(row: dict[str, Any]) -> str:
     return "" if not note else ": " + ", ".join(f"{name} {value:,}" for name, value in note.items())
 
 
+def page(out: Path, failed: list[str], left: int) -> str:
+    """What is done until now, as the page says it."""
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
+    rows = [json.loads(path.read_text()) for path in sorted(out.glob("*.json"))]
+    lines = [f"| {row['proof']} | {row['runs']:,} | {row['seconds']:,.0f} | passed{said(row)} |" for row in rows]
+    lines += [f"| {name} | | | **failed** |" for name in failed]
+    lines += ["", f"{left} more proofs are to be run: `make proof` goes on with them."] if left else []
+    return HEAD.format(machine=machine) + "\n".join(lines) + "\n"
+
+
 def main() -> int:
-    """Run what is not done yet, then write the page."""
+    """Run what is not done yet; the page is written after each, so that a run that is stopped has told what it did."""
     out = ROOT / ".proof" / state()
     out.mkdir(parents=True, exist_ok=True)
-    failed = []
+    failed: list[str] = []
     wanted = proofs()
     for place, proof in enumerate(wanted, start=1):
         name = proof.split("::")[-1]
@@ -70,12 +80,8 @@ def main() -> int:
             print(f"[{place}/{len(wanted)}] {proof}", flush=True)
             if not prove(proof, out):
                 failed.append(name)
-    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
-    rows = [json.loads(path.read_text()) for path in sorted(out.glob("*.json"))]
-    lines = [f"| {row['proof']} | {row['runs']:,} | {row['seconds']:,.0f} | passed{said(row)} |" for row in rows]
-    lines += [f"| {name} | | | **failed** |" for name in failed]
-    (ROOT / "docs" / "proof.md").write_text(HEAD.format(machine=machine) + "\n".join(lines) + "\n")
-    print("\n".join(lines))
+        (ROOT / "docs" / "proof.md").write_text(page(out, failed, len(wanted) - place))
+    print(page(out, failed, 0))
     return 1 if failed else 0
 
 

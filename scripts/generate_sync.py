@@ -14,12 +14,19 @@ ROOT = Path(__file__).parents[1]
 VERBS = ROOT / "src" / "memhold" / "verbs"
 TARGET = ROOT / "src" / "memhold" / "faces" / "python" / "sync.py"
 PROTOCOLS = (
+    ("documents.py", "AsyncDocuments"),
     ("scope.py", "AsyncScope"),
     ("store_protocols.py", "AsyncTokens"),
     ("store_protocols.py", "AsyncAdmin"),
     ("store_protocols.py", "AsyncStore"),
 )
-TWINS = {"AsyncScope": "SyncScope", "AsyncAdmin": "SyncAdmin", "AsyncTokens": "SyncTokens", "AsyncStore": "SyncStore"}
+TWINS = {
+    "AsyncDocuments": "SyncDocuments",
+    "AsyncScope": "SyncScope",
+    "AsyncAdmin": "SyncAdmin",
+    "AsyncTokens": "SyncTokens",
+    "AsyncStore": "SyncStore",
+}
 HEAD = '''"""The sync face: the same verbs, on one thread of its own with its own loop.
 
 Generated from the declarations by scripts/generate_sync.py: change those, and run it.
@@ -34,7 +41,7 @@ from memhold.values.errors import StoreClosed
 if TYPE_CHECKING:
 {late}
 
-__all__ = ["SyncAdmin", "SyncScope", "SyncStore", "SyncTokens"]
+__all__ = ["SyncAdmin", "SyncDocuments", "SyncScope", "SyncStore", "SyncTokens"]
 '''
 CLASS = '''
 
@@ -98,6 +105,7 @@ def _late(trees: object) -> str:
     blocks = [node for tree in trees for node in tree.body if isinstance(node, ast.If)]  # type: ignore[attr-defined]
     lines = {ast.unparse(one) for block in blocks for one in block.body}
     lines |= {
+        "from memhold.verbs.documents import AsyncDocuments",
         "from memhold.verbs.scope import AsyncScope",
         "from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens",
     }

@@ -1,21 +1,26 @@
-"""Keep the list of tools that the declarations make: `python scripts/generate_tools.py`.
+"""Keep the lists of tools that the declarations make: `python scripts/generate_tools.py`.
 
-A test fails where it is behind. A server on standard input answers with what is kept, before it has loaded a
+A test fails where one is behind. A server on standard input answers with what is kept, before it has loaded a
 declaration.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
 
-from memhold.faces.mcp.listing import KEPT, listing_of
-from memhold.faces.mcp.tools import TOOLS
+from memhold.faces.mcp.listing import KEPT, KEPT_DOCUMENTS, listing_of
+from memhold.faces.mcp.tools import DOCUMENT_TOOLS, TOOLS, ToolSpec
+
+LISTS: Mapping[Path, Mapping[str, ToolSpec]] = {KEPT: TOOLS, KEPT_DOCUMENTS: DOCUMENT_TOOLS}
 
 
-def generated() -> str:
-    """The list as it stands in `faces/mcp/tools.json`."""
-    return json.dumps(listing_of(TOOLS), indent=1, ensure_ascii=False) + "\n"
+def generated() -> Mapping[Path, str]:
+    """The lists as they stand in `faces/mcp`, by file."""
+    return {path: json.dumps(listing_of(tools), indent=1, ensure_ascii=False) + "\n" for path, tools in LISTS.items()}
 
 
 if __name__ == "__main__":
-    KEPT.write_text(generated(), encoding="utf-8")
+    for path, text in generated().items():
+        path.write_text(text, encoding="utf-8")

@@ -18,6 +18,7 @@ import click
 from memhold.cli.main import cli, sections
 from memhold.cli.options import default_db
 from memhold.verbs.declaration import Verb, verbs_of
+from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 from tests.documents import ROOT
@@ -27,7 +28,7 @@ __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands"
 VERBS = ROOT / "docs" / "reference" / "verbs.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 MCP = ROOT / "docs" / "reference" / "mcp.md"
-FACES = {AsyncScope: "", AsyncStore: "", AsyncAdmin: "", AsyncTokens: "tokens."}
+FACES = {AsyncScope: "", AsyncDocuments: "documents.", AsyncStore: "", AsyncAdmin: "", AsyncTokens: "tokens."}
 """The Protocols that declare verbs, and what stands before a verb's name in its heading."""
 LINE = 110
 _VERB = re.compile(
@@ -53,12 +54,13 @@ def declarations() -> Mapping[str, Verb]:
     return {f"{before}{name}": one for face, before in FACES.items() for name, one in verbs_of(face).items()}
 
 
-def _said(verb: Verb) -> str:
+def _said(name: str, verb: Verb) -> str:
     """What is declared of a verb: where it is reached, its arguments, its errors."""
+    group = f"{name.rpartition('.')[0]} ".lstrip()
     places = [f"needs the right to {verb.needs}"]
     places += [f"`{verb.http.method} /v1{verb.http.path}`"] if verb.http is not None else []
     places += [f"tool `{verb.tool.name}`"] if verb.tool is not None else []
-    places += [f"`memhold {verb.command.name}`"] if verb.command is not None else []
+    places += [f"`memhold {group}{verb.command.name}`"] if verb.command is not None else []
     lines = [
         f"{verb.doc}\n",
         f"{places[0].capitalize()}; {'; '.join(places[1:])}.\n" if places[1:] else f"{places[0].capitalize()}.\n",
@@ -100,7 +102,7 @@ def with_signatures(text: str) -> str:
         name = match[1]
         assert name in known, f"docs/reference/verbs.md: there is no verb {name}"
         declared = declarations().get(name)
-        said = "" if declared is None else f"\n\n<!-- declared -->\n{_said(declared)}\n<!-- end -->"
+        said = "" if declared is None else f"\n\n<!-- declared -->\n{_said(name, declared)}\n<!-- end -->"
         return f"### {name}\n\n```python\n{signature(name, known[name])}\n```{said}"
 
     return _VERB.sub(renewed, text)
@@ -134,7 +136,7 @@ def _command(name: str, found: click.Command, common: set[str | None]) -> Iterab
     own = [p for p in found.params if p.name not in common]
     if any(p.get_help_record(context) for p in own):
         yield _options(own) + "\n"
-    if name == "mcp" and isinstance(found, click.Group):
+    if name in {"mcp", "documents"} and isinstance(found, click.Group):
         for sub, command in found.commands.items():
             yield from _command(f"{name} {sub}", command, common)
 
@@ -169,12 +171,13 @@ def with_tools(text: str) -> str:
 
 
 def _tools() -> Iterable[str]:
-    from memhold.faces.mcp.tools import TOOLS, input_schema
+    from memhold.faces.mcp.tools import DOCUMENT_TOOLS, TOOLS, input_schema
 
-    for name, spec in TOOLS.items():
+    for name, spec in {**TOOLS, **DOCUMENT_TOOLS}.items():
         hints = [f"needs the right to {spec.verb.needs}"]
         hints += ["idempotent"] if spec.tool.idempotent else []
         hints += ["destructive"] if spec.tool.destructive else []
+        hints += ["offered with `--documents`"] if name in DOCUMENT_TOOLS else []
         yield f"## {name}\n\n{spec.tool.use}\n\n{'; '.join(hints).capitalize()}.\n"
         schema = input_schema(spec)
         if schema["properties"]:
@@ -188,9 +191,9 @@ def _tools() -> Iterable[str]:
 def _type(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
-    if schema["type"] == "array":
+    if schema.get("type") == "array":
         return f"list of {_type(schema['items'])}"
-    return "time" if schema.get("format") == "date-time" else str(schema["type"])
+    return "time" if schema.get("format") == "date-time" else str(schema.get("type", "text or JSON"))
 
 
 def _bounds(schema: Mapping[str, Any], *, needed: bool) -> str:

@@ -126,7 +126,7 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "counts": _recount,
     "another store": lambda folder: _manifest(folder, store="0" * 32),
     "a newer format": lambda folder: _manifest(folder, version=2),
-    "another schema": lambda folder: _manifest(folder, schema=7),
+    "another schema": lambda folder: _manifest(folder, schema=99),
     "checksum": lambda folder: _manifest(folder, sha256="0" * 64),
 }
 

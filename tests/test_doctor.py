@@ -214,6 +214,7 @@ def test_nothing_is_found_where_embedded_messages_are_forgotten_or_shown_again(t
         assert mem.admin.doctor() == ()
         assert "meaning" in {reason.signal for hit in alice.recall("where do ships lie").hits for reason in hit.why}
         alice.forget(ids[1])
+        alice.add({"role": "user", "content": "not to be embedded", "embed": False})
         assert mem.settle()
         assert mem.admin.doctor() == ()
     sql(path, "UPDATE vector_block SET vectors = substr(vectors, 2)")

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from memhold import AsyncMemhold, Memhold
-from memhold.faces.python.sync import SyncAdmin, SyncScope, SyncStore, SyncTokens
+from memhold.faces.python.sync import SyncAdmin, SyncDocuments, SyncScope, SyncStore, SyncTokens
 from memhold.faces.remote.remote_store import RemoteAdmin, RemoteStore
-from memhold.faces.remote.scope import RemoteScope
+from memhold.faces.remote.scope import RemoteDocuments, RemoteScope
 from memhold.verbs.declaration import Verb, verbs_of
+from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.local_admin import LocalAdmin
+from memhold.verbs.local_documents import LocalDocuments
 from memhold.verbs.local_scope import LocalScope
 from memhold.verbs.local_store import LocalStore
 from memhold.verbs.local_tokens import LocalTokens
@@ -28,6 +30,9 @@ DOERS: tuple[tuple[type, type], ...] = (
     (AsyncScope, LocalScope),
     (AsyncScope, RemoteScope),
     (AsyncScope, SyncScope),
+    (AsyncDocuments, LocalDocuments),
+    (AsyncDocuments, RemoteDocuments),
+    (AsyncDocuments, SyncDocuments),
     (AsyncStore, LocalStore),
     (AsyncStore, RemoteStore),
     (AsyncStore, AsyncMemhold),
@@ -39,7 +44,8 @@ DOERS: tuple[tuple[type, type], ...] = (
     (AsyncTokens, SyncTokens),
 )
 PAIRS = [(verb, doer) for protocol, doer in DOERS for verb in verbs_of(protocol).values()]
-VERBS = [verb for protocol in (AsyncScope, AsyncStore, AsyncAdmin, AsyncTokens) for verb in verbs_of(protocol).values()]
+PROTOCOLS = (AsyncScope, AsyncDocuments, AsyncStore, AsyncAdmin, AsyncTokens)
+VERBS = [verb for protocol in PROTOCOLS for verb in verbs_of(protocol).values()]
 
 
 def name_of(value: Any) -> str:
@@ -69,7 +75,7 @@ def test_a_verb_says_everything_about_itself(verb: Verb) -> None:
     assert set(verb.types) >= {*verb.parameters, "return"}
 
 
-@pytest.mark.parametrize("verb", verbs_of(AsyncScope).values(), ids=name_of)
+@pytest.mark.parametrize("verb", [*verbs_of(AsyncScope).values(), *verbs_of(AsyncDocuments).values()], ids=name_of)
 def test_a_declaration_names_only_what_the_verb_takes(verb: Verb) -> None:
     known = {*verb.parameters, "session"}
     if verb.tool is not None:
@@ -122,7 +128,7 @@ class RecordingCore:
 
 SYNC = [
     (face, verb)
-    for protocol, face in ((AsyncScope, SyncScope), (AsyncStore, SyncStore), (AsyncAdmin, SyncAdmin), (AsyncTokens, SyncTokens))
+    for protocol, face in ((AsyncScope, SyncScope), (AsyncDocuments, SyncDocuments), (AsyncStore, SyncStore), (AsyncAdmin, SyncAdmin), (AsyncTokens, SyncTokens))
     for verb in verbs_of(protocol).values()
 ]  # fmt: skip
 

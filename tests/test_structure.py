@@ -17,7 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # The rooms of the house from the ground up; a room imports rooms before it, and no other. A room is a folder or a file.
 GROUND = ("_version", "values", "errors", "text", "ports", "messages", "asking", "upkeep")
-WAY = ("index", "journal", "facts", "recall", "consolidate", "compact", "history", "context")
+WAY = ("index", "journal", "facts", "documents", "recall", "consolidate", "compact", "history", "context")
 WALLS = ("transfer", "storage", "providers")
 DOORS = ("verbs", "wiring", "faces", "server", "testing", "cli", "__main__")
 ORDER = {room: place for place, room in enumerate((*GROUND, *WAY, *WALLS, *DOORS))}

@@ -120,16 +120,23 @@ class RemoteHarness:
 class Later:
     """The verbs of a scope of a client that is being opened."""
 
-    def __init__(self, client: asyncio.Task[AsyncMemhold], names: dict[str, Any]) -> None:
+    def __init__(self, client: asyncio.Task[AsyncMemhold], names: dict[str, Any], part: str | None = None) -> None:
         self._client = client
         self._names = names
+        self._part = part
+
+    @property
+    def documents(self) -> Later:
+        """The verbs of documents of the same scope."""
+        return Later(self._client, self._names, "documents")
 
     async def opened(self) -> AsyncMemhold:
         return await self._client
 
     def __getattr__(self, verb: str) -> Any:
         async def call(*args: Any, **named: Any) -> Any:
-            return await getattr((await self._client).scope(**self._names), verb)(*args, **named)
+            scope = (await self._client).scope(**self._names)
+            return await getattr(scope if self._part is None else getattr(scope, self._part), verb)(*args, **named)
 
         return call
 

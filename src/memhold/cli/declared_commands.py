@@ -11,7 +11,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
@@ -21,6 +21,9 @@ from memhold.verbs.arguments import from_text, sendable
 from memhold.verbs.checking import check, known_names
 from memhold.verbs.declaration import Command, Parameter, Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
+
+if TYPE_CHECKING:
+    from memhold.faces.python.sync import SyncScope
 
 __all__ = ["by_hand", "command_of", "option_of"]
 
@@ -51,8 +54,11 @@ class _AsWritten(click.ParamType[str]):
         return [CompletionItem(one) for one in self.choices if one.startswith(incomplete)]
 
 
-def command_of(verb: Verb, declared: Command) -> click.Command:
-    """The regular command of a verb: it calls the verb of the scope and prints what comes back."""
+def command_of(verb: Verb, declared: Command, reach: Callable[[SyncScope], Any] = lambda scope: scope) -> click.Command:
+    """The regular command of a verb: it calls the verb of the scope and prints what comes back.
+
+    `reach` gives what has the verb as a method.
+    """
     known = sendable(verb)
     resume = KEYED if verb.idempotent else RESUME
 
@@ -61,7 +67,7 @@ def command_of(verb: Verb, declared: Command) -> click.Command:
 
         arguments = _arguments(verb, _of_verb(given), known)
         with opened(common, create=declared.create) as (_, scope):
-            answer = getattr(scope, verb.name)(**arguments)
+            answer = getattr(reach(scope), verb.name)(**arguments)
         common.show(as_json(verb, answer), lambda: show_answer(verb, arguments, answer))
         if getattr(answer, "degraded", ()):
             raise click.exceptions.Exit(3)
@@ -72,14 +78,14 @@ def command_of(verb: Verb, declared: Command) -> click.Command:
 
 
 def by_hand(
-    verb_name: str, *, takes: Sequence[str] = (), resume: str = RESUME
+    verb_name: str, *, takes: Sequence[str] = (), resume: str = RESUME, protocol: type = AsyncScope
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command that is written by hand for a verb of `AsyncScope`, named and exemplified by its declaration.
+    """A command that is written by hand for a verb of a Protocol, named and exemplified by its declaration.
 
     The function gets the common options, then those of the verb's parameters in `takes` that were given, read and
     judged as for a regular command, then its own options.
     """
-    verb = verbs_of(AsyncScope)[verb_name]
+    verb = verbs_of(protocol)[verb_name]
     declared = verb.command
     if declared is None:
         raise ValueError(f"{verb_name} has no command; declare one")

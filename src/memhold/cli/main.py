@@ -40,6 +40,7 @@ BY_HAND: Mapping[str, str] = {
 """Commands of verbs whose declaration calls them irregular, and the module that has each; all others follow from it."""
 
 OTHERS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    MEMORY: {"documents": ("document_commands", "Read, put and find documents by name.")},
     FACTS: {"keys": ("keys", "Explain when two keys are one concept.")},
     MOVING: {
         "backup": ("store_care", "Copy the store while others write."),
@@ -84,7 +85,7 @@ _PLACES = {**BY_HAND} | {name: module for section in OTHERS.values() for name, (
 
 def sections() -> Mapping[str, Mapping[str, str]]:
     """The line of every command, by section, in the order of the help."""
-    found: dict[str, dict[str, str]] = {section: {} for section in (MEMORY, *OTHERS)}
+    found: dict[str, dict[str, str]] = {section: {} for section in OTHERS}
     for name, verb in VERBS.items():
         assert verb.command is not None  # noqa: S101 - those that have one
         found.setdefault(verb.command.section, {})[name] = verb.command.line

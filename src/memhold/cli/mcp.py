@@ -20,6 +20,7 @@ __all__ = ["located", "mcp_command", "no_secret", "seen_line", "tried"]
 @click.group("mcp", invoke_without_command=True, epilog="\b\nExample:\n  memhold mcp --user alice")
 @common_options
 @click.option("--read-only", is_flag=True, help="Offer the tools that read, and no others.")
+@click.option("--documents", is_flag=True, help="Offer the tools of documents too.")
 @click.option("--consolidation", metavar="NAME", help="The chain or model that consolidates. [default: setting]")
 @click.option(
     "--project",
@@ -30,7 +31,15 @@ __all__ = ["located", "mcp_command", "no_secret", "seen_line", "tried"]
 @click.option("--plugin", is_flag=True, help="Offer nothing where 'memhold mcp install' has set Claude Code up.")
 @click.pass_context
 def mcp_command(
-    ctx: click.Context, /, *, read_only: bool, consolidation: str | None, project: str, plugin: bool, **options: Any
+    ctx: click.Context,
+    /,
+    *,
+    read_only: bool,
+    documents: bool,
+    consolidation: str | None,
+    project: str,
+    plugin: bool,
+    **options: Any,
 ) -> None:
     """Serve memory to an agent over MCP, on standard input and output.
 
@@ -44,10 +53,12 @@ def mcp_command(
         rights = frozenset({"read"} if read_only else {"read", "write"})
         if plugin and is_installed("claude-code", place_of()):
             rights = frozenset()  # one set of tools is enough
-        _serve(common, rights=rights, project=project == "auto", settings=settings)
+        _serve(common, rights=rights, documents=documents, project=project == "auto", settings=settings)
 
 
-def _serve(common: CommonOptions, *, rights: frozenset[str], project: bool, settings: dict[str, Any]) -> None:
+def _serve(
+    common: CommonOptions, *, rights: frozenset[str], documents: bool, project: bool, settings: dict[str, Any]
+) -> None:
     from memhold.faces.agents.project import project_namespace
     from memhold.faces.mcp.stdio import serve_stdio
     from memhold.values.principal import Principal
@@ -59,13 +70,14 @@ def _serve(common: CommonOptions, *, rights: frozenset[str], project: bool, sett
     logging.basicConfig(level=logging.WARNING, format="memhold mcp: %(levelname)s %(name)s: %(message)s")
     namespace = project_namespace(Path.cwd()) if project else None
     who = Principal(scope=scope, rights=rights)  # type: ignore[arg-type]
-    asyncio.run(serve_stdio(common.db, who, settings, project=namespace))
+    asyncio.run(serve_stdio(common.db, who, settings, project=namespace, documents=documents))
 
 
 @command("install", example="memhold mcp install claude-code --user alice", resume="Run it again: it writes once.")
 @click.argument("client", type=click.Choice(list(CLIENTS)))
+@click.option("--documents", is_flag=True, help="Offer the tools of documents too.")
 @click.option("--print", "printed", is_flag=True, help="Show what has to be in the client's file, and write nothing.")
-def mcp_install(common: CommonOptions, *, client: str, printed: bool) -> None:
+def mcp_install(common: CommonOptions, *, client: str, documents: bool, printed: bool) -> None:
     """Tell an MCP client to start Memhold.
 
     Starts the server once as the client will, with the environment that it passes on, and says what came of it; where
@@ -75,6 +87,7 @@ def mcp_install(common: CommonOptions, *, client: str, printed: bool) -> None:
     """
     no_secret(common.db)
     started = [*launcher(), "mcp", *located(common), *(["--project", "auto"] if CLIENTS[client].in_folder else [])]
+    started += ["--documents"] if documents else []
     place = place_of()
     if printed:
         text = snippet(client, started)

@@ -11,6 +11,7 @@ import click
 
 from memhold.cli.output import clean, table
 from memhold.values.answers import Expected, Hit, Page, Recall, Receipt, Remembered, missing_told
+from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import to_jsonable
 from memhold.values.origins import named
 from memhold.values.records import Change, Memory, Message
@@ -265,8 +266,57 @@ def _say_messages(messages: tuple[Message, ...] | Message, arguments: Arguments)
     table(("#", "when", "role", "text", "id"), rows, wide=3)
 
 
+def _say_written_document(done: DocumentWrite, _: Arguments) -> None:
+    say_receipt(done.receipt, "put as")
+    if done.document is not None:
+        click.echo(_about_document(done.document))
+
+
+def _about_document(one: Document) -> str:
+    who = "" if one.origin == "user" else f" · by {one.origin}{f' {clean(one.actor)}' if one.actor else ''}"
+    kind = "text" if isinstance(one.content, str) else "JSON"
+    return f"{clean(' / '.join(one.path))} · rev {one.rev} · {one.size} bytes of {kind} · {one.state}{who}"
+
+
+def _say_document(one: Document, _: Arguments) -> None:
+    """The content alone, so that it can go on into a file or a pipe; what else is known of it goes beside it."""
+    text = one.content if isinstance(one.content, str) else json.dumps(one.content, ensure_ascii=False, indent=2)
+    click.echo("\n".join(clean(line) for line in text.split("\n")))
+    click.echo(_about_document(one), err=True)
+
+
+def _say_documents(page: DocumentPage, _: Arguments) -> None:
+    rows = [
+        (" / ".join(map(clean, one.path)), f"{one.updated_at:%Y-%m-%d %H:%M}", str(one.size), str(one.rev))
+        for one in page.items
+    ]
+    table(("path", "written", "bytes", "rev"), rows, wide=0)
+    if page.cursor is not None:
+        click.echo(f"more with --cursor {page.cursor}", err=True)
+
+
+def _say_found_documents(found: DocumentHits, arguments: Arguments) -> None:
+    rows = [
+        (str(place), " / ".join(map(clean, hit.document.path)), _opening_of(hit.document), str(hit.document.rev))
+        for place, hit in enumerate(found.hits, start=arguments.get("offset", 0) + 1)
+    ]
+    table(("#", "path", "text", "rev"), rows, wide=2)
+    rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
+    click.echo(f"{len(found.hits)} of {found.total}{rest}", err=True)
+    for missing in missing_told(found.degraded, found.damaged):
+        click.echo(f"degraded: {missing}", err=True)
+
+
+def _opening_of(one: Document) -> str:
+    return clean(one.content if isinstance(one.content, str) else json.dumps(one.content, ensure_ascii=False), _TEXT)
+
+
 _BY_TYPE: Mapping[type, Callable[[Any, Arguments], None]] = {
     Change: _say_changes,
+    Document: _say_document,
+    DocumentHits: _say_found_documents,
+    DocumentPage: _say_documents,
+    DocumentWrite: _say_written_document,
     Message: _say_messages,
     Page: _say_page,
     Recall: _say_recall,

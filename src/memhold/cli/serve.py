@@ -39,6 +39,7 @@ __all__ = ["serve_command"]
     type=click.Choice(["agent-memory-server"]),
     help="Serve that server's client too.",
 )
+@click.option("--mcp-documents", is_flag=True, default=None, help="Offer the tools of documents over MCP too.")
 @click.option("--telemetry", is_flag=True, default=None, help="Send spans to OpenTelemetry.")
 @click.option("--consolidation", metavar="NAME", help="The chain or model that consolidates. [default: setting]")
 def serve_command(

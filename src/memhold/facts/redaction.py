@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from memhold.facts.remember import MemoryInput, fact_text
 from memhold.journal.redaction import redacted_value
 from memhold.ports.stores import Redactor
+from memhold.values.jsonable import body_json
 from memhold.values.records import Memory
 
 __all__ = ["redacted_input", "redacted_memory"]
@@ -42,6 +44,9 @@ def redacted_memory(memory: Memory, redactor: Redactor) -> Memory:
     if memory.kind == "fact" and memory.value is not None:
         value, found = redacted_value(memory.value, redactor, place=place, name=memory.attribute or "")
         text = fact_text(memory.subject or "", memory.attribute or "", value) if found else memory.text
+    elif memory.about_document.get("json"):
+        content, found = redacted_value(json.loads(memory.text), redactor, place=place)
+        value, text = memory.value, body_json(content) if found else memory.text
     else:
         value, (text, found) = memory.value, redactor.redact(memory.text, place=place)
     return replace(memory, metadata=metadata, value=value, text=text) if count + found else memory

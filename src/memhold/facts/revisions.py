@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from memhold.upkeep.periods import DUE_ROLLUP, rolled_up_at
 from memhold.values.errors import Forgotten
 from memhold.values.records import OWN_KEYS, Change, Effect, Memory
 
-__all__ = ["as_before", "memory_digest", "mind_expiry", "restore", "revise", "said_digest"]
+__all__ = ["as_before", "memory_digest", "mind_expiry", "path_digest", "restore", "revise", "said_digest"]
 
 
 def as_before(tx: ReadTx, effect: Effect, change: Change) -> Memory:
@@ -65,10 +66,20 @@ def memory_digest(secret: bytes, memory: Memory) -> bytes:
 
 def said_digest(secret: bytes, memory: Memory) -> bytes:
     """The keyed hash of what a memory says, whatever its metadata: by it what was forgotten is not learnt again."""
+    if memory.kind == "document":
+        return path_digest(secret, memory.key or "")
     if memory.kind == "fact":
         parts = (memory.subject or "", memory.key or "", canonical_text(memory.value or "").casefold())
         return keyed_digest(secret, "memory", memory.kind, *parts)
     return keyed_digest(secret, "memory", memory.kind, canonical_text(memory.text))
+
+
+def path_digest(secret: bytes, key: str) -> bytes:
+    """The keyed hash by which what stands at a path is found in one look: it is one thing, whatever it says.
+
+    No other hash of a store begins so: theirs are of JSON.
+    """
+    return hmac.digest(secret, f"document {key}".encode(), "sha256")
 
 
 def revise(tx: WriteTx, memory: Memory, *, digest: bytes | None = None, **changed: Any) -> Effect:

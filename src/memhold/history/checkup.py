@@ -11,7 +11,7 @@ from memhold.facts.changed_notes import COPIES, changed_since
 from memhold.facts.matching import ALIKE
 from memhold.facts.undecided_keys import waiting
 from memhold.index.documents import memory_entry, message_entry
-from memhold.index.pending_vectors import DUE_COMPACTION, DUE_INDEX, complete
+from memhold.index.pending_vectors import DUE_COMPACTION, DUE_INDEX, waits
 from memhold.index.postings_check import verify
 from memhold.journal.archive import uncovered
 from memhold.messages.fences import said
@@ -169,7 +169,7 @@ def due_of_state(tx: ReadTx) -> dict[tuple[str, str], datetime]:
             found["consolidate", session.id] = tx.now
     if waiting(tx, adjudicates=False):
         found[ALIKE] = tx.now
-    if any(one.state != "retired" and not complete(tx, one) for one in tx.generations()):
+    if any(one.state != "retired" and waits(tx, one) for one in tx.generations()):
         found[DUE_INDEX] = tx.now
     if changed_since(tx, COPIES).memories:
         found[DUE_COMPACTION] = tx.now

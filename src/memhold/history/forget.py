@@ -22,7 +22,7 @@ from memhold.values.origins import users_line
 from memhold.values.records import KINDS, LINEAGE, Author, Change, Effect, Kind, Memory, Message, micros
 from memhold.values.written import Written
 
-__all__ = ["Going", "Sources", "Target", "forget", "forget_once", "plan", "report"]
+__all__ = ["EVERY", "Going", "Sources", "Target", "forget", "forget_once", "plan", "report"]
 
 Sources = Literal["erase", "keep"]
 EVERY = 2**62

@@ -9,7 +9,7 @@ from memhold.ports.transaction import ReadTx
 from memhold.values.errors import NotFound, StoreCorrupt, WrongKind
 from memhold.values.records import Change, Effect, Memory, Message
 
-__all__ = ["get", "history", "lineage"]
+__all__ = ["former_contents", "get", "history", "lineage"]
 
 
 def get(tx: ReadTx, item: str) -> Message | Memory:
@@ -35,17 +35,46 @@ def get(tx: ReadTx, item: str) -> Message | Memory:
 
 
 def lineage(tx: ReadTx, memory: Memory) -> list[str]:
-    """The ids of all statements of a fact's subject and attribute; a memory of another kind stands alone."""
+    """The ids of all statements of a fact's subject and attribute, or of all contents that a document had.
+
+    A memory of another kind stands alone.
+    """
+    if memory.kind == "document":
+        return _contents(tx, memory)
     if memory.kind != "fact":
         return [memory.id]
     timeline = tx.facts(subject=memory.subject or "", key=memory.key or "", agent=memory.agent)
     return [fact.id for fact in timeline] or [memory.id]
 
 
+def _contents(tx: ReadTx, document: Memory) -> list[str]:
+    """What a document replaced, wherever that stood, and what replaced it."""
+    newest, seen_ids = document, {document.id}
+    while newest.superseded_by is not None and newest.superseded_by not in seen_ids:
+        seen_ids.add(newest.superseded_by)
+        newest = next(iter(tx.find_memories([newest.superseded_by])), newest)
+    return [one.id for one in former_contents(tx, newest)] + [newest.id]
+
+
+def former_contents(tx: ReadTx, document: Memory) -> list[Memory]:
+    """What a document replaced, wherever that stood, and what that replaced, and so on back."""
+    found: dict[str, Memory] = {}
+    waiting = [document.id]
+    while waiting:
+        one = waiting.pop()
+        changes = [change for change in tx.changes(memory_id=one) if change.verb in {"put", "move"}]
+        touched = dict.fromkeys(effect.memory_id for change in changes for effect in change.effects)
+        before = [memory for memory in tx.find_memories([*touched]) if memory.superseded_by == one]
+        waiting += [memory.id for memory in before if memory.id not in found]
+        found |= {memory.id: memory for memory in before}
+    return [*found.values()]
+
+
 def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
     """Every change that touched it, oldest first, with before and after.
 
     For a fact that is the story of its attribute: each value, from when to when, who said so and why it changed. For a
+    document it is that of every content it had, also at other paths. For a
     message it is the changes that name it as a source. Of something forgotten the changes stay, without content.
 
     Raises:

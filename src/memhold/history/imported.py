@@ -121,7 +121,7 @@ def _move_cursor(tx: WriteTx, memory: Memory) -> None:
 
 
 def _digest(secret: bytes, memory: Memory) -> bytes:
-    if memory.kind in {"fact", "note"}:
+    if memory.kind in {"fact", "note", "document"}:
         return memory_digest(secret, memory)
     return keyed_digest(secret, memory.kind, memory.id)
 
@@ -131,8 +131,8 @@ def _keep(tx: WriteTx, digest: bytes, receipt: Receipt) -> None:
 
 
 def _decided_here(tx: ReadTx, memory: Memory, secret: bytes) -> bool:
-    """Whether the scope has its own say on what a fact or note of the export says, or must not learn it again."""
-    if memory.kind not in {"fact", "note"}:
+    """Whether the scope has its own say on what a fact, note or path of the export says, or must not learn it again."""
+    if memory.kind not in {"fact", "note", "document"}:
         return False
     digest = memory_digest(secret, memory)
     if tx.blocked(said_digest(secret, memory)):

@@ -25,6 +25,7 @@ KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
         "raw": DocumentKind.RAW,
         "rollup": DocumentKind.ROLLUP,
         "instruction": DocumentKind.INSTRUCTION,
+        "document": DocumentKind.DOCUMENT,
     }
 )
 ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(
@@ -69,14 +70,17 @@ def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> E
     return Entry(number=memory.number, record=record, terms=terms.counts)
 
 
-def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
-    """Put new memories into the words index, in the transaction that stores them."""
+def index_memories(tx: WriteTx, memories: Sequence[Memory], terms: Terms | None = None) -> None:
+    """Put new memories into the words index, in the transaction that stores them.
+
+    The `terms` of a single memory may be given, where they were analysed before the transaction.
+    """
     entries = []
     for memory in sorted(memories, key=lambda memory: memory.number):
         session = None if memory.session is None else tx.session(memory.session)
         number = 0 if session is None else session.number
         agent = tx.agent_number(memory.agent)
-        entries.append(memory_entry(memory, analyse(memory.text), session=number, agent=agent))
+        entries.append(memory_entry(memory, terms or analyse(said(memory)), session=number, agent=agent))
     tx.index(entries)
     if entries:
         due_index(tx)

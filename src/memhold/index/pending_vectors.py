@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memhold.messages.fences import unquoted
+from memhold.messages.fences import said, unquoted
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.vector_blocks import UNSEEN, CorruptVectors, Generation, block_of, dropped, unseen, written
 from memhold.text.sentences import pieces
@@ -31,6 +31,7 @@ __all__ = [
     "put_vectors",
     "switch",
     "targets",
+    "waits",
 ]
 
 DUE_INDEX = ("index", "vectors")
@@ -147,7 +148,7 @@ def _said(tx: ReadTx, item: Message | Memory | None) -> str:
 def _as_sentence(memory: Memory) -> str:
     """A memory as somebody would say it: "my home town is Porto" is nearer to a question than "home town: Porto"."""
     if memory.kind != "fact" or not memory.attribute:
-        return memory.text
+        return said(memory)
     name = memory.attribute.replace("_", " ")
     whose = "my" if memory.subject in {None, "user"} else f"{memory.subject}'s"
     return f"{whose} {name} is {memory.value}" if name.isascii() else memory.text
@@ -198,6 +199,14 @@ def look_again(tx: WriteTx, numbers: Sequence[int]) -> None:
 def complete(tx: ReadTx, generation: Generation) -> bool:
     """Whether the scope has no document left that this generation has not seen."""
     return not unseen(tx.vector_marks(generation.number), tx.document_count(), 1)
+
+
+def waits(tx: ReadTx, generation: Generation) -> bool:
+    """Whether the scope has a document to embed that this generation has not seen; what is not embedded is none."""
+    count = tx.document_count()
+    left = unseen(tx.vector_marks(generation.number), count, count)
+    pages = (left[at : at + BATCH_DOCUMENTS] for at in range(0, len(left), BATCH_DOCUMENTS))
+    return any(_said(tx, item).strip() for page in pages for item in tx.find_numbers(page))
 
 
 def switch(tx: WriteTx, generation: Generation) -> None:

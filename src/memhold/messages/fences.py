@@ -19,6 +19,7 @@ from hmac import compare_digest
 from typing import Any
 
 from memhold.ports.idempotency import keyed_digest
+from memhold.text.stretches import document_words
 from memhold.values.records import Memory, Message, Quote
 
 __all__ = [
@@ -134,8 +135,15 @@ def unquoted(message: Message) -> str:
 
 
 def said(item: Message | Memory) -> str:
-    """What an index holds of a message or memory: a memory's text, and what a message itself says."""
-    return unquoted(item) if isinstance(item, Message) else item.text
+    """What an index holds of a message or memory: a memory's text, and what a message itself says.
+
+    Of a document that is its path and its text, samples of a long one; nothing where it is not to be indexed.
+    """
+    if isinstance(item, Message):
+        return unquoted(item)
+    if item.kind != "document":
+        return item.text
+    return document_words(item.path, item.text) if item.about_document.get("index", True) else ""
 
 
 def erased(message: Message, gone: Collection[str], *, secret: bytes) -> Message:

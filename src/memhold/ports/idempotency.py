@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from collections.abc import Callable
@@ -26,7 +25,7 @@ def keyed_digest(secret: bytes, purpose: str, *parts: str) -> bytes:
     Equal only for equal text, and tells nothing of it.
     """
     message = json.dumps([purpose, *parts], ensure_ascii=True).encode()
-    return hmac.new(secret, message, hashlib.sha256).digest()
+    return hmac.digest(secret, message, "sha256")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

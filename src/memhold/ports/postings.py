@@ -88,6 +88,7 @@ class DocumentKind(IntEnum):
     RAW = 5
     ROLLUP = 6
     INSTRUCTION = 7
+    DOCUMENT = 8
 
 
 class DocumentRole(IntEnum):

@@ -127,6 +127,14 @@ class ReadTx(FactReads, VectorReads, Protocol):
         """Memories by kind, state, agent and session, by document number."""
         ...
 
+    def at_paths(self, first: str, until: str, *, after: int = -1, limit: int, former: bool = False) -> list[Memory]:
+        """Documents with `first <= key < until`, by key and number; of `first` itself only numbers over `after`.
+
+        Those that stand there now; with `former` also what was replaced, expired or retracted, and nothing hidden.
+        Reads no more rows than it returns.
+        """
+        ...
+
     def newest_memories(
         self,
         kind: Kind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
+from memhold.index.documents import KIND_OF
 from memhold.journal.visibility import sees
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Ranking, reasons_of
@@ -80,7 +81,7 @@ def _kept_out(
 ) -> tuple[str | None, str | None]:
     """What keeps a row out, the first that does, and what stands in its place."""
     failed = [name for name in _FILTERS if not _passes(tx, ranking, query, name, row)]
-    if query.kinds is None and isinstance(item, Memory) and item.kind in {"rollup", "instruction"}:
+    if query.kinds is None and isinstance(item, Memory) and _only_asked(item, ranking, row):
         failed.insert(0, "kinds")
     if failed:
         return f"filter: {', '.join(failed)}", None
@@ -96,6 +97,12 @@ def _kept_out(
     return (None if on_page else "limit"), None if past is None else past.by
 
 
+def _only_asked(memory: Memory, ranking: Ranking, row: int) -> bool:
+    """Whether it is there only where its kind is asked for."""
+    wordless = not ranking.index.columns["length"][row]
+    return memory.kind in {"rollup", "instruction"} or (memory.kind == "document" and bool(wordless))
+
+
 def _passes(tx: ReadTx, ranking: Ranking, query: Query, name: str, row: int) -> bool:
     """Whether a row passes one of a query's filters, whatever its state."""
     import numpy as np
@@ -107,7 +114,7 @@ def _passes(tx: ReadTx, ranking: Ranking, query: Query, name: str, row: int) -> 
     if name not in {"states", "as_of", "known_at"}:
         given["include_superseded"] = True
     if name != "kinds" and query.kinds is None:
-        given["kinds"] = tuple({"message", "fact", "note", "summary", "raw", "rollup", "instruction"})
+        given["kinds"] = tuple(KIND_OF)
     alone = Query(text=query.text, **given)
     held = held_then(tx, alone)
     one: Mask = np.zeros(len(ranking.index), dtype=np.bool_)

@@ -48,6 +48,7 @@ def allowed_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[in
     if query.kinds is None:
         # What a roll-up tells its parts tell better, and an instruction its message: they are there where asked for.
         allowed &= (columns["kind"] != KIND_OF["rollup"]) & (columns["kind"] != KIND_OF["instruction"])
+        allowed &= (columns["kind"] != KIND_OF["document"]) | (columns["length"] > 0)  # of no words: not to be indexed
     else:
         allowed &= np.isin(columns["kind"], [KIND_OF[kind] for kind in query.kinds])
     if query.roles is not None:

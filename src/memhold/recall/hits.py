@@ -14,6 +14,9 @@ __all__ = ["Candidate", "as_hit", "readable", "with_neighbours"]
 READ = 2_000
 """Characters of a hit that a reranker reads: about the 512 tokens that small ones take."""
 
+MAX_SHOWN = 4_000
+"""Characters of a document that a hit shows; `documents.read` gives it whole."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
@@ -68,7 +71,7 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
     return Hit(
         id=item.id,
         kind=kind,
-        text=item.text,
+        text=item.text if item.kind != "document" else item.text[:MAX_SHOWN],
         score=candidate.score,
         tier=item.tier,
         state=item.state,
@@ -92,4 +95,5 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
         origin=item.origin,
         actor=item.actor,
         last_confirmed_at=item.last_confirmed_at,
+        path=item.path,
     )

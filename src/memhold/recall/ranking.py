@@ -146,7 +146,8 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
     import numpy as np
 
     assert ranking.repeats is not None  # noqa: S101 - only `newest_first` makes one without, and it holds everything
-    says = ranking.index.columns["length"] > 0  # what only quotes this store says nothing
+    # What only quotes this store says nothing; a document that is not to be indexed is there where they are asked for.
+    says = (ranking.index.columns["length"] > 0) | (ranking.index.columns["kind"] == KIND_OF["document"])
     rest = leading(ranking.score, ranking.allowed & ~ranking.hit & says, ranking.repeats)
     shown = set(ranking.repeats.group[ranking.order].tolist()) - {-1}
     near: list[int] = []

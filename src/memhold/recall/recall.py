@@ -171,8 +171,9 @@ def recall(
     in_time: Callable[[], bool] = lambda: True,
     secret: bytes = b"",
     scores: Mapping[str, float] | None = None,
+    among: Sequence[int] | None = None,
 ) -> Recall:
-    """Answer a query from one snapshot.
+    """Answer a query from one snapshot; with `among` from these document numbers alone.
 
     With a question: what a signal finds, by the fused score. Without one: everything that passes the filters, newest
     first. `total` counts all of it, also beyond this page. A signal that cannot answer is named, the others answer; so
@@ -186,7 +187,7 @@ def recall(
     place = place_of(tx, query, secret)
     view = _view(tx, query, place, caches, meaning, in_time)
     held = held_then(tx, query)
-    ranking = _ranking(tx, view, query, caches, held, RERANKED if scores else 0)
+    ranking = _ranking(tx, view, query, caches, held, RERANKED if scores else 0, among)
     if scores:
         ranking = reranked(ranking, _by_row(tx, ranking, scores))
     ranking = replace(ranking, evidence=evidence_of(view, ranking))
@@ -293,12 +294,23 @@ def _by_row(tx: ReadTx, ranking: Ranking, scores: Mapping[str, float]) -> dict[i
 
 
 def _ranking(
-    tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None, reach: int = 0
+    tx: ReadTx,
+    view: View,
+    query: Query,
+    caches: Caches,
+    held: Mapping[int, Memory] | None,
+    reach: int = 0,
+    among: Sequence[int] | None = None,
 ) -> Ranking:
     """The scope, ranked, as far as the page goes and at least as far as `reach`."""
     index = view.index
     past = _past(tx, query, caches) if held is None else {}
     allowed = allowed_rows(tx, index, query, held)
+    if among is not None:
+        named = index.rows_of(sorted(among))
+        kept = allowed[named]
+        allowed[:] = False
+        allowed[named] = kept
     if view.fused is None:
         return newest_first(index, passing_rows(tx, index, query, held, allowed), past)
     # Only words, meaning and time find; signals that are asked alone find what they score.

@@ -84,7 +84,7 @@ async def serving(memhold: AsyncStore, settings: ServeSettings, *, local: Scope,
     streams = Streams(most=settings.max_streams)
     watch = LoopWatch()
     metrics = Metrics(held=lambda: watch.longest)
-    mcp = mcp_app(seen)
+    mcp = mcp_app(seen, documents=settings.mcp_documents)
     rest = rest_app(seen, RestOptions(streams=streams))
     if settings.compat:
         from memhold.faces.compat.ams import compat_router

@@ -51,6 +51,7 @@ class ServeSettings:
         max_streams: streams of changes that may be open at once.
         log_format: `text` or `json`.
         compat: `agent-memory-server` for the routes of that server's client beside its own; empty for none.
+        mcp_documents: whether `/mcp` offers the tools of documents too.
         telemetry: whether spans go to OpenTelemetry; needs `memhold[telemetry]`.
     """
 
@@ -82,6 +83,7 @@ class ServeSettings:
     log_format: str = "text"
     telemetry: bool = False
     compat: str = ""
+    mcp_documents: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):

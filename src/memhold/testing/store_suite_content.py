@@ -14,7 +14,7 @@ from memhold.testing.clock import FakeClock
 from memhold.testing.store_suite_rows import ALICE, ANYTHING, add_change, add_fact, add_note, later, need_session, say
 from memhold.values.answers import Receipt, Visibility
 from memhold.values.errors import RevisionConflict
-from memhold.values.records import Scope, Span
+from memhold.values.records import Memory, Scope, Span
 
 __all__ = ["ContentCases"]
 
@@ -187,6 +187,39 @@ class ContentCases:
         numbers = [memory.number for memory in await store.read(ALICE, lambda tx: tx.list_memories(ANYTHING))]
         assert await texts(limit=2) == active[:2]
         assert await texts(limit=2, after=numbers[1]) == active[2:4]
+
+    async def test_what_stands_at_paths_comes_by_key_and_in_pages(self, store: Store, ids: Ids) -> None:
+        def fill(tx: WriteTx) -> list[Memory]:
+            keys = [
+                "b\x1f",
+                "a\x1f",
+                "a\x1fz\x1f",
+                "a b\x1f",
+                "a\x1f",
+                "a\x1f" + "long" * 2000,
+                "\U0001f600\x1f",
+                "\uffee\x1f",
+            ]
+            made = [add_note(tx, ids, key, kind="document", key=key) for key in keys]
+            tx.put_memory(replace(made[1], rev=2, state="superseded"))
+            add_note(tx, ids, "no document", key="a\x1f")
+            return made
+
+        b, old, z, spaced, a, deep, emoji, wide = await store.write(ALICE, fill)
+
+        async def found(first: str, until: str, **asked: Any) -> list[str]:
+            return [one.id for one in await store.read(ALICE, lambda tx: tx.at_paths(first, until, **asked))]
+
+        every = [one.id for one in (a, deep, z, spaced, b, wide, emoji)]
+        assert await found("", "\U0010ffff", limit=100) == every
+        assert await found("a\x1f", "a ", limit=100) == every[:3]
+        assert await found("a\x1f", "a ", limit=100, former=True) == [old.id, *every[:3]]
+        assert await found("a\x1f", "a ", after=old.number, limit=100, former=True) == every[:3]
+        assert await found("", "\U0010ffff", limit=2) == every[:2]
+        assert await found(deep.key or "", "\U0010ffff", after=deep.number, limit=2) == every[2:4]
+        await store.write(ALICE, lambda tx: tx.hide([a.id], "chg_x"))
+        assert await found("a\x1f", "a\x1f\x01", limit=100, former=True) == [old.id]
+        assert await store.read(Scope(user="bob"), lambda tx: tx.at_paths("", "\U0010ffff", limit=9)) == []
 
     async def test_memories_read_together_have_their_own_sources(self, store: Store, ids: Ids) -> None:
         said = await store.write(ALICE, lambda tx: [one.id for one in say(tx, ids, *"abc")])

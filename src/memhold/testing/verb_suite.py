@@ -20,6 +20,7 @@ from datetime import timedelta
 from memhold.faces.python.open import AsyncMemhold
 from memhold.testing.clock import FakeClock
 from memhold.testing.verb_suite_base import Harness, Verbs
+from memhold.testing.verb_suite_documents import DocumentCases
 from memhold.testing.verb_suite_forgetting import ForgettingCases
 from memhold.testing.verb_suite_input import InputCases
 from memhold.testing.verb_suite_instructions import InstructionCases
@@ -38,6 +39,7 @@ __all__ = ["Harness", "OpenHarness", "VerbSuite"]
 
 
 class VerbSuite(
+    DocumentCases,
     ForgettingCases,
     InputCases,
     InstructionCases,

@@ -153,7 +153,8 @@ class Hit:
     they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
     the text has one sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
-    compaction found: they are told with it, whether the question finds them or not.
+    compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
+    first 4,000 characters of its text.
     """
 
     id: str
@@ -186,6 +187,7 @@ class Hit:
     actor: str | None = None
     last_confirmed_at: datetime | None = None
     excerpt: str | None = None
+    path: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         state = "" if self.state == "active" else f" {self.state}"

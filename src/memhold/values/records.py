@@ -16,11 +16,13 @@ from memhold.values.names import MAX_NAME, checked_actor, checked_name
 from memhold.values.repr_parts import one_of, opening
 
 __all__ = [
+    "DOCUMENT",
     "KINDS",
     "LINEAGE",
     "MAX_NAME",
     "ORIGINS",
     "OWN_KEYS",
+    "PATH_MARK",
     "STATES",
     "TIERS",
     "TOGETHER",
@@ -49,8 +51,8 @@ __all__ = [
     "micros",
 ]
 
-Kind = Literal["fact", "note", "summary", "raw", "rollup", "instruction"]
-HitKind = Literal["message", "fact", "note", "summary", "raw", "rollup", "instruction"]
+Kind = Literal["fact", "note", "summary", "raw", "rollup", "instruction", "document"]
+HitKind = Literal["message", "fact", "note", "summary", "raw", "rollup", "instruction", "document"]
 Tier = Literal["mid", "long"]
 State = Literal["active", "superseded", "retracted", "merged", "expired", "forgotten"]
 Importance = Literal["low", "mid", "high"]
@@ -65,7 +67,11 @@ TOGETHER = "together"
 """The key of a memory's metadata under which stand the ids of those that are told together with it."""
 OWN_KEYS = frozenset({LINEAGE, TOGETHER})
 """Keys of a memory's metadata that compaction itself writes; all others are the caller's."""
-KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup", "instruction")
+DOCUMENT = "memhold.document"
+"""The key of a document's metadata under which Memhold keeps what it is: see `Memory.about_document`."""
+PATH_MARK = "\x1f"
+"""Stands behind each name in a document's `key`: lower than any character of a name, so that keys sort as paths."""
+KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup", "instruction", "document")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
 TIERS: tuple[Tier, ...] = ("mid", "long")
 ORIGINS: tuple[Origin, ...] = ("user", "agent", "tool", "import", "rules", "model")
@@ -277,6 +283,20 @@ class Memory:
     rev: int = 1
     actor: str | None = None
     last_confirmed_at: datetime | None = None
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The path of a document; empty for every other kind."""
+        return tuple((self.key or "").split(PATH_MARK)[:-1]) if self.kind == "document" else ()
+
+    @property
+    def about_document(self) -> Mapping[str, Any]:
+        """What a document is: `json` (its text is JSON), `index` (words and meaning may find it), `created_at`.
+
+        The latter is in microseconds since 1970. Empty for every other kind.
+        """
+        about = self.metadata.get(DOCUMENT) if self.kind == "document" else None
+        return about if isinstance(about, Mapping) else {}
 
     @property
     def shown(self) -> bool:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from memhold.values.jsonable import iso, json_copy, parse_time, to_jsonable
+from memhold.values.jsonable import MAX_DEPTH, iso, json_copy, parse_time, to_jsonable
 from memhold.verbs.declaration import Verb
 
 __all__ = ["from_json", "from_text", "sendable", "to_json"]
@@ -71,15 +71,17 @@ def _is_callable(declared: Any) -> bool:
     return get_origin(declared) is Callable or str(declared).startswith("collections.abc.Callable")
 
 
-def _written(value: Any) -> Any:
+def _written(value: Any, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        return value  # `json_copy` refuses it in its own words
     if isinstance(value, datetime):
         return iso(value)
     if isinstance(value, timedelta):
         return min(value.total_seconds(), _LONGEST_SECONDS)
     if isinstance(value, tuple | list):
-        return [_written(one) for one in value]
+        return [_written(one, depth + 1) for one in value]
     if isinstance(value, Mapping):
-        return {name: _written(one) for name, one in value.items()}
+        return {name: _written(one, depth + 1) for name, one in value.items()}
     return to_jsonable(value) if hasattr(value, "__dataclass_fields__") else value
 
 

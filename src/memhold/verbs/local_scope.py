@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal, TypeVar
@@ -85,6 +86,8 @@ from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
+from memhold.verbs.documents import AsyncDocuments
+from memhold.verbs.erasing import checked_wait, erased_to_the_end
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.scope import AsyncScope
@@ -110,6 +113,12 @@ class LocalScope:
     @property
     def scope(self) -> Scope:
         return self._scope
+
+    @cached_property
+    def documents(self) -> AsyncDocuments:
+        from memhold.verbs.local_documents import LocalDocuments  # late: who has none of them need not load it
+
+        return LocalDocuments(self._runtime, self._scope)
 
     async def add(
         self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
@@ -236,9 +245,7 @@ class LocalScope:
         )
         if sources not in {"erase", "keep"}:
             raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
-        given: object = wait  # callers are not all type-checked
-        if not isinstance(given, int | float) or not 0 <= given < math.inf:
-            raise InvalidInput(f"wait is {wait!r:.40}; pass how many seconds to wait for readers, 0 for none")
+        checked_wait(wait)
         agent, runtime = self._scope.agent, self._runtime
         if dry_run:
             return await self._tx.read(
@@ -255,12 +262,7 @@ class LocalScope:
 
             return run() if once is None else forget_once(tx, once, run, hard=hard)
 
-        done = await self._tx.write(work)
-        left = None if await runtime.mirrored(self._scope) else "mirror"
-        if not hard:
-            return replace(done, waiting_for=left)
-        holding = await runtime.scrub(self._scope, wait)
-        return replace(done, erased=holding is None and left is None, waiting_for=holding or left)
+        return await erased_to_the_end(runtime, self._scope, await self._tx.write(work), wait=wait)
 
     async def undo(
         self,

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         State,
         Tier,
     )
+    from memhold.verbs.documents import AsyncDocuments
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 
 __all__ = ["AsyncScope"]
@@ -63,6 +64,11 @@ class AsyncScope(Protocol):
     @property
     def scope(self) -> Scope:
         """Whose memory this is."""
+        ...
+
+    @property
+    def documents(self) -> AsyncDocuments:
+        """The verbs of documents by name: text or JSON at a path."""
         ...
 
     # ------------------------------------------------------------------------------------------------ writing
@@ -121,7 +127,7 @@ class AsyncScope(Protocol):
             name="remember", title="Remember", idempotent=True,
             use="Save one thing worth knowing later: a fact (attribute and value) or a note (text). Use it when the"
             " user states a preference, a decision or something about themselves, or asks you to remember. A fact"
-            " replaces the older value of its attribute; the history keeps that.",
+            " replaces the older value of its attribute, which the history keeps.",
             shows=("text", "attribute", "value", "subject", "operation", "event_time", "importance", "pinned",
                    "expires_at", "topics", "entities", "session", "idempotency_key"),
         ),
@@ -458,7 +464,7 @@ class AsyncScope(Protocol):
         ),
         tool=Tool(
             name="recall", title="Recall", idempotent=True,
-            use="Search what was said and what is known. Use it before you answer anything that may depend on earlier"
+            use="Search what was said and is known. Use it before you answer what rests on earlier"
             " conversations, preferences or decisions. Only current values come back, unless you ask for as_of,"
             " known_at or include_superseded.",
             shows=("query", "limit", "cursor", "session", "kinds", "roles", "topics", "entities", "since", "until",

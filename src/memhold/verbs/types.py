@@ -31,6 +31,7 @@ _OURS: Mapping[str, tuple[str, ...]] = {
         "Changes", "Compacted", "Consolidated", "Erasure", "OpenSuspicion", "Page", "Query", "Recall", "Receipt",
         "Remembered", "Residue", "Retained", "Status",
     ),
+    "memhold.values.documents": ("Document", "DocumentHits", "DocumentPage", "DocumentWrite", "Order"),
     "memhold.values.records": (
         "Change", "HitKind", "Importance", "Kind", "Memory", "Message", "Origin", "Scope", "Shape", "State", "Tier",
     ),

@@ -95,7 +95,8 @@ async def test_what_is_unclear_is_refused_and_nothing_is_changed(shop: Path, tmp
 def test_the_list_says_where_and_costs_little_more() -> None:
     encoding = pytest.importorskip("bpe_openai").get_encoding("o200k_base")
     listed = [one["tool"] for one in with_where(kept_listing()).values()]
-    assert {tool["name"] for tool in listed if "where" in tool["inputSchema"]["properties"]} == PLACED
+    every = [one["tool"] for one in with_where(kept_listing(documents=True)).values()]
+    assert {tool["name"] for tool in every if "where" in tool["inputSchema"]["properties"]} == PLACED
     assert len(encoding.encode(json.dumps(listed, ensure_ascii=False, separators=(",", ":")))) < MOST_TOKENS
     assert not any("where" in one["tool"]["inputSchema"]["properties"] for one in kept_listing().values())
 

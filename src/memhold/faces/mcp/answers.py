@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memhold.context.answer import Context
 from memhold.recall.confidence import THRESHOLD
 from memhold.values.answers import DAMAGED, Erasure, Hit, Recall, Receipt, Remembered, Status
+from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import iso, to_jsonable
 from memhold.values.origins import named
 from memhold.values.records import Change, Memory
@@ -23,6 +24,8 @@ __all__ = ["Answer", "Recalled", "answer_of", "entry", "memory_entry", "rendered
 
 SHOWN_CHARS = 4_000
 """Longest text of one item in an answer, in characters; the rest is a resource away."""
+SHOWN_DOCUMENT = 50_000
+"""Longest content of a document that is shown as a whole, in characters."""
 SHOWN_CHANGES = 50
 """Most changes of a history that are shown, the newest ones."""
 SHOWN_IDS = 50
@@ -75,6 +78,14 @@ def answer_of(verb: str, given: Mapping[str, Any], answer: Any) -> Answer:
             return Answer(said=_remembered(verb, answer))
         case Erasure():
             return Answer(said=_erasure(answer))
+        case Document():
+            return _document(answer)
+        case DocumentWrite():
+            return Answer(said=_document_write(answer))
+        case DocumentPage():
+            return _documents(answer.items, answer.cursor, _damaged(answer.damaged))
+        case DocumentHits():
+            return _found_documents(answer)
         case Recall():
             return _recall(answer, asked=bool(str(given.get("query") or "").strip()))
         case Context():
@@ -274,6 +285,52 @@ def _change(change: Change) -> str:
 def _cut(memory: Memory) -> str:
     text = memory.text
     return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}… (read memhold://items/{memory.id})"
+
+
+def _document(one: Document) -> Answer:
+    text = one.content if isinstance(one.content, str) else json.dumps(one.content, ensure_ascii=False)
+    rest = len(text) - SHOWN_DOCUMENT
+    said = f"It has {rest:,} more characters than are shown." if rest > 0 else ""
+    line = entry(one.id, _about_document(one), text[:SHOWN_DOCUMENT], most=None)
+    return Answer(said=said, recalled=Recalled(ids=(one.id,), lines=(line,)))
+
+
+def _about_document(one: Document) -> list[str]:
+    about = [f"document {json.dumps(one.path, ensure_ascii=False)}", f"revision {one.rev}", _day(one.updated_at)]
+    about += [] if one.state == "active" else [one.state]
+    by = {"agent": "the assistant", "tool": "a tool", "import": "an import"}.get(one.origin)
+    return about + ([f"written by {by}{f' {one.actor}' if one.actor else ''}"] if by else [])
+
+
+def _document_write(done: DocumentWrite) -> str:
+    if again := _again(done.receipt):
+        return again
+    if done.document is None:
+        return "Done."
+    change = f" Change {done.receipt.change_ids[-1]}." if done.receipt.change_ids else " It stood there already."
+    return f"Put as {done.document.id} (revision {done.document.rev}).{change}{_redacted(done.receipt)}"
+
+
+def _documents(items: Sequence[Document], cursor: str | None, late: Sequence[str]) -> Answer:
+    if not items:
+        return Answer(said=" ".join(["There are none.", *late]))
+    more = [f"For more ask the same with cursor {cursor}"] if cursor is not None else []
+    lines = tuple(entry(one.id, _about_document(one), f"{one.size:,} bytes") for one in items)
+    return Answer(said="\n".join([*late, *more]), recalled=Recalled(ids=tuple(one.id for one in items), lines=lines))
+
+
+def _found_documents(found: DocumentHits) -> Answer:
+    late = [f"Could not look by {' and '.join(found.degraded)}: there may be more than this."] if found.degraded else []
+    if not found.hits:
+        return Answer(said=" ".join(["Nothing matches.", *late]))
+    doubted = found.confidence is not None and found.confidence < THRESHOLD
+    notes = ["None of these matches well: probably nothing relevant is there."] if doubted else []
+    notes += late
+    notes += [f"For more ask the same with offset {found.next_offset}"] if found.next_offset is not None else []
+    shown = [(one.document, one.document.content) for one in found.hits]
+    texts = [text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for _, text in shown]
+    lines = tuple(entry(one.id, _about_document(one), text) for (one, _), text in zip(shown, texts, strict=True))
+    return Answer(said="\n".join(notes), recalled=Recalled(ids=tuple(one.id for one, _ in shown), lines=lines))
 
 
 def _status(found: Status) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from memhold.faces.mcp.answers import answer_of, rendered, wire_text
-from memhold.faces.mcp.tools import Caller, Refused, ToolSpec
+from memhold.faces.mcp.tools import DOCUMENT_TOOLS, Caller, Refused, ToolSpec
 from memhold.faces.mcp.where import Where, asked_in, places_of
 from memhold.values.errors import (
     Conflict,
@@ -46,7 +46,7 @@ async def run_tool(spec: ToolSpec, given: Mapping[str, Any], caller: Callable[[]
         answer = await getattr(spec.reach(scope), spec.verb.name)(**arguments)
         return await rendered(scope, answer_of(spec.verb.name, arguments, answer))
     except MemholdError as error:
-        raise Refused(wire_text(_advice(error))) from error
+        raise Refused(wire_text(_advice(error, spec.name in DOCUMENT_TOOLS))) from error
 
 
 async def _in_two(spec: ToolSpec, given: Mapping[str, Any], who: Caller) -> str:
@@ -93,9 +93,13 @@ def _check_right(spec: ToolSpec, principal: Principal) -> None:
         )
 
 
-def _advice(error: MemholdError) -> str:
+def _advice(error: MemholdError, of_documents: bool) -> str:  # noqa: FBT001 - which tools it speaks of
     """What happened and what to do about it. Of the store no more than its state: a message may name a path."""
     match error:
+        case NotFound() if of_documents:
+            return f"{error}. Use list_documents to see the paths."
+        case RevisionConflict() if of_documents:
+            return f"{error}. Nothing was changed."
         case NotFound():
             return f"{error}. Use recall to find the id; ids begin with mem_ or msg_."
         case Forgotten():

@@ -10,7 +10,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from memhold.faces.mcp.server import Context, Whose, build_server, client_of
-from memhold.faces.mcp.tools import Caller
+from memhold.faces.mcp.tools import DOCUMENT_TOOLS, TOOLS, Caller
 from memhold.faces.problems import Problem, send_problem
 from memhold.values.principal import Principal, principal_of
 
@@ -35,12 +35,14 @@ class McpApp:
     arrives, and no session id can be taken over. It serves revision 2026-07-28 and, without sessions, those before.
     """
 
-    def __init__(self, memhold: AsyncStore, *, security: TransportSecuritySettings | None, max_body: int) -> None:
+    def __init__(
+        self, memhold: AsyncStore, *, security: TransportSecuritySettings | None, max_body: int, documents: bool
+    ) -> None:
         async def caller(ctx: Context) -> Caller:
             return Caller(memhold=memhold, principal=_principal(ctx), client=client_of(ctx))
 
         self._manager = StreamableHTTPSessionManager(
-            app=build_server(Whose(_principal, caller)),
+            app=build_server(Whose(_principal, caller), {**TOOLS, **(DOCUMENT_TOOLS if documents else {})}),
             stateless=True,
             json_response=True,
             security_settings=security,
@@ -85,11 +87,13 @@ def mcp_app(
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] = (),
     max_body: int = MAX_BODY,
+    documents: bool = False,
 ) -> McpApp:
     """MCP for an open store, to be put at `/mcp` (and `/mcp/`) behind a guard that sets the principal.
 
     Enter `app.lifespan()` in the lifespan of the application around it. Host and Origin are the guard's to check; with
-    `allowed_hosts` they are checked here as well ("127.0.0.1:*" is any port).
+    `allowed_hosts` they are checked here as well ("127.0.0.1:*" is any port). With `documents` the tools of documents
+    are offered too.
     """
     security = None
     if allowed_hosts is not None:
@@ -98,4 +102,4 @@ def mcp_app(
             allowed_hosts=list(allowed_hosts),
             allowed_origins=list(allowed_origins),
         )
-    return McpApp(memhold, security=security, max_body=max_body)
+    return McpApp(memhold, security=security, max_body=max_body, documents=documents)

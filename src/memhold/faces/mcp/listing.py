@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memhold.faces.mcp.tools import ToolSpec
 
-__all__ = ["KEPT", "Listing", "kept_listing", "listing_of"]
+__all__ = ["KEPT", "KEPT_DOCUMENTS", "Listing", "kept_listing", "listing_of"]
 
 KEPT = Path(__file__).with_name("tools.json")
+KEPT_DOCUMENTS = Path(__file__).with_name("document_tools.json")
 
 Listing = Mapping[str, Mapping[str, Any]]
 """By a tool's name: `needs`, the right that it takes, and `tool`, what a client is told of it."""
@@ -47,7 +48,7 @@ def listing_of(tools: Mapping[str, ToolSpec]) -> Listing:
     }
 
 
-def kept_listing() -> Listing:
-    """What is listed of `TOOLS`, without reading a declaration."""
-    found: Listing = json.loads(KEPT.read_text(encoding="utf-8"))
-    return found
+def kept_listing(*, documents: bool = False) -> Listing:
+    """What is listed of `TOOLS`, and with `documents` of `DOCUMENT_TOOLS`, without reading a declaration."""
+    files = (KEPT, KEPT_DOCUMENTS) if documents else (KEPT,)
+    return {name: one for file in files for name, one in json.loads(file.read_text(encoding="utf-8")).items()}

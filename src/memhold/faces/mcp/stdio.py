@@ -69,17 +69,18 @@ async def _keep_taking_in(opening: OpenedBehind) -> None:
 
 
 def _specs() -> Mapping[str, ToolSpec]:
-    from memhold.faces.mcp.tools import TOOLS
+    from memhold.faces.mcp.tools import DOCUMENT_TOOLS, TOOLS
 
-    return TOOLS
+    return {**TOOLS, **DOCUMENT_TOOLS}
 
 
-def _methods(project: str | None) -> Methods:
+def _methods(project: str | None, *, documents: bool) -> Methods:
+    listing = kept_listing(documents=documents)
     if project is None:
-        return Methods(kept_listing(), _specs)
+        return Methods(listing, _specs)
     from memhold.faces.mcp.where import with_where
 
-    return Methods(with_where(kept_listing()), _specs, instructions=INSTRUCTIONS + IN_PROJECT)
+    return Methods(with_where(listing), _specs, instructions=INSTRUCTIONS + IN_PROJECT)
 
 
 class _Wire:
@@ -166,11 +167,17 @@ class _Serving:
 
 
 async def serve_stdio(
-    location: str, principal: Principal, settings: Mapping[str, Any], *, project: str | None = None
+    location: str,
+    principal: Principal,
+    settings: Mapping[str, Any],
+    *,
+    project: str | None = None,
+    documents: bool = False,
 ) -> None:
     """Serve until the client closes standard input, or SIGTERM or SIGINT comes; then close the store in order.
 
-    `project` is the namespace of the project's memory, which is served beside the principal's own.
+    `project` is the namespace of the project's memory, which is served beside the principal's own. With `documents` the
+    tools of documents are offered too.
     """
     opening = OpenedBehind(location, settings, ahead=("memhold.faces.mcp.calls",))
 
@@ -194,7 +201,10 @@ async def serve_stdio(
     taking_in = loop.create_task(_keep_taking_in(opening)) if "write" in principal.rights else None
     try:
         await _Serving(
-            Connection(_methods(project), principal, caller), _Wire(), opening, opens=bool(principal.rights)
+            Connection(_methods(project, documents=documents), principal, caller),
+            _Wire(),
+            opening,
+            opens=bool(principal.rights),
         ).run()
     finally:
         if taking_in is not None:

@@ -13,6 +13,7 @@ from memhold.faces.mcp.by_hand import ToolsByHand
 from memhold.values.names import usable_name
 from memhold.values.origins import acting
 from memhold.verbs.declaration import Tool, Verb, verbs_of
+from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from memhold.values.principal import Principal
     from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["TOOLS", "Caller", "Refused", "ToolSpec", "input_schema", "tools_of"]
+__all__ = ["DOCUMENT_TOOLS", "TOOLS", "Caller", "Refused", "ToolSpec", "input_schema", "tools_of"]
 
 _SESSION = {
     "type": "string",
@@ -117,9 +118,12 @@ def tools_of(declared: type) -> Mapping[str, ToolSpec]:
         (declared, lambda scope: scope),
         (ToolsByHand, ToolsByHand),
     )
+    return {name: spec for home, reach in homes for name, spec in _tools(home, reach).items()}
+
+
+def _tools(home: type, reach: Callable[[AsyncScope], Any]) -> Mapping[str, ToolSpec]:
     return {
         verb.tool.name: ToolSpec(verb=verb, tool=verb.tool, reach=reach)
-        for home, reach in homes
         for verb in verbs_of(home).values()
         if verb.tool is not None and verb.tool.by_hand is None
     }
@@ -145,4 +149,6 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 TOOLS = tools_of(AsyncScope)
-"""Every tool by its name."""
+"""Every tool by its name, but for those of documents."""
+DOCUMENT_TOOLS = _tools(AsyncDocuments, lambda scope: scope.documents)
+"""The tools of documents by name, which a server offers where it is told to."""

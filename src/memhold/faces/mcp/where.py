@@ -21,7 +21,11 @@ __all__ = ["PLACED", "WHERE", "Where", "asked_in", "fused", "places_of", "with_w
 
 Where = Literal["project", "personal"]
 WHERE = "where"
-PLACED = frozenset({"remember", "recall", "forget", "add_message", "add_memory", "get_context", "end_session"})
+_DOCUMENTS = tuple(f"{verb}_document" for verb in ("put", "read", "move", "delete"))
+PLACED = frozenset(
+    {"remember", "recall", "forget", "add_message", "add_memory", "get_context", "end_session"}
+    | {*_DOCUMENTS, "list_documents", "search_documents"}
+)
 """The tools that take `where`; the others name an item, which is looked for in both memories."""
 PERSONAL_SHARE = 4
 """The personal memory gets at most one in so many tokens of a context; what it leaves, the project's gets."""
@@ -82,7 +86,7 @@ async def asked_in(
         return [(places[0], await ask(places[0], arguments))]
     if tool == "get_context":
         return await _contexts(arguments, ask)
-    if "item_id" in arguments:
+    if "item_id" in arguments or tool == "read_document":
         for place in places:
             try:
                 return [(place, await ask(place, arguments))]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Retained,
         Status,
     )
+    from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite, Order
     from memhold.values.records import (
         Change,
         HitKind,
@@ -51,11 +52,208 @@ if TYPE_CHECKING:
         State,
         Tier,
     )
+    from memhold.verbs.documents import AsyncDocuments
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
     from memhold.verbs.scope import AsyncScope
     from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 
-__all__ = ["SyncAdmin", "SyncScope", "SyncStore", "SyncTokens"]
+__all__ = ["SyncAdmin", "SyncDocuments", "SyncScope", "SyncStore", "SyncTokens"]
+
+
+class SyncDocuments:
+    """Documents by name: text or JSON at a path, which is a tuple of 1 to 32 names.
+
+    One content stands at a path. What it replaced is kept: as a revision, in the history, and for `undo`. Each content
+    is a memory of kind "document" too, so that `recall`, `history`, `list`, `export` and `forget` know it by its id.
+
+    An agent's scope reads its own document, else the one of no agent; a put replaces what a read gives.
+    """
+
+    def __init__(self, core: AsyncDocuments, loop: EventLoopThread) -> None:
+        self._core = core
+        self._loop = loop
+
+    def put(
+        self,
+        path: Sequence[str],
+        content: Any,
+        *,
+        if_rev: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        expires_at: datetime | None = None,
+        index: bool = True,
+        idempotency_key: str | None = None,
+    ) -> DocumentWrite:
+        """Write a content at a path. The last writer wins, and what stood there is kept; the same again writes nothing.
+
+        Of writers that give one `if_rev`, one writes and the others are told. Metadata and expiry are those of this
+        write: what an earlier one gave does not stay.
+
+        Args:
+            path: The names from the outermost on, such as ("notes", "paris"); each 1 to 256 characters.
+            content: Text, or JSON (an object, a list, a number, true or false), up to 8 MiB.
+            if_rev: Only if what stands there is at this revision; 0: only if nothing stands there.
+            metadata: JSON of the caller's; `list` and `search` can ask for it.
+            expires_at: When it stands there no longer.
+            index: Whether words and meaning may find it; of a very long content samples are indexed.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            RevisionConflict: the path is not at that revision; `actual` says at which it is (0: nothing stands there).
+            InvalidInput: a name such as "..", NUL, content that is not JSON (NaN, 101 levels), an expiry that is over.
+            TooLarge: more than 8 MiB, more than 32 names, or a name of more than 256 characters.
+            IdempotencyConflict: the key came before with other content.
+        """
+        return self._loop.run(
+            self._core.put(
+                path,
+                content,
+                if_rev=if_rev,
+                metadata=metadata,
+                expires_at=expires_at,
+                index=index,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def read(
+        self,
+        path: Sequence[str],
+        *,
+        at_rev: int | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> Document:
+        """What stands at a path, or stood there in a revision or at a time. One look into an index, however many stand.
+
+        Args:
+            path: The names from the outermost on.
+            at_rev: What this revision of the path held.
+            as_of: What stood there at this time.
+            known_at: What was known then to stand there.
+
+        Raises:
+            NotFound: nothing stands there, or that revision is none of this path.
+            InvalidInput: the path cannot be one, or a revision and a time were given.
+        """
+        return self._loop.run(self._core.read(path, at_rev=at_rev, as_of=as_of, known_at=known_at))
+
+    def list(
+        self,
+        prefix: Sequence[str] = (),
+        *,
+        filter: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        order: Order = "path",
+        content: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> DocumentPage:
+        """A page of the documents at and below a path.
+
+        By path a page reads what it gives; other orders and filters look through everything below the path.
+
+        Args:
+            prefix: The names that a path begins with; none: all documents.
+            filter: Of JSON contents: members and what they are, as {"status": "open", "score": {"$gt": 4}}. Operators
+                are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $contains (of a list) and $exists.
+            metadata: The same of the metadata.
+            order: "path", "newest" or "oldest" (by the last write).
+            content: With the contents; a page then ends behind 16 MiB.
+            limit: Most documents of the page, up to 1,000.
+            cursor: The `cursor` of the page before, all else being the same.
+
+        Raises:
+            InvalidInput: an operator that is not known (it is named), a cursor of another listing, a limit out of
+                range.
+        """
+        return self._loop.run(
+            self._core.list(
+                prefix, filter=filter, metadata=metadata, order=order, content=content, limit=limit, cursor=cursor
+            )
+        )
+
+    def search(
+        self,
+        query: str,
+        *,
+        prefix: Sequence[str] = (),
+        filter: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> DocumentHits:
+        """Documents by words and meaning, the best first, as `recall` ranks them; filled up with the nearest.
+
+        Args:
+            query: What to look for; empty: the newest first.
+            prefix: The names that a path begins with; none: all documents.
+            filter: Of JSON contents; see `list`.
+            metadata: The same of the metadata.
+            limit: Most hits.
+            offset: How many to pass over.
+
+        Raises:
+            InvalidInput: an operator that is not known, or a limit out of range.
+        """
+        return self._loop.run(
+            self._core.search(query, prefix=prefix, filter=filter, metadata=metadata, limit=limit, offset=offset)
+        )
+
+    def move(
+        self,
+        path: Sequence[str],
+        to: Sequence[str],
+        *,
+        below: bool = False,
+        if_rev: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Receipt:
+        """Move a document, all or nothing, as one change; its history goes on at the other path.
+
+        Args:
+            path: Where it stands.
+            to: Where it is to stand; nothing may stand there.
+            below: With everything that stands below it, up to 1,000 documents.
+            if_rev: Only if it is at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound: nothing stands there.
+            Conflict: something stands where it is to go.
+            RevisionConflict: it is not at that revision.
+            InvalidInput: it would go below itself.
+            TooLarge: more than 1,000 documents would move.
+        """
+        return self._loop.run(self._core.move(path, to, below=below, if_rev=if_rev, idempotency_key=idempotency_key))
+
+    def delete(
+        self,
+        path: Sequence[str],
+        *,
+        below: bool = False,
+        hard: bool = False,
+        if_rev: int | None = None,
+        wait: float = 1.0,
+        idempotency_key: str | None = None,
+    ) -> Erasure:
+        """Hide a document with all that stood at its path before, which can be undone; or erase it for good.
+
+        Args:
+            path: Where it stands.
+            below: With everything at and below the path.
+            hard: Erase for good, as `forget` does, also what was hidden before.
+            if_rev: Only if it is at this revision.
+            wait: How many seconds a hard delete waits for a reader that holds the bytes.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound: nothing stands there; a hard delete also takes what only stood there.
+            RevisionConflict: it is not at that revision.
+        """
+        return self._loop.run(
+            self._core.delete(path, below=below, hard=hard, if_rev=if_rev, wait=wait, idempotency_key=idempotency_key)
+        )
 
 
 class SyncScope:
@@ -73,6 +271,11 @@ class SyncScope:
     def scope(self) -> Scope:
         """Whose memory this is."""
         return self._core.scope
+
+    @property
+    def documents(self) -> SyncDocuments:
+        """The verbs of documents by name: text or JSON at a path."""
+        return SyncDocuments(self._core.documents, self._loop)
 
     def add(
         self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None

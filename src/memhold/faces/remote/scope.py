@@ -26,10 +26,11 @@ from memhold.values.records import Memory, Message, Scope
 from memhold.verbs.arguments import to_json
 from memhold.verbs.checking import check
 from memhold.verbs.declaration import Verb, verbs_of
+from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["CALL_SECONDS", "RemoteScope", "remote_scope"]
+__all__ = ["CALL_SECONDS", "RemoteDocuments", "RemoteScope", "remote_scope"]
 
 CALL_SECONDS = 120.0
 """What a call may take whose work waits for models: more than a server waits for them."""
@@ -62,13 +63,18 @@ class RemoteScope:
         return self._scope
 
     @property
+    def documents(self) -> AsyncDocuments:
+        """The verbs of documents by name."""
+        return cast("AsyncDocuments", RemoteDocuments(self))
+
+    @property
     def _session(self) -> dict[str, Any]:
         return {} if self._scope.session is None else {"session": self._scope.session}
 
     async def _ask(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
         return (await self._transport.send(Call(method="GET", path=path, query=query or {}, again=True))).data
 
-    async def _send(self, verb: Verb, given: Mapping[str, Any]) -> Any:
+    async def send(self, verb: Verb, given: Mapping[str, Any]) -> Any:
         """Send a verb by its declaration, and read its answer."""
         assert verb.http is not None  # noqa: S101 - asked for before
         http, left = verb.http, dict(_expanded(given))
@@ -159,20 +165,28 @@ class RemoteScope:
         return await download(self._transport, path, self._session, format_name=format)
 
 
+class RemoteDocuments:
+    """The verbs of documents over HTTP, as `RemoteScope` sends its own."""
+
+    def __init__(self, scope: RemoteScope) -> None:
+        self.send = scope.send
+
+
 def _sending(verb: Verb) -> Callable[..., Awaitable[Any]]:
     signature = inspect.signature(verb.source)
 
     @functools.wraps(verb.source)
-    async def sent(self: RemoteScope, *args: Any, **named: Any) -> Any:
+    async def sent(self: RemoteScope | RemoteDocuments, *args: Any, **named: Any) -> Any:
         given = signature.bind(self, *args, **named).arguments
-        return await self._send(verb, {name: value for name, value in given.items() if name != "self"})
+        return await self.send(verb, {name: value for name, value in given.items() if name != "self"})
 
     return sent
 
 
-for _verb in verbs_of(AsyncScope).values():
-    if _verb.name not in vars(RemoteScope):
-        setattr(RemoteScope, _verb.name, _sending(_verb))
+for _home, _face in ((AsyncScope, RemoteScope), (AsyncDocuments, RemoteDocuments)):
+    for _verb in verbs_of(_home).values():
+        if _verb.name not in vars(_face):
+            setattr(_face, _verb.name, _sending(_verb))
 
 
 def _expanded(given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -99,6 +99,7 @@ def _once(make: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
 _TAGS = {
     "messages": "The journal: what was said.",
     "memories": "What is told or derived, with its revisions.",
+    "documents": "Text and JSON at paths, with every content that stood there.",
     "recall": "Questions, windows to send, and counts.",
     "changes": "The audit trail: read, follow, undo.",
     "data": "Import and export of a scope.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from fastapi import Request, Response
@@ -24,23 +24,32 @@ from memhold.values.errors import InvalidInput
 from memhold.verbs.arguments import from_json, from_text, sendable
 from memhold.verbs.checking import known_names
 from memhold.verbs.declaration import Http, Verb, verbs_of
+from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["asked", "verb_routes"]
 
 
+_HOMES: tuple[tuple[type, Callable[[AsyncScope], Any]], ...] = (
+    (AsyncScope, lambda scope: scope),
+    (AsyncDocuments, lambda scope: scope.documents),
+)
+"""The Protocols whose verbs are routes, and what has them as methods."""
+
+
 def verb_routes(routes: Routes, memhold: AsyncStore) -> None:
     """The routes of every verb whose route follows from its declaration."""
-    for verb in verbs_of(AsyncScope).values():
-        if verb.http is not None and verb.http.by_hand is None:
-            _add(routes.tagged(verb.http.tag), memhold, verb, verb.http)
+    for home, reach in _HOMES:
+        for verb in verbs_of(home).values():
+            if verb.http is not None and verb.http.by_hand is None:
+                _add(routes.tagged(verb.http.tag), memhold, verb, verb.http, reach)
 
 
-def _add(routes: Routes, memhold: AsyncStore, verb: Verb, http: Http) -> None:
+def _add(routes: Routes, memhold: AsyncStore, verb: Verb, http: Http, reach: Callable[[AsyncScope], Any]) -> None:
     async def answered(request: Request) -> Response:
         scope, arguments = await asked(memhold, request, verb)
-        return _answer(await getattr(scope, verb.name)(**arguments), http)
+        return _answer(await getattr(reach(scope), verb.name)(**arguments), http)
 
     routes.declared(verb, http, answered)
 

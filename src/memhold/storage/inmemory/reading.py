@@ -144,6 +144,18 @@ class InMemoryReadTx:
         found = self._current(lambda kept: _listed(kept.current, listing))
         return [kept.sealed[-1].open() for kept in found[: listing.limit]]
 
+    def at_paths(self, first: str, until: str, *, after: int = -1, limit: int, former: bool = False) -> list[Memory]:
+        """Documents with a key from `first` to before `until`, by key and number."""
+
+        def wanted(memory: Memory) -> bool:
+            current = memory.kind == "document" and (former or memory.state == "active")
+            return current and (first, after) < (memory.key or "", memory.number) and (memory.key or "") < until
+
+        found = [kept for kept in self._rows.memories.values() if wanted(kept.current)]
+        shown = [kept for kept in found if kept.current.id not in self._rows.hidden]
+        shown.sort(key=lambda kept: (kept.current.key or "", kept.current.number))
+        return [kept.sealed[-1].open() for kept in shown[:limit]]
+
     def newest_memories(
         self,
         kind: Kind,

@@ -1,6 +1,13 @@
 -- What the PostgreSQL store says in its own way, and what only this store needs; the other statements stand in
 -- storage/sql/queries.sql.
 
+-- name: read_same_content
+SELECT {memory}
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND digest = :digest AND state = 'active' AND kind = :kind
+  AND agent_id = :agent_id AND unrecorded_at IS NULL
+ORDER BY number LIMIT 1
+
 -- name: list_memories
 SELECT {memory}
 FROM memory
@@ -16,6 +23,23 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (:unconfirmed_since::bigint IS NULL
     OR coalesce(last_confirmed_at, CASE WHEN origin = 'user' THEN created_at END, -9223372036854775807) < :unconfirmed_since)
 ORDER BY number LIMIT :limit
+
+-- A key may be longer than an entry of an index: its beginning finds it.
+-- name: read_paths
+SELECT {memory}
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = 'document'
+  AND state = 'active' AND left(fact_key, 100) >= left(:first, 100) AND left(fact_key, 100) <= left(:until, 100)
+  AND fact_key < :until AND (fact_key, number) > (:first, :after)
+ORDER BY left(fact_key, 100), fact_key, number LIMIT :limit
+
+-- name: read_former_paths
+SELECT {memory}
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = 'document'
+  AND left(fact_key, 100) >= left(:first, 100) AND left(fact_key, 100) <= left(:until, 100)
+  AND fact_key < :until AND (fact_key, number) > (:first, :after)
+ORDER BY left(fact_key, 100), fact_key, number LIMIT :limit
 
 -- name: read_sources
 SELECT m.place - 1, s.source_id FROM jsonb_array_elements(:revisions::jsonb) WITH ORDINALITY AS m(one, place)

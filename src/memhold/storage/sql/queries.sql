@@ -251,13 +251,6 @@ DELETE FROM key_vector WHERE namespace = :namespace AND user_id = :user_id AND f
 -- name: delete_key_vectors
 DELETE FROM key_vector WHERE namespace = :namespace AND user_id = :user_id
 
--- name: read_same_content
-SELECT {memory}
-FROM memory
-WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND digest = :digest AND state = 'active' AND kind = :kind
-  AND agent_id = :agent_id AND unrecorded_at IS NULL
-ORDER BY number LIMIT 1
-
 -- name: read_held
 SELECT {memory}
 FROM memory

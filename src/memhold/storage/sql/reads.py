@@ -24,6 +24,7 @@ from memhold.storage.sql.digests import (
     detail_digest,
     memory_digest,
     message_digest,
+    sound_messages,
 )
 from memhold.storage.store_time import StoreTime
 from memhold.values.errors import StoreError
@@ -54,7 +55,8 @@ _ENDLESS = 2**62
 _MESSAGE_CRC, _MEMORY_CRC, _CHANGE_CRC = len(MESSAGE), len(MEMORY), len(CHANGE)
 _MESSAGE_ID, _MEMORY_ID, _CHANGE_ID = MESSAGE.index("id"), MEMORY.index("id"), CHANGE.index("id")
 _MESSAGE_NUMBER, _MEMORY_NUMBER = MESSAGE.index("number"), MEMORY.index("number")
-_SEQ, _REV, _DETAIL = MESSAGE.index("seq"), MEMORY.index("rev"), CHANGE.index("detail")
+_KIND = MEMORY.index("kind")
+_SEQ, _REV, _KEY, _DETAIL = MESSAGE.index("seq"), MEMORY.index("rev"), MEMORY.index("fact_key"), CHANGE.index("detail")
 
 
 def _listed(values: Sequence[str] | None) -> str | None:
@@ -114,6 +116,9 @@ class SqlRead:
 
     def _messages(self, found: Iterable[Row]) -> list[Message]:
         """The messages of these rows; one that does not agree with its digest is left out, and noted."""
+        found = list(found)
+        if sound_messages(found):
+            return [rows.to_message(row) for row in found]
         sound = []
         for row in found:
             if message_digest(row) == row[_MESSAGE_CRC]:
@@ -151,8 +156,10 @@ class SqlRead:
             for row in found:
                 if memory_digest(row) != row[_MEMORY_CRC]:
                     self._note(row[_MEMORY_ID], row[_MEMORY_NUMBER])
-        named = self._sources([(row[_MEMORY_ID], row[_REV]) for row in sound])
-        return [rows.to_memory(row, sources) for row, sources in zip(sound, named, strict=True)]
+        # A document is derived from nothing: it has no sources to look for.
+        derived = [(row[_MEMORY_ID], row[_REV]) for row in sound if row[_KIND] != "document"]
+        named = iter(self._sources(derived))
+        return [rows.to_memory(row, () if row[_KIND] == "document" else next(named)) for row in sound]
 
     def _sources(self, revisions: Sequence[tuple[str, int]]) -> list[tuple[str, ...]]:
         """The sources of each of these memories as of a revision of it, in one statement."""
@@ -230,6 +237,16 @@ class SqlRead:
         if len(memories) < len(found) == listing.limit:
             rest = replace(listing, after=_number(found[-1]), limit=listing.limit - len(memories))
             memories += self.list_memories(rest)
+        return memories
+
+    def at_paths(self, first: str, until: str, *, after: int = -1, limit: int, former: bool = False) -> list[Memory]:
+        name = "read_former_paths" if former else "read_paths"
+        found = self._content(name, first=first, until=until, after=after, limit=limit)
+        memories = self._memories(found)
+        if len(memories) < len(found) == limit:
+            # A page stays full where rows of it were left out.
+            at, rest = found[-1], limit - len(memories)
+            memories += self.at_paths(at[_KEY], until, after=_number(at), limit=rest, former=former)
         return memories
 
     def newest_memories(

@@ -1,5 +1,14 @@
 -- What the SQLite store says in its own way; the other statements stand in storage/sql/queries.sql.
 
+-- name: read_same_content
+-- By the digest: to the planner another index is as good, and that walks the scope. It gives the rows by number; to ask for
+-- that order costs seven times as much as to find the row.
+SELECT {memory}
+FROM memory INDEXED BY memory_digest
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND digest = :digest AND state = 'active' AND kind = :kind
+  AND agent_id = :agent_id AND unrecorded_at IS NULL
+LIMIT 1
+
 -- name: list_memories
 SELECT {memory}
 FROM memory
@@ -15,6 +24,20 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (:unconfirmed_since IS NULL
     OR coalesce(last_confirmed_at, CASE WHEN origin = 'user' THEN created_at END, -9223372036854775807) < :unconfirmed_since)
 ORDER BY number LIMIT :limit
+
+-- name: read_paths
+SELECT {memory}
+FROM memory INDEXED BY memory_path
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = 'document'
+  AND state = 'active' AND fact_key < :until AND (fact_key, number) > (:first, :after)
+ORDER BY fact_key, number LIMIT :limit
+
+-- name: read_former_paths
+SELECT {memory}
+FROM memory INDEXED BY memory_former_path
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = 'document'
+  AND fact_key < :until AND (fact_key, number) > (:first, :after)
+ORDER BY fact_key, number LIMIT :limit
 
 -- name: read_sources
 SELECT m.key, s.source_id FROM json_each(:revisions) AS m
