@@ -37,7 +37,7 @@ _TOLD: dict[Origin, str] = {
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _YEAR = len(" 2026:")
-_GAPS = re.compile(r"\s*…[\s…]*")
+_GAPS = re.compile(r"(?<!\s)\s*+…[\s…]*+")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
     "instructions": "Standing instructions of the user (the later one holds):",

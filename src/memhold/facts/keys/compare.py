@@ -300,7 +300,7 @@ def _in_language(a: Key, b: Key, language: str) -> Verdict:
     )
 
 
-_NUMBERED = re.compile(r"[^\W\d_]*[\W_]*\d(?:\w|[-./:](?=\w))*")
+_NUMBERED = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]++[\W_]*+|(?<![\W_])[\W_]*+)\d(?:[^\W_]|(?:_++|[-./:])(?=[^\W_]))*")
 """A number with the word and the signs that it hangs on: "user_1", "User 1", "q3", "v1.2"."""
 
 
