@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types tests reality newest proof bench lock clean
+.PHONY: demo test lint types tests reality newest scenarios proof bench lock clean
 
 demo: $(STAMP)  ## the main job, in one minute, on the embedded store
 	$(BIN)/memhold demo
@@ -22,10 +22,13 @@ tests: $(STAMP)
 	$(BIN)/pytest -n 2 --dist worksteal --junitxml=build/tests.xml
 
 reality: $(STAMP)  ## what nobody here wrote, as the locks pin it: Pythons, type checkers, clients, models
-	$(BIN)/pytest reality --junitxml=build/reality.xml
+	$(BIN)/pytest reality -m "not long" --junitxml=build/reality.xml
+
+scenarios: $(STAMP)  ## what a real small model makes of the ten scenarios, in two languages; printed, in about an hour
+	$(BIN)/pytest -s reality -m long
 
 newest: $(STAMP)  ## the same with the newest release of everything
-	MEMHOLD_REALITY_NEWEST=1 $(BIN)/pytest reality
+	MEMHOLD_REALITY_NEWEST=1 $(BIN)/pytest reality -m "not long"
 
 proof: $(STAMP)  ## the full fault counts; resumable; writes docs/proof.md
 	$(BIN)/python -m benchmarks.proof

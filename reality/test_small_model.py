@@ -85,6 +85,7 @@ def test_no_window_is_lost_whatever_the_model_answers(weights: Weights, tmp_path
                 assert alice.get(window).text
 
 
+@pytest.mark.long
 @pytest.mark.bound(5_400)
 def test_the_ten_scenarios_are_counted(tmp_path: Path) -> None:
     """How many of the twenty a small model's facts answer; printed, not judged: whatever it makes, none is invented."""
