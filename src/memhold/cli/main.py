@@ -40,7 +40,7 @@ BY_HAND: Mapping[str, str] = {
 """Commands of verbs whose declaration calls them irregular, and the module that has each; all others follow from it."""
 
 OTHERS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    MEMORY: {"documents": ("document_commands", "Read, put and find documents by name.")},
+    MEMORY: {"documents": ("document_commands", "Read, put and find documents by name: text and JSON at a path.")},
     FACTS: {"keys": ("keys", "Explain when two keys are one concept.")},
     MOVING: {
         "backup": ("store_care", "Copy the store while others write."),
