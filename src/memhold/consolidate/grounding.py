@@ -165,7 +165,7 @@ def _kept_facts(
 def _changes(fact: Learned, lines: Sequence[Line]) -> bool:
     """Whether a line of the user's that a fact cites speaks of a change or a correction."""
     cited = [line.text for line in lines if line.own and line.place in fact.sources]
-    return any(wording(text[:MAX_SENTENCE]) in {"replace", "correct"} for text in cited)
+    return any(wording(text[:MAX_SENTENCE]) in {"replace", "correct", "end"} for text in cited)
 
 
 def _before(fact: Learned, known: Sequence[Memory]) -> frozenset[str]:
@@ -285,7 +285,7 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
             return _found(denied, "said")
         if not any(_literally(claim.core, line.text) for line in lines):
             return Finding(standing=None, reason="no line says that there is none")
-    if claim.value and _points(claim.core):
+    if claim.value and _points(claim):
         return Finding(standing=None, reason="it only points at something")
     chosen = _on(claim, cited)
     if _said(claim, chosen):
@@ -304,10 +304,10 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     return Finding(standing="inferred", places=tuple(line.place for line in cited[:MOST_CITED]))
 
 
-def _points(value: str) -> bool:
-    """Whether a value is function words alone, several of them: "over there", "for me"."""
-    words = re.findall(r"[^\W\d_]+", value.casefold())
-    return len(words) > 1 and all(word in EVIDENCE for word in words) and not any(char.isdigit() for char in value)
+def _points(claim: Claim) -> bool:
+    """Whether a value is function words of the window's language alone, several of them: "over there", "for me"."""
+    words, function = re.findall(r"\w+", claim.core.casefold()), FUNCTION_WORDS.get(claim.language, EVIDENCE)
+    return len(words) > 1 and all(word in function for word in words)
 
 
 _FAVORITE = re.compile(
