@@ -321,5 +321,5 @@ def test_what_a_face_cannot_do_is_declared() -> None:
     assert [name for name, verb in VERBS.items() if verb.http is None] == ["residue"], (
         "its files hold others' memory too"
     )
-    silent = {"read_message", "changes", "settle_suspicion", "fence"}
+    silent = {"read_message", "changes", "settle_suspicion", "fence", "session_metadata", "set_session_metadata"}
     assert {name for name, verb in VERBS.items() if verb.command is None} == silent

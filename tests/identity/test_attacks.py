@@ -72,18 +72,31 @@ async def test_a_filter_of_a_compatible_search_is_carried_out_or_refused(
 @pytest.mark.parametrize(
     "asked",
     [
-        {"long_term_search": {"topics": {"any": ["none"]}}}, {"long_term_search": {"user_id": {"in": ["bob"]}}},
-        {"long_term_search": {"session_id": {"eq": "none"}}}, {"long_term_search": {"tenant": "x"}},
+        {"long_term_search": {"user_id": {"in": ["bob"]}}}, {"long_term_search": {"tenant": "x"}},
         {"session": {"context_window_max": "many"}}, {"session": {"context_window_max": [1]}},
         {"session": {"user_id": {}}}, {"session": {"namespace": []}}, {"session": {"session_id": 5}},
     ],
     ids=str,
 )  # fmt: skip
-async def test_a_compatible_prompt_carries_out_what_it_is_asked_or_refuses(
+async def test_a_compatible_prompt_refuses_what_it_cannot_carry_out(
     server: Whole, alice: Tenant, asked: dict[str, Any]
 ) -> None:
     answer = await server.call("POST", "/v1/memory/prompt", alice.token, {"query": "harbour", **asked})
     assert answer.status == 422, answer.body
+
+
+@pytest.mark.parametrize("narrowed", [{"topics": {"any": ["none"]}}, {"session_id": {"eq": "none"}}], ids=str)
+async def test_a_compatible_prompt_brings_what_its_filters_let_through(
+    server: Whole, alice: Tenant, narrowed: dict[str, Any]
+) -> None:
+    await server.call(
+        "POST", "/v1/long-term-memory/", alice.token, {"memories": [{"id": "r1", "text": "harbour pilot"}]}
+    )
+    for filters, there in (({}, True), (narrowed, False)):
+        asked = {"query": "harbour", "long_term_search": filters}
+        answer = await server.call("POST", "/v1/memory/prompt", alice.token, asked)
+        assert answer.status == 200, answer.body
+        assert ("harbour pilot" in str(answer.json["messages"])) is there
 
 
 async def test_a_time_at_the_end_of_the_calendar_is_refused(server: Whole, alice: Tenant) -> None:
@@ -106,7 +119,7 @@ async def test_puts_that_overlap_store_each_message_once(server: Whole, alice: T
 async def test_one_put_cannot_say_two_things_under_one_id(server: Whole, alice: Tenant) -> None:
     twice = [{"id": "7", "role": "user", "content": "same"}, {"id": "7", "role": "user", "content": "other"}]
     assert (await server.call("PUT", "/v1/working-memory/s", alice.token, {"messages": twice})).status == 422
-    assert (await server.call("GET", "/v1/working-memory/s", alice.token)).status == 404
+    assert (await server.call("GET", "/v1/working-memory/s", alice.token)).json["messages"] == []
     assert (await server.call("PUT", "/v1/working-memory/s", alice.token, {"messages": twice[:1] * 2})).status == 200
     assert len((await server.call("GET", "/v1/working-memory/s", alice.token)).json["messages"]) == 1
 

@@ -16,7 +16,7 @@ __all__ = ["hook_command"]
 @command("hook", example="memhold hook Stop --user alice < event.json")
 @click.argument("event", type=click.Choice(EVENTS))
 def hook_command(common: CommonOptions, *, event: str) -> None:
-    """Take note of a coding agent's session, and tell it what memory holds, for its hooks.
+    """Note an agent's session, tell it what is known: for its hooks.
 
     Reads on standard input what the client says of the event, and writes a note beside the store that names the
     transcript; no store is opened. A Memhold that runs for the hooks takes in what is new in the transcript, each line

@@ -60,7 +60,7 @@ OTHERS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "serve": ("serve", "Serve the store over HTTP."),
         "mcp": ("mcp", "Serve memory to an agent over MCP, on standard input and output."),
         "agent": ("agent", "Give a coding agent memory: its tools and its hooks."),
-        "hook": ("hook", "Take note of a coding agent's session, for its hooks."),
+        "hook": ("hook", "Note an agent's session, tell it what is known: for its hooks."),
         "project": ("project", "Show which project's memory a folder belongs to."),
     },
     "Models": {
