@@ -17,13 +17,15 @@ from memhold.verbs.scope import AsyncScope
 
 
 class Threaded:
-    """A sync scope whose verbs can be awaited."""
+    """A sync scope, or its documents, whose verbs can be awaited."""
 
-    def __init__(self, scope: SyncScope) -> None:
+    def __init__(self, scope: object) -> None:
         self._scope = scope
 
     def __getattr__(self, name: str) -> Any:
         verb = getattr(self._scope, name)
+        if not callable(verb):
+            return Threaded(verb)
 
         async def call(*args: Any, **named: Any) -> Any:
             return await asyncio.to_thread(verb, *args, **named)

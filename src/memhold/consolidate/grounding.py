@@ -285,7 +285,7 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
             return _found(denied, "said")
         if not any(_literally(claim.core, line.text) for line in lines):
             return Finding(standing=None, reason="no line says that there is none")
-    if claim.value and _points(claim):
+    if claim.value and _points(claim) and all(claim.core != line.text for line in lines):
         return Finding(standing=None, reason="it only points at something")
     chosen = _on(claim, cited)
     if _said(claim, chosen):
