@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from memhold import Memhold
+from memhold import AsyncMemhold, Memhold
 from memhold.testing.verb_suite_sessions import SHAPES
 
 PIECES = (
@@ -69,3 +69,12 @@ def test_sixty_messages_come_back_byte_for_byte(tmp_path: Path) -> None:
             assert [message.event_time for message in found] == times
             alice.end_session()
             assert as_bytes([dict(message.body) for message in alice.messages()]) == sent
+
+
+async def test_what_stood_beside_a_session_and_was_replaced_is_in_no_byte(tmp_path: Path) -> None:
+    async with AsyncMemhold.open(str(tmp_path / "memory.db"), worker=False, embedding="none") as mem:
+        scope = mem.scope(user="alice", session="s")
+        await scope.set_session_metadata({"draft": "SECRETZEBRA", "title": "Porto"})
+        await scope.set_session_metadata({"title": "Porto"})
+        await mem.settle()
+        assert dict((await scope.residue("SECRETZEBRA")).found) == {}

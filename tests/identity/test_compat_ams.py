@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ from memhold import AsyncMemhold
 from memhold.errors import InvalidSetting
 from memhold.faces.compat import ams_sessions
 from memhold.faces.compat.ams import COMPAT
-from memhold.faces.compat.ams_values import Window
+from memhold.faces.compat.ams_values import Window, WorkingBody
 from memhold.server.settings import ServeSettings
 from tests.rest.serving import Live, live
 
@@ -236,7 +237,7 @@ async def test_what_a_client_keeps_beside_the_messages(client: MemoryAPIClient, 
     # No question finds it, and nothing of it is left when its time is over.
     assert "dark" not in str(await memhold.scope(user="local").recall("theme dark size"))
     scope, later = memhold.scope(user="local", session="s"), datetime.now(UTC) + timedelta(seconds=61)
-    assert (await ams_sessions.session_out(scope, Window(), now=later))["unsaved"]
+    assert (await ams_sessions.session_out(scope, Window(), turns=ams_sessions.Turns(), now=later))["unsaved"]
     assert (await client.get_working_memory("s")).unsaved
     assert await scope.messages() == ()
     assert await scope.session_metadata() == {}
@@ -428,3 +429,32 @@ async def test_without_the_flag_there_are_no_such_routes(tmp_path: Path) -> None
         assert (await plain.get("/v1/working-memory/")).status_code == 404
     with pytest.raises(InvalidSetting, match="agent-memory-server is known"):
         ServeSettings(compat="mem0")
+
+
+async def test_what_is_put_while_its_former_time_runs_out_stays(client: MemoryAPIClient, memhold: AsyncMemhold) -> None:
+    old = WorkingMemory(session_id="s", messages=[said("user", "the old one", id="m1")], ttl_seconds=60)
+    await client.put_working_memory("s", old)
+    scope, later = memhold.scope(user="local", session="s"), datetime.now(UTC) + timedelta(seconds=61)
+    turns = ams_sessions.Turns()
+    async with turns.of(scope.scope):
+        reads = asyncio.ensure_future(ams_sessions.session_out(scope, Window(), turns=turns, now=later))
+        while not reads.done() and not turns.of(scope.scope)._waiters:  # noqa: ASYNC110 - a lock tells nobody who waits
+            await asyncio.sleep(0)
+        fresh = {"session_id": "s", "messages": [{"id": "m2", "role": "user", "content": "the new one"}]}
+        await ams_sessions.put_session(scope, WorkingBody.model_validate(fresh), now=later)
+    assert [one["content"] for one in (await reads)["messages"]] == ["the new one"]
+
+
+async def test_an_id_may_hold_any_sign_and_what_others_kept_under_our_names_is_passed_over(
+    client: MemoryAPIClient, memhold: AsyncMemhold
+) -> None:
+    await client.create_long_term_memory([ClientMemoryRecord(id="r~1", text="likes tea", namespace="shop")])
+    assert (await client.get_long_term_memory("r~1")).text == "likes tea"
+    await memhold.scope(user="local", session="odd").set_session_metadata({"ams": 5})
+    assert (await client.get_working_memory("odd")).unsaved
+    assert "odd" not in (await client.list_sessions()).sessions
+    await memhold.scope(user="local", session="ams:namespaces").set_session_metadata({"ams:namespaces": 5})
+    with pytest.raises(MemoryNotFoundError):
+        await client.get_long_term_memory("r~1")
+    await client.create_long_term_memory([ClientMemoryRecord(id="r~2", text="likes coffee", namespace="shop")])
+    assert (await client.get_long_term_memory("r~1")).text == "likes tea"

@@ -46,7 +46,7 @@ async def rpc(http: httpx2.AsyncClient, name: str, headers: dict[str, str] | Non
 
 async def test_one_token_writes_and_reads_for_each_user_and_never_across(server: Live) -> None:
     async with server.client(await server.token(SERVICE, label="webapp")) as http:
-        for user in ("alice", "bob", "josé"):
+        for user in ("alice", "bob", "josé", "Nicolà"):
             there = {"x-memhold-user": user.encode()}
             said = {"messages": [{"role": "user", "content": f"canary of {user}"}]}
             assert (await http.post("/v1/messages", json=said, headers=there)).status_code == 201
@@ -135,7 +135,8 @@ async def test_a_token_is_exchanged_for_one_of_a_user(server: Live) -> None:
         assert (given_token["token_type"], given_token["expires_in"], given_token["scope"]) == ("Bearer", 60, "read")
         wrong = [
             (FORM | {"grant_type": "password"}, "unsupported_grant_type"), (FORM | {"scope": "admin"}, "invalid_scope"),
-            (FORM | {"expires_in": "3601"}, "invalid_request"), (FORM | {"subject_token": ""}, "invalid_request"),
+            (FORM | {"expires_in": "3601"}, "invalid_request"), (FORM | {"scope": ""}, "invalid_scope"),
+            (FORM | {"expires_in": "0" * 8 + "1" + "9" * 20}, "invalid_request"), (FORM | {"subject_token": ""}, "invalid_request"),
             (FORM | {"actor_token": "x"}, "invalid_request"), ({}, "invalid_request"),
         ]  # fmt: skip
         for form, error in wrong:

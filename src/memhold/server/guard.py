@@ -274,7 +274,7 @@ class Guard:
         if not named:
             return principal
         try:
-            return acting_for(principal, named[0].strip().encode("latin-1").decode("utf-8"))
+            return acting_for(principal, named[0].strip(" \t").encode("latin-1").decode("utf-8"))
         except UnicodeError:
             raise InvalidScope("X-Memhold-User is not UTF-8; send ASCII or UTF-8") from None
 

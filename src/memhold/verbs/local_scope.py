@@ -513,7 +513,7 @@ class LocalScope:
                 return
             held = ensure_session(tx, name, runtime.ids)
             tx.put_session(replace(held, metadata=kept))
-            if held.metadata and not kept:
+            if held.metadata and held.metadata != kept:
                 tx.put_due("scrub", "bytes", tx.now)
 
         await self._tx.write(work, memories=False)

@@ -7,11 +7,9 @@ user needs the right `act`. What has no counterpart is refused with `NotMapped` 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
-from weakref import WeakValueDictionary
 
 from fastapi import APIRouter, Body, Query, Request, Response
 
@@ -24,7 +22,7 @@ from memhold.faces.compat.ams_memories import (
     search,
     store_record,
 )
-from memhold.faces.compat.ams_sessions import delete_session, live_sessions, put_session, session_out
+from memhold.faces.compat.ams_sessions import Turns, delete_session, live_sessions, put_session, session_out
 from memhold.faces.compat.ams_values import (
     COMPAT,
     PolicyBody,
@@ -42,7 +40,6 @@ from memhold.faces.compat.ams_values import (
 from memhold.faces.rest.frame import caller, json_response
 from memhold.text.token_estimate import estimate_message
 from memhold.values.errors import InvalidInput, NotFound
-from memhold.values.records import Scope
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 
@@ -62,15 +59,15 @@ def compat_router(memhold: AsyncStore, *, now: Now = lambda: datetime.now(UTC)) 
     shows). It is left out of the OpenAPI: its contract is that of the client.
     """
     router = APIRouter(prefix="/v1", include_in_schema=False)
-    namespaces = Namespaces()
-    _working(router, memhold, now)
-    _putting(router, memhold, namespaces, now)
+    namespaces, turns = Namespaces(), Turns()
+    _working(router, memhold, turns, now)
+    _putting(router, memhold, namespaces, turns, now)
     _long_term(router, memhold, namespaces, now)
-    _others(router, memhold, now)
+    _others(router, memhold, turns, now)
     return router
 
 
-def _working(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
+def _working(router: APIRouter, memhold: AsyncStore, turns: Turns, now: Now) -> None:
     @router.get("/working-memory/")
     async def sessions(
         request: Request,
@@ -84,7 +81,7 @@ def _working(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
         def within(session: str | None) -> AsyncScope:
             return scope_of(memhold, principal, Whose(user=user_id, namespace=namespace, session=session))
 
-        names = await live_sessions(within(None), within, now=now())
+        names = await live_sessions(within(None), within, turns=turns, now=now())
         return json_response({"sessions": names[offset : offset + limit], "total": len(names)})
 
     @router.get("/working-memory/{session_id:path}")
@@ -97,12 +94,10 @@ def _working(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
     ) -> Response:
         whose = Whose(user=user_id, namespace=namespace, session=session_id)
         scope = scope_of(memhold, caller(request, "read"), whose)
-        return json_response(await session_out(scope, Window(context_window_max), now=now()))
+        return json_response(await session_out(scope, Window(context_window_max), turns=turns, now=now()))
 
 
-def _putting(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, now: Now) -> None:
-    turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
-
+def _putting(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, turns: Turns, now: Now) -> None:
     @router.put("/working-memory/{session_id:path}")
     async def write(
         request: Request,
@@ -119,10 +114,10 @@ def _putting(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, now
         whose = Whose(user=user_id or body.user_id, namespace=body.namespace, session=session_id)
         scope = scope_of(memhold, principal, whose)
         # What is there is read, and what is new added: puts of one session that overlap take turns.
-        async with turns.setdefault(scope.scope, asyncio.Lock()):
+        async with turns.of(scope.scope):
             await namespaces.note(memhold, principal, scope.scope)
             new = await put_session(scope, body, now=now())
-        answer = await session_out(scope, Window(context_window_max), now=now())
+        answer = await session_out(scope, Window(context_window_max), turns=turns, now=now())
         return json_response(answer | {"new_session": new})
 
     @router.delete("/working-memory/{session_id:path}")
@@ -132,7 +127,7 @@ def _putting(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, now
         """The session with its messages and what was derived from them; long-term memories stay, as there."""
         whose = Whose(user=user_id, namespace=namespace, session=session_id)
         scope = scope_of(memhold, caller(request, "write"), whose)
-        async with turns.setdefault(scope.scope, asyncio.Lock()):
+        async with turns.of(scope.scope):
             await delete_session(scope)
         return json_response({"status": "ok"})
 
@@ -198,7 +193,7 @@ def _long_term(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, n
         return json_response(record_out(changed, scope.scope, principal))
 
 
-def _others(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
+def _others(router: APIRouter, memhold: AsyncStore, turns: Turns, now: Now) -> None:
     @router.get("/health")
     async def health(request: Request) -> Response:
         caller(request, "read")
@@ -213,7 +208,7 @@ def _others(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
         async def sought(asked: SearchBody) -> dict[str, Any]:
             return await search(memhold, principal, asked, scope=scope)
 
-        return json_response({"messages": await _prompt(scope, body, sought, now=now())})
+        return json_response({"messages": await _prompt(scope, body, sought, turns=turns, now=now())})
 
     @router.api_route("/summary-views{rest:path}", methods=["GET", "POST", "DELETE"])
     @router.api_route("/tasks{rest:path}", methods=["GET"])
@@ -224,12 +219,17 @@ def _others(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
 
 
 async def _prompt(
-    scope: AsyncScope, body: PromptBody, sought: Callable[[SearchBody], Awaitable[dict[str, Any]]], *, now: datetime
+    scope: AsyncScope,
+    body: PromptBody,
+    sought: Callable[[SearchBody], Awaitable[dict[str, Any]]],
+    *,
+    turns: Turns,
+    now: datetime,
 ) -> list[dict[str, Any]]:
     """The messages of a prompt: what `context` chooses; with filters the window, and what a search with them finds."""
     wanted, session = body.long_term_search, body.session
     filters = wanted is not None and bool(wanted.filters())
-    told = await session_out(scope, Window(), now=now) if session.session_id else {}
+    told = await session_out(scope, Window(), turns=turns, now=now) if session.session_id else {}
     question = {"role": "user", "content": body.query}
     budget = session.context_window_max or _BUDGET
     sent: Sequence[Mapping[str, Any]]

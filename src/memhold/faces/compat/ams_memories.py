@@ -62,21 +62,17 @@ class Namespaces:
     """
 
     def __init__(self) -> None:
-        self._known: set[Scope] = set()
         self._turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
 
     async def note(self, memhold: AsyncStore, principal: Principal, scope: Scope) -> None:
         """Keep in mind that something is stored in this scope."""
-        if scope.namespace == principal.scope.namespace or scope in self._known:
+        if scope.namespace == principal.scope.namespace:
             return
         kept = self._kept(memhold, principal, scope.user)
         async with self._turns.setdefault(kept.scope, asyncio.Lock()):
             names, own = await self._names(kept), client_namespace(scope.namespace)
             if own not in names:
                 await kept.set_session_metadata({_NAMESPACES: [*names, own]})
-        if len(self._known) >= _WIDE:
-            self._known.clear()
-        self._known.add(scope)
 
     async def of(self, memhold: AsyncStore, principal: Principal, user: str | None) -> list[str | None]:
         """The token's own (None), then those below it, the newest first."""
@@ -87,7 +83,8 @@ class Namespaces:
         return scope_of(memhold, principal, Whose(user=user, session=_NAMESPACES))
 
     async def _names(self, kept: AsyncScope) -> list[str]:
-        return list((await kept.session_metadata()).get(_NAMESPACES, []))
+        names = (await kept.session_metadata()).get(_NAMESPACES)
+        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 async def store_record(scope: AsyncScope, record: RecordIn, *, now: datetime) -> Memory | None:

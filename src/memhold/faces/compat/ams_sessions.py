@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from memhold.faces.compat.ams_memories import record_held, store_record
 from memhold.faces.compat.ams_values import (
@@ -26,10 +27,10 @@ from memhold.faces.compat.ams_values import (
 )
 from memhold.text.token_estimate import estimate_tokens
 from memhold.values.jsonable import iso, parse_time
-from memhold.values.records import Message
+from memhold.values.records import Message, Scope
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["STATE", "delete_session", "live_sessions", "put_session", "session_out"]
+__all__ = ["STATE", "Turns", "delete_session", "live_sessions", "put_session", "session_out"]
 
 STATE: Final = "ams"
 _PAGE: Final = 1000
@@ -39,11 +40,23 @@ _SUMMARIZED_AT: Final = 0.7
 """The share of its window at which that server begins to summarize."""
 
 
+class Turns:
+    """The puts and deletions of one session come one after the other: each reads what is there before it writes."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, scope: Scope) -> asyncio.Lock:
+        """The turn of a session; whoever holds it is alone."""
+        return self._locks.setdefault(scope, asyncio.Lock())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """What the client keeps beside the messages; `there` is false where it put nothing yet."""
+    """What the client keeps beside the messages: nothing yet where not `there`, or until a time that is `over`."""
 
     there: bool = False
+    over: bool = False
     data: Mapping[str, Any] | None = None
     context: str | None = None
     ttl_seconds: int | None = None
@@ -52,22 +65,31 @@ class _State:
 
 
 async def _state(scope: AsyncScope, *, now: datetime) -> _State:
-    """What is kept of the session now: one whose time is over is deleted first."""
+    """What is kept of the session; what somebody else put under our name is nothing of ours."""
     kept = (await scope.session_metadata()).get(STATE)
-    if kept is None:
+    if not isinstance(kept, Mapping):
         return _State()
     until = None if kept.get("until") is None else parse_time(kept["until"])
-    if until is not None and until <= now:
-        await delete_session(scope)
-        return _State()
     return _State(
         there=True,
+        over=until is not None and until <= now,
         data=kept.get("data"),
         context=kept.get("context"),
         ttl_seconds=kept.get("ttl_seconds"),
         until=until,
         memories=tuple(kept.get("memories", ())),
     )
+
+
+async def _live(scope: AsyncScope, turns: Turns, *, now: datetime) -> _State:
+    """What is kept of the session now: one whose time is over is deleted first, and never while another is put."""
+    state = await _state(scope, now=now)
+    if not state.over:
+        return state
+    async with turns.of(scope.scope):
+        if (await _state(scope, now=now)).over:
+            await delete_session(scope)
+    return await _state(scope, now=now)
 
 
 async def _keep(scope: AsyncScope, state: _State) -> None:
@@ -95,6 +117,9 @@ async def put_session(scope: AsyncScope, body: WorkingBody, *, now: datetime) ->
         InvalidInput: a message that is there has other content now.
     """
     state = await _state(scope, now=now)
+    if state.over:
+        await delete_session(scope)
+        state = _State()
     said = {one["id"]: (one["role"], one["content"]) for one in map(message_out, await _messages(scope))}
     new = not said and not state.there
     fresh: dict[str, MessageIn] = {}
@@ -128,13 +153,15 @@ async def delete_session(scope: AsyncScope) -> None:
         await scope.forget(message.id, wait=0.0)
 
 
-async def live_sessions(scope: AsyncScope, within: Callable[[str], AsyncScope], *, now: datetime) -> list[str]:
+async def live_sessions(
+    scope: AsyncScope, within: Callable[[str], AsyncScope], *, turns: Turns, now: datetime
+) -> list[str]:
     """The names of the sessions that hold a message, or that the client put, in the order in which they began."""
     names = [name for name in await scope.sessions() if name]
 
     async def live(name: str) -> bool:
         own = within(name)
-        return (await _state(own, now=now)).there or bool(await own.messages(limit=1))
+        return (await _live(own, turns, now=now)).there or bool(await own.messages(limit=1))
 
     found: list[str] = []
     for first in range(0, len(names), _AT_ONCE):
@@ -144,9 +171,9 @@ async def live_sessions(scope: AsyncScope, within: Callable[[str], AsyncScope], 
     return found
 
 
-async def session_out(scope: AsyncScope, window: Window, *, now: datetime) -> dict[str, Any]:
+async def session_out(scope: AsyncScope, window: Window, *, turns: Turns, now: datetime) -> dict[str, Any]:
     """A session as the client knows it; one that is not there is empty and `unsaved`."""
-    own, state = scope.scope, await _state(scope, now=now)
+    own, state = scope.scope, await _live(scope, turns, now=now)
     messages = [message_out(message) for message in await _messages(scope)]
     held = [await record_held(scope, one) for one in state.memories]
     tokens = sum(estimate_tokens(one["content"]) for one in messages) + estimate_tokens(state.context or "")

@@ -232,9 +232,9 @@ def split_id(given: str) -> tuple[str, str | None]:
     Raises:
         NotFound: it is none of ours.
     """
-    bare, _, user = given.partition("~")
-    if not user:
-        return bare, None
+    bare, _, user = given.rpartition("~")
+    if not user or not bare.startswith("mem_"):
+        return given, None
     try:
         return bare, base64.urlsafe_b64decode(user + "=" * (-len(user) % 4)).decode()
     except ValueError:

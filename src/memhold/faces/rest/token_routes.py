@@ -181,10 +181,10 @@ def _fault(form: dict[str, str]) -> tuple[str, str] | None:
         return "invalid_request", f"subject_token must be the user's name, and subject_token_type {USER_TYPE}"
     if form.get("requested_token_type", TOKEN_TYPE) != TOKEN_TYPE:
         return "invalid_request", f"requested_token_type can be {TOKEN_TYPE} alone"
-    if "scope" in form and not set(form["scope"].split()) <= {"read", "write"}:
+    if "scope" in form and (not form["scope"].split() or {*form["scope"].split()} - {"read", "write"}):
         return "invalid_scope", "scope is read, write or both, with a space between"
     seconds = form.get("expires_in", "1")
-    if not (seconds.isascii() and seconds.isdecimal() and 0 < int(seconds[:9]) <= 3600):
+    if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= 4 and 0 < int(seconds) <= 3600):
         return "invalid_request", "expires_in must be 1 to 3600 seconds"
     return None
 
