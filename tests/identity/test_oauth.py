@@ -140,7 +140,15 @@ async def test_claims_and_scopes_say_whose_and_what(issuer: Issuer, time: Time) 
     assert found is not None
     assert found.scope.namespace == "acme"
     assert (found.scope.user, found.scope.agent, found.rights) == ("a@b.c", "bot", {"read", "write"})
-    for missing in ({"org": None}, {"email": None}, {"org": ""}, {"email": "x" * 300}, {"org": ["acme"]}, {"azp": 7}):
+    for missing in (
+        {"org": None},
+        {"org": "acme//shop"},
+        {"email": None},
+        {"org": ""},
+        {"email": "x" * 300},
+        {"org": ["acme"]},
+        {"azp": 7},
+    ):
         given = {"org": "acme", "email": "a@b.c"} | missing
         assert await check(signed(issuer, **given)) is None, missing
     nothing = await check(signed(issuer, org="acme", email="a@b.c", scope="memhold:admin"))

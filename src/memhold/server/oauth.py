@@ -188,6 +188,8 @@ class JwtAuthenticate:
     def _principal(self, claims: Mapping[str, Any]) -> Principal:
         oauth = self._oauth
         namespace = _named(claims, oauth.namespace_claim) if oauth.namespace_claim else oauth.namespace
+        if "//" in namespace and oauth.namespace_claim:
+            raise _Refused(f"{oauth.namespace_claim} holds //, below which the clients of another namespace may store")
         holder = _named(claims, oauth.user_claim)
         agent = _named(claims, oauth.agent_claim) if oauth.agent_claim and oauth.agent_claim in claims else None
         rights = frozenset(oauth.rights[scope] for scope in _scopes(claims) if scope in oauth.rights)
