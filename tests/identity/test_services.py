@@ -129,7 +129,7 @@ async def test_the_library_asks_for_any_user_with_such_a_token(server: Live) -> 
 async def test_a_token_is_exchanged_for_one_of_a_user(server: Live) -> None:
     service = await server.memhold.admin.tokens.create(rights=SERVICE, label="webapp")
     async with server.client(service.secret) as http:
-        answer = await http.post("/v1/tokens/exchange", data=FORM | {"scope": "read", "expires_in": "60"})
+        answer = await http.post("/v1/token-exchange", data=FORM | {"scope": "read", "expires_in": "60"})
         assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
         given_token = answer.json()
         assert (given_token["token_type"], given_token["expires_in"], given_token["scope"]) == ("Bearer", 60, "read")
@@ -140,9 +140,9 @@ async def test_a_token_is_exchanged_for_one_of_a_user(server: Live) -> None:
             (FORM | {"actor_token": "x"}, "invalid_request"), ({}, "invalid_request"),
         ]  # fmt: skip
         for form, error in wrong:
-            refused = await http.post("/v1/tokens/exchange", data=form)
+            refused = await http.post("/v1/token-exchange", data=form)
             assert (refused.status_code, refused.json()["error"]) == (400, error), form
-        other = await http.post("/v1/tokens/exchange", data=FORM, headers={"x-memhold-user": "bob"})
+        other = await http.post("/v1/token-exchange", data=FORM, headers={"x-memhold-user": "bob"})
         assert (other.status_code, told_by(other)) == (400, "TwoUsers")
     await server.memhold.scope(user="alice").remember("canary")
     async with server.client(given_token["access_token"]) as alice:
@@ -150,7 +150,7 @@ async def test_a_token_is_exchanged_for_one_of_a_user(server: Live) -> None:
         assert "canary" in await rpc(alice, "recall", query="canary")
         assert (await alice.post("/v1/memories", json={"text": "x"})).status_code == 403
         assert (await alice.get("/v1/memories", headers={"x-memhold-user": "bob"})).status_code == 403
-        assert (await alice.post("/v1/tokens/exchange", data=FORM)).status_code == 403
+        assert (await alice.post("/v1/token-exchange", data=FORM)).status_code == 403
         server.clock.advance(60)
         assert (await alice.get("/v1/memories")).status_code == 401
 

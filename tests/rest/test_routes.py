@@ -67,7 +67,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("get", "/v1/tokens"): ("admin", None),
     ("post", "/v1/tokens"): ("admin", {"label": "x"}),
     ("delete", "/v1/tokens/{token_id}"): ("admin", None),
-    ("post", "/v1/tokens/exchange"): ("act", None),
+    ("post", "/v1/token-exchange"): ("act", None),
 }
 
 

@@ -109,7 +109,7 @@ class RemoteTokens:
         async def sent() -> AsyncIterator[bytes]:
             yield raw
 
-        call = Call(method="POST", path="/v1/tokens/exchange", headers=headers, upload=sent, again=True)
+        call = Call(method="POST", path="/v1/token-exchange", headers=headers, upload=sent, again=True)
         answer = (await self._transport.send(call)).data
         made = told(answer["access_token"])
         token = AccessToken(

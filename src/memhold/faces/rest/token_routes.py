@@ -55,7 +55,7 @@ _EXAMPLES: Final = example(
 
 
 def token_routes(routes: Routes, memhold: AsyncStore) -> None:
-    """The routes `/v1/tokens` and `/v1/tokens/exchange`."""
+    """The routes `/v1/tokens` and `/v1/token-exchange`."""
     _looked_after(routes, memhold)
     _exchange(routes, memhold)
 
@@ -129,7 +129,7 @@ _FORM: Final[dict[str, Any]] = {
 
 def _exchange(routes: Routes, memhold: AsyncStore) -> None:
     @routes.post(
-        "/tokens/exchange", answer=Exchanged, operation_id="exchange_token", openapi_extra=_FORM,
+        "/token-exchange", answer=Exchanged, operation_id="exchange_token", openapi_extra=_FORM,
         summary="A short-lived token of one user",
     )  # fmt: skip
     async def exchange(request: Request) -> Response:
