@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+TOOLS := $(VENV)/tools
 
-.PHONY: demo test lint types tests reality newest scenarios proof bench lock clean
+.PHONY: demo test lint types tests reality newest scenarios proof bench site release lock clean
 
 demo: $(STAMP)  ## the main job, in one minute, on the embedded store
 	$(BIN)/memhold demo
@@ -19,7 +20,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 tests: $(STAMP)
-	$(BIN)/pytest -n 2 --dist worksteal --junitxml=build/tests.xml
+	$(BIN)/pytest -n 3 --dist worksteal --junitxml=build/tests.xml  # one more than two cores: tests wait for servers
 
 reality: $(STAMP)  ## what nobody here wrote, as the locks pin it: Pythons, type checkers, clients, models
 	$(BIN)/pytest reality -m "not long" --junitxml=build/reality.xml
@@ -37,6 +38,17 @@ bench: $(STAMP)  ## the benchmark tables, and 20,000 made-up windows a rule
 	$(BIN)/python -m benchmarks
 	MEMHOLD_EXAMPLES=20000 $(BIN)/pytest -s -q tests/messages tests/context -k "any_window or any_history or any_cut_is or both_take"
 
+site: $(TOOLS)/.installed  ## the documents as a site of plain files, with every link looked at: build/site/html
+	$(TOOLS)/bin/python scripts/build_site.py
+
+release: $(TOOLS)/.installed  ## wheel, source distribution and their parts list in dist/, tried on each Python that is here; uploads nothing
+	$(TOOLS)/bin/python scripts/release.py
+
+$(TOOLS)/.installed: requirements-tools.lock
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-tools.lock
+	touch $@
+
 $(STAMP): requirements.lock requirements-encrypted.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Memhold needs Python 3.11 or newer; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
@@ -48,11 +60,17 @@ $(STAMP): requirements.lock requirements-encrypted.lock pyproject.toml
 lock:  ## renew the locks from pyproject.toml and reality/; needs uv and npm
 	uv pip compile pyproject.toml --extra postgres --extra server --extra telemetry --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
+	uv pip compile --group tools --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements-tools.lock
 	echo apsw-sqlite3mc | uv pip compile - --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements-encrypted.lock
 	uv pip compile pyproject.toml reality/requirements.in --all-extras --constraint requirements.lock --universal --python-version 3.11 \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o reality/requirements.lock
-	cd reality/node && npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
+	for each in reality/frameworks/*.in; do \
+	  uv pip compile pyproject.toml $$each --universal --python-version 3.11 \
+	    --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o $${each%.in}.lock || exit 1; done
+	for each in reality/node reality/typescript; do \
+	  (cd $$each && npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts) || exit 1; done
 
 clean:
 	rm -rf $(VENV) .reality .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -72,12 +72,13 @@ def locomo(data: Path, embedding: str, half: Half | None, *, as_json: bool) -> N
 )
 @_EMBEDDING
 @_HALF
+@click.option("--conversation", is_flag=True, help="Only queries with turns before them, with and without these.")
 @_JSON
-def realmem(data: Path, embedding: str, half: Half | None, *, as_json: bool) -> None:
+def realmem(data: Path, embedding: str, half: Half | None, *, conversation: bool, as_json: bool) -> None:
     """Measure recall of earlier sessions on RealMem."""
     from benchmarks.realmem import realmem_quality
 
-    _quality(realmem_quality(data, embedding=embedding, half=half), as_json=as_json)
+    _quality(realmem_quality(data, embedding=embedding, half=half, conversation=conversation), as_json=as_json)
 
 
 @benchmarks.command("recall")
@@ -120,6 +121,27 @@ def signals(
     _plain(signals_quality(worlds, locomo=locomo, realmem=realmem, embedding=embedding), as_json=as_json)
 
 
+@benchmarks.command("briefings")
+@click.option("--half", type=click.Choice(["first", "second"]), default="first", help="The second is not for tuning.")
+@_JSON
+def briefings(half: Half, *, as_json: bool) -> None:
+    """Measure how much of what was decided is told when the next session starts, on made-up projects."""
+    from benchmarks.briefings import briefings_quality
+
+    _plain(briefings_quality(half), as_json=as_json)
+
+
+@benchmarks.command("instructions")
+@click.option("--worlds", type=_FILE, multiple=True, help="A JSON file of worlds; may be given several times.")
+@click.option("--locomo", type=_FILE, help="LoCoMo's JSON file.")
+@_JSON
+def instructions(worlds: tuple[Path, ...], locomo: Path | None, *, as_json: bool) -> None:
+    """Measure how many of the standing instructions that are recognised are some, by labels of 200 turns."""
+    from benchmarks.instructions import instructions_quality
+
+    _plain(instructions_quality(worlds, locomo=locomo), as_json=as_json)
+
+
 @benchmarks.command("profiles")
 @click.option("--data", type=_FILE, required=True, help="JSONL: lang, facts, questions.")
 @_EMBEDDING
@@ -140,6 +162,67 @@ def merges(data: Path, embedding: str, *, as_json: bool) -> None:
     from benchmarks.merges import merges_quality
 
     _plain(merges_quality(data, embedding=embedding), as_json=as_json)
+
+
+@benchmarks.command("losses")
+@click.option("--only", multiple=True, metavar="PEER/SCENARIO", help="Only these: PEER, /SCENARIO or both; repeatable.")
+@click.option(
+    "--keep",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(".reality/losses"),
+    show_default=True,
+    help="Where environments and results are kept.",
+)
+@click.option("--again", is_flag=True, help="Measure anew what was measured before.")
+@click.option("--quick", is_flag=True, help="A quarter of the messages.")
+@click.option("--costs", is_flag=True, help="Instead: what 1,000 messages cost with each.")
+@click.option(
+    "--recall",
+    "sets",
+    multiple=True,
+    metavar="NAME=PATH",
+    help="Instead: what each finds again of a file of worlds, LoCoMo's file or RealMem's folder; repeatable.",
+)
+@click.option(
+    "--page", type=click.Path(dir_okay=False, path_type=Path), help="Write the page of all that was measured."
+)
+@_JSON
+def losses(
+    only: tuple[str, ...],
+    keep: Path,
+    sets: tuple[str, ...],
+    page: Path | None,
+    *,
+    again: bool,
+    quick: bool,
+    costs: bool,
+    as_json: bool,
+) -> None:
+    """Measure what is lost, doubled, stale or leaked when things go wrong: Memhold and its peers.
+
+    Each peer is installed into an environment of its own. A run that was stopped goes on where it was.
+    """
+    from benchmarks.losses import page as pages
+    from benchmarks.losses.run import Results, run, run_costs, run_recall
+
+    keep = keep.resolve()
+    try:
+        with _telling():
+            if costs:
+                results = run_costs(keep, only, again=again)
+            elif sets:
+                named = {name: Path(path) for name, _, path in (one.partition("=") for one in sets)}
+                results = run_recall(keep, named, only, again=again)
+            else:
+                results = run(keep, only, size=0.25 if quick else 1.0, again=again)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--only") from None
+    if page is not None:
+        page.write_text(pages.page(Results.all(keep)), encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps(results.held, indent=2))
+        return
+    _table(pages.cost_table(results) if costs else pages.recall_table(results) if sets else pages.table(results))
 
 
 @benchmarks.command("peers")
@@ -166,6 +249,7 @@ _SPEED = {
     "context": "Measure context and its token estimate; check made-up histories by the providers' rules.",
     "consolidation": "Measure what is lost, and what it costs, when models fail.",
     "compaction": "Measure what compaction costs where little is new.",
+    "documents": "Measure reads of documents by how many there are: by path beside by id, listings, searches.",
     "facts": "Score keys of facts: exact, the old rule, ours.",
     "server": "Measure the server: requests a second and start-up, beside a bare endpoint.",
     "models": "Measure what a call through a chain costs over a bare one.",
@@ -215,6 +299,20 @@ def stores(db: str, *, quick: bool, as_json: bool) -> None:
     _rows(lambda: run(db, quick=quick), as_json=as_json)
 
 
+@benchmarks.command("standbys")
+@click.option("--db", required=True, metavar="URL", help="postgresql://…; its role must be allowed to create a schema.")
+@click.option(
+    "--read-url", "read_urls", multiple=True, metavar="URL", help="The same database on a standby; repeatable."
+)
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def standbys(db: str, read_urls: tuple[str, ...], *, quick: bool, as_json: bool) -> None:
+    """Measure recall from the primary alone and with standbys of yours."""
+    from benchmarks.standbys import run
+
+    _rows(lambda: run(db, read_urls, quick=quick), as_json=as_json)
+
+
 @benchmarks.command("large")
 @click.option("--db", required=True, metavar="URL", help="postgresql://…; its role must be allowed to create a schema.")
 @click.option("--messages", default=1_000_000, show_default=True, help="How many in one scope.")
@@ -225,6 +323,18 @@ def large(db: str, messages: int, *, quick: bool, as_json: bool) -> None:
     from benchmarks.large import run
 
     _rows(lambda: run(db, messages=messages, quick=quick), as_json=as_json)
+
+
+@benchmarks.command("pages")
+@click.option("--memories", default=10_000, show_default=True, help="How many the store has.")
+@click.option("--db", metavar="FILE", help="A store to use, and to fill up; left out: a new one.")
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def pages(memories: int, db: str | None, *, quick: bool, as_json: bool) -> None:
+    """Measure how long the server works on each page (ratio: seconds)."""
+    from benchmarks.pages import run
+
+    _rows(lambda: run(memories, db=db, quick=quick), as_json=as_json)
 
 
 def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:

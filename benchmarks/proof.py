@@ -1,7 +1,7 @@
 """Run every proof in full and write docs/proof.md; stopped in the middle, it goes on where it was.
 
 A proof is a test marked `proof`. It is done once for a state of the source: what passed is kept in `.proof/`, under a
-hash of `src/` and `tests/proofs`, and is not run again until one of them changes.
+hash of `src/`, `tests/proofs` and `reality/`, and is not run again until one of them changes.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ history with one fault; a proof passes only when every run does. `make test` run
 def state() -> str:
     """A hash of everything that a proof depends on."""
     digest = hashlib.sha256()
-    for folder in ("src", "tests/proofs"):
+    for folder in ("src", "tests/proofs", "reality"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in {".py", ".sql"}:
+            if path.suffix in {".py", ".sql", ".ts"}:
                 digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -39,7 +39,7 @@ def state() -> str:
 def proofs() -> list[str]:
     """The ids of all proofs."""
     listed = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "proof", "tests"],
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "proof", "tests", "reality"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return [line for line in listed.stdout.splitlines() if "::" in line]

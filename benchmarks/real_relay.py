@@ -19,6 +19,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
 
+import numpy as np
+
 from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
 __all__ = ["Relay"]
@@ -36,7 +38,10 @@ class Relay:
     read: list[int] = field(default_factory=list)
     written: list[int] = field(default_factory=list)
     failed: int = 0
+    dimension: int | None = None
+    """Fill vectors up with zeros to this length, for clients that assume one; no cosine changes."""
     _server: ThreadingHTTPServer | None = None
+    _embedding: BuiltinEmbedding = field(default_factory=BuiltinEmbedding)
 
     @property
     def url(self) -> str:
@@ -114,7 +119,8 @@ class Relay:
     def embedded(self, body: dict[str, Any]) -> Any:
         """Vectors of the built-in embedding, as numbers or in base64 as the client wants them."""
         given = body["input"] if isinstance(body["input"], list) else [body["input"]]
-        rows = asyncio.run(BuiltinEmbedding().embed([str(one) for one in given], purpose="document"))
+        rows = asyncio.run(self._embedding.embed([str(one) for one in given], purpose="document"))
+        rows = np.pad(rows, ((0, 0), (0, max(0, (self.dimension or 0) - rows.shape[1]))))
         packed = body.get("encoding_format") == "base64"
         data = [
             {

@@ -55,11 +55,15 @@ RANKINGS: Rankings = {"fused": None, "words": ("words",), "meaning": ("meaning",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question, what answers it (source ids of messages, or names of sessions), and its category."""
+    """A question, what answers it (source ids of messages, or names of sessions), and its category.
+
+    `conversation` are the turns before it, each with whose it is, where it is asked with them.
+    """
 
     text: str
     evidence: frozenset[str]
     category: str = "all"
+    conversation: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +180,8 @@ async def asked(
     found = {}
     for name, signals in rankings.items():
         began = time.perf_counter()
-        answer = await scope.recall(Query(text=question.text, limit=_DEPTH, signals=signals))
+        query = Query(text=question.text, conversation=question.conversation, limit=_DEPTH, signals=signals)
+        answer = await scope.recall(query)
         seconds = time.perf_counter() - began
         names: list[str] = []
         for hit in answer.hits:

@@ -10,6 +10,9 @@ from types import FrameType
 import pytest
 
 from reality.outside import CACHE, ROOT, clean_environment, run
+from tests.proofs.conftest import runs
+
+__all__ = ["runs"]
 
 BOUND_SECONDS = 900
 

@@ -1,7 +1,8 @@
 """Brings in what nobody here wrote, by package name, and runs it: cached in `.reality/`, pinned, bounded by killing.
 
 What cannot be installed after three tries is skipped with the reason that the installer gave. Pinned by
-`requirements.lock` and `node/package-lock.json`; `make newest` (`MEMHOLD_REALITY_NEWEST=1`) takes what is newest.
+`requirements.lock`, `frameworks/*.lock` and `node/package-lock.json`; `make newest` (`MEMHOLD_REALITY_NEWEST=1`) takes
+what is newest.
 """
 
 from __future__ import annotations
@@ -156,7 +157,12 @@ def _requires(wheel: Path, extras: Sequence[str]) -> list[str]:
 
 
 def python_with(
-    version: str, *packages: str, wheel: Path | None = None, extras: Sequence[str] = (), name: str = "python"
+    version: str,
+    *packages: str,
+    wheel: Path | None = None,
+    extras: Sequence[str] = (),
+    name: str = "python",
+    lock: Path = LOCK,
 ) -> Path:
     """The interpreter of a virtual environment that holds these packages, and the wheel with its extras; nothing else.
 
@@ -165,11 +171,11 @@ def python_with(
     """
     base = interpreter(version)
     needed = [*packages, *(_requires(wheel, extras) if wheel else ())]
-    key = hashlib.sha256("\0".join([str(base), *needed, "" if NEWEST else LOCK.read_text()]).encode()).hexdigest()[:12]
+    key = hashlib.sha256("\0".join([str(base), *needed, "" if NEWEST else lock.read_text()]).encode()).hexdigest()[:12]
     with _alone(f"{name}-{version}-{key}") as folder:
         python, stamp = folder / "bin" / "python", folder / "installed"
         pip: list[str | Path] = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        pins: list[str | Path] = ["--upgrade"] if NEWEST else ["--constraint", LOCK]
+        pins: list[str | Path] = ["--upgrade"] if NEWEST else ["--constraint", lock]
         if NEWEST or not stamp.exists():
             _tried([base, "-m", "venv", "--clear", folder], f"a virtual environment of Python {version}")
             _tried([*pip, "install", *pins, *needed], " ".join(needed))

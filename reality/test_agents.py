@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -201,6 +203,89 @@ def test_codex_set_up_by_one_command_is_told_and_taken_in(node: Node, provider: 
             "Our deploy codeword is pomelo.",
         ]
         assert {(hit.role, hit.origin) for hit in said} == {("user", "user"), ("assistant", "agent")}
+
+
+@pytest.mark.bound(600)
+def test_opencode_set_up_by_one_command_is_told_and_taken_in(node: Node, provider: ChaosServer, tmp_path: Path) -> None:
+    agent = Agent(name="opencode", node=node, home=tmp_path, provider=provider)
+    agent.settle_in()
+    config = tmp_path / ".config" / "opencode" / "opencode.json"
+    before = json.loads(config.read_text())
+    db = tmp_path / "store" / "memory.db"
+    memhold = ROOT / ".venv" / "bin" / "memhold"
+    for words in (["install", "opencode", "--db", str(db), "--user", "alice"], ["status"]):
+        done = run([memhold, "agent", *words], seconds=60, env=agent.environment())
+        assert "opencode: tools, hooks at SessionStart" in done.out, done.err
+    provider.say(calls_once("recall", {"query": "deploy"}))
+    try:
+        agent.ask("Our deploy codeword is pomelo.")
+        first = agent.requests()[0]
+        assert len([one for one in asked_of("openai", first).offers if "memhold" in one.name]) == len(TOOLS)
+        provider.say(lambda _: Reply(text="All right."))
+        asked = len(agent.requests())
+        agent.ask("Let us go on.")
+        agent.ask("Let us go on once more.")
+        told = [agent.window(number) for number in range(asked, len(agent.requests()))]
+        assert any("pomelo" in one and "From the personal memory (Memhold)" in one for one in told)
+    finally:
+        agent.rest(db)
+    with Memhold.open(db, worker=False) as mem:
+        take_in_now(mem, str(db))
+        hits = mem.scope(user="alice").recall("", kinds=("message",), limit=50).hits
+        said = sorted(hit.text.strip('"') for hit in hits if hit.role == "user")
+        assert said == ["Let us go on once more.", "Let us go on.", "Our deploy codeword is pomelo."]
+        assert {(hit.role, hit.origin) for hit in hits} == {("user", "user"), ("assistant", "agent")}
+        # What is exported of the session is the same lines.
+        assert mem.scope(user="alice").import_file(agent.transcript()).added == 0
+    done = run([memhold, "agent", "uninstall", "opencode"], seconds=60, env=agent.environment())
+    assert "opencode: no tools, no hooks" in done.out
+    left = json.loads(config.read_text())
+    # opencode itself puts the name of its schema in.
+    assert {name: value for name, value in left.items() if name != "$schema"} == before
+
+
+@pytest.mark.bound(600)
+def test_opencodes_plug_in_is_built_tested_and_loaded_as_a_package(
+    node: Node, provider: ChaosServer, tmp_path: Path
+) -> None:
+    """As npm packs it: its tests pass, and it brings the tools and what memory holds, of the memhold on the PATH."""
+    source = ROOT / "src" / "memhold" / "faces" / "agents" / "opencode.ts"
+    package = tmp_path / "plugins" / "opencode"
+    shutil.copytree(ROOT / "plugins" / "opencode", package, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    copied = tmp_path / source.relative_to(ROOT)
+    copied.parent.mkdir(parents=True)
+    shutil.copy(source, copied)
+    (package / "node_modules").symlink_to(node.modules)
+    env = node.environment(tmp_path)
+    packed = run(["npm", "pack", "--loglevel=error"], seconds=300, cwd=package, env=env)
+    assert packed.code == 0, packed.out + packed.err
+    assert "# fail 0" in packed.out + packed.err
+    (archive,) = package.glob("*.tgz")
+    unpacked = tmp_path / "unpacked"
+    unpacked.mkdir()
+    assert run(["tar", "xzf", archive, "-C", unpacked], seconds=60).code == 0
+    db = tmp_path / "store" / "memory.db"
+    with Memhold.open(db, worker=False) as mem:
+        mem.scope(user="alice").remember("The deploy codeword is pomelo")
+    named = {
+        "MEMHOLD_DB": str(db),
+        "MEMHOLD_USER": "alice",
+        "PATH": f"{ROOT / '.venv' / 'bin'}:{node.program.parent}:{os.environ['PATH']}",
+    }
+    agent = Agent(name="opencode", node=node, home=tmp_path, provider=provider, started=named)
+    agent.settle_in()
+    config = tmp_path / ".config" / "opencode" / "opencode.json"
+    package_folder = (unpacked / "package").as_uri()
+    config.write_text(json.dumps({**json.loads(config.read_text()), "plugin": [package_folder]}))
+    provider.say(lambda _: Reply(text="All right."))
+    try:
+        for prompt in ("Let us begin.", "Let us go on."):
+            agent.ask(prompt)
+    finally:
+        agent.rest(db)
+    first = agent.requests()[0]
+    assert len([one for one in asked_of("openai", first).offers if "memhold" in one.name]) == len(TOOLS)
+    assert "pomelo" in agent.window(-1)
 
 
 @pytest.mark.bound(600)

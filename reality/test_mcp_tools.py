@@ -12,7 +12,8 @@ import pytest
 
 from memhold.faces.mcp.tools import TOOLS
 from memhold.faces.python.open import AsyncMemhold
-from reality.outside import HERE, Node, node_tools, run
+from memhold.testing.mcp_fixtures import with_fixtures
+from reality.outside import ROOT, Node, node_tools, run
 from tests.interfaces.mcp.conftest import ALICE, MODES, environment, served
 
 
@@ -45,39 +46,32 @@ def failures(folder: Path) -> tuple[dict[str, str], int]:
     return failed, passed
 
 
-def baseline(revision: str) -> tuple[set[str], set[str]]:
-    """What may fail: for want of a fixture, and for want of a capability that is not declared."""
-    fixtures, _, capabilities = (HERE / f"baseline-{revision}.yml").read_text().partition("# Optional")
-    return set(re.findall(r"^  - (\S+)$", fixtures, re.MULTILINE)), set(
-        re.findall(r"^  - (\S+)$", capabilities, re.MULTILINE)
-    )
+def told(revision: str) -> set[str]:
+    """What the page says that fails, as `scenario:check`."""
+    table = (ROOT / "docs" / "mcp-conformance.md").read_text(encoding="utf-8").partition("<!-- conformance -->")[2]
+    rows = re.findall(r"^\| `(\S+)` \| ([\d -]+) \| \S.* \|$", table, re.MULTILINE)
+    assert len(rows) == table.count("\n| "), "a line of the table has no reason, or another form"
+    return {name for name, revisions in rows if revision in revisions.split()}
 
 
-LEAST_PASSED = {"2025-11-25": 30, "2026-07-28": 75}
+PASSED = {"2025-11-25": 58, "2026-07-28": 123}
+"""As the page says."""
 
 
 @pytest.mark.parametrize("revision", MODES)
-async def test_the_conformance_suite_finds_nothing_but_missing_fixtures(
-    revision: str, node: Node, tmp_path: Path
-) -> None:
+async def test_the_conformance_suite_finds_what_the_page_tells(revision: str, node: Node, tmp_path: Path) -> None:
     out = tmp_path / "out"
     hosts, origins = ["127.0.0.1:*", "localhost:*"], ["http://127.0.0.1:*", "http://localhost:*"]
     async with (
         AsyncMemhold.open("memory://", worker=False) as memhold,
-        served(memhold, ALICE, allowed_hosts=hosts, allowed_origins=origins) as url,
+        served(memhold, ALICE, allowed_hosts=hosts, allowed_origins=origins, build=with_fixtures) as url,
     ):
         arguments = ("server", "--url", url, "--requirements", revision, "-o", str(out))
         _, said, err = await used(node, "conformance/dist/index.js", *arguments, folder=tmp_path)
     failed, passed = failures(out)
-    assert passed >= LEAST_PASSED[revision], f"{said}\n{err}"
-    fixtures, capabilities = baseline(revision)
-    unexpected = {name: why for name, why in failed.items() if name not in fixtures | capabilities}
-    assert unexpected == {}
-    assert fixtures | capabilities <= failed.keys(), "these pass: take them out of the baseline"
-    for name in fixtures:
-        assert "Method not found" not in failed[name], (name, failed[name])
-    for name in capabilities:
-        assert "Method not found" in failed[name], (name, failed[name])
+    assert failed.keys() - told(revision) == set(), f"{failed}\n{said}\n{err}"
+    assert told(revision) - failed.keys() == set(), "these pass: take them out of the page"
+    assert passed >= PASSED[revision]
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])

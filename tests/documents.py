@@ -9,7 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from typing import Any
 __all__ = ["ROOT", "Block", "anchors", "blocks", "links", "run_blocks", "unfenced"]
 
 ROOT = Path(__file__).parents[1]
-_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+_TITLE = re.compile(r'title="([\w.-]+)"')
 _SKIP = re.compile(r"<!-- skip: (?P<reason>.{10,}) -->\s*\Z")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _EXIT = re.compile(r"\s+# exit (\d+)$")
@@ -26,11 +27,12 @@ TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One fenced block: its language, its text, the line it begins on, and why it is not run (None: it is)."""
+    """One fenced block: its language, its text, the line it begins on, the file that it is, and why it is not run (None: it is)."""
 
     language: str
     text: str
     line: int
+    file: str | None = None
     skipped: str | None = None
 
 
@@ -41,7 +43,9 @@ def blocks(path: Path) -> list[Block]:
         skip = _SKIP.search(text[: match.start()])
         line = text.count("\n", 0, match.start()) + 2
         reason = skip["reason"] if skip else None
-        found.append(Block(language=match[1], text=match[2], line=line, skipped=reason))
+        title = _TITLE.search(match[2])
+        file = title[1] if title else None
+        found.append(Block(language=match[1], text=match[3], line=line, file=file, skipped=reason))
     return found
 
 
@@ -68,26 +72,42 @@ def run_blocks(path: Path, folder: Path, *, languages: Collection[str] = ("pytho
 
     Blocks share their variables. A `text` block after a `python` block is exactly what that one prints. In a `console`
     block the lines behind `$ ` are run; the others show what comes out and are compared, where `...` stands for
-    anything. A command must exit with 0, or with what `# exit N` behind it says.
+    anything. A command must exit with 0, or with what `# exit N` behind it says. A block with `title="NAME"`, of any
+    language, is a file that the reader saves: it is written into the folder, and run by what comes after.
     """
     names: dict[str, Any] = {"__name__": "__main__"}
     environment = _environment(folder)
     printed: str | None = None
     ran = 0
-    with contextlib.chdir(folder):
+    with contextlib.chdir(folder), _modules_of(folder):
         for block in blocks(path):
             if block.language == "text" and printed is not None:
                 assert _told(block.text) == _told(printed), f"{path}:{block.line}: it prints\n{printed}"
             printed = None
             if block.skipped is not None:
                 continue
-            if block.language == "python" and "python" in languages:
+            if block.file is not None:
+                Path(block.file).write_text(block.text, encoding="utf-8")
+            elif block.language == "python" and "python" in languages:
                 printed = _python(path, block, names)
                 ran += 1
             elif block.language == "console" and "console" in languages:
                 _console(path, block, environment)
                 ran += 1
     return ran
+
+
+@contextlib.contextmanager
+def _modules_of(folder: Path) -> Iterator[None]:
+    """Inside, what a page saved as a module can be imported, as from the folder that a reader is in."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None) or "").startswith(f"{folder}{os.sep}"):
+                del sys.modules[name]
 
 
 def _python(path: Path, block: Block, names: dict[str, Any]) -> str:
@@ -100,12 +120,13 @@ def _python(path: Path, block: Block, names: dict[str, Any]) -> str:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """An environment in which `memhold` is this source tree's, with nothing set from outside."""
+    """An environment in which `memhold` is this source tree's and `python` what runs it, with nothing set from outside."""
     bin_folder = folder / ".bin"
     bin_folder.mkdir()
-    script = bin_folder / "memhold"
-    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m memhold "$@"\n')
-    script.chmod(0o755)
+    for name, runs in (("memhold", "-m memhold"), ("python", "")):
+        script = bin_folder / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {runs} "$@"\n')
+        script.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMHOLD_")}
     return kept | {
         "PATH": f"{bin_folder}:{kept['PATH']}",
@@ -140,7 +161,10 @@ def _console(path: Path, block: Block, environment: dict[str, str]) -> None:
 
 
 def _dry(command: str) -> str:
-    """Make targets are the outer loop itself: that they are there is all that is looked at."""
+    """Make targets are the outer loop itself: that they are there is all that is looked at. Nothing is installed either:
+    that what is named is ours is test_packaging's."""
+    if command.startswith(("pip install ", "pip uninstall ")):
+        return "true"
     return (
         f"make -n -C {shlex.quote(str(ROOT))} {command.removeprefix('make ')}"
         if command.startswith("make ")

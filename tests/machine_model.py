@@ -251,7 +251,10 @@ class Model:
         root, steps = self.root(done)
         if root.verb != "hide" or steps % 2:
             return ()
-        return [item for item, by in self.hidden.items() if by == done.id]
+        # Once it was redone a hide stands again: what the last redo hid is what is shown, by whichever id it is undone.
+        chain = [one for one in self.changes.values() if self.root(one)[0] is root]
+        mark = [one.id for one in chain if not self.root(one)[1] % 2][-1]
+        return [item for item, by in self.hidden.items() if by == mark]
 
     def undo(self, done: Done, made: Done, at: datetime) -> None:
         for row, before in done.before.items():

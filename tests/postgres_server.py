@@ -116,6 +116,11 @@ class Server:
         assert self._process is not None
         return self._process.pid
 
+    def family(self) -> list[int]:
+        """The processes of this server, the first of them before its children."""
+        tasks = Path(f"/proc/{self.pid}/task").iterdir()
+        return [self.pid, *(int(one) for task in tasks for one in (task / "children").read_text().split())]
+
     def sql(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
         """Run a statement as the superuser."""
         with psycopg.connect(self.url(database, "postgres"), autocommit=True) as connection:

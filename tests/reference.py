@@ -1,4 +1,4 @@
-"""The parts of the reference that follow from the code: verb signatures, commands and their options.
+"""The parts of the documents that follow from others: verb signatures, commands and their options, the README's table.
 
 `python -m tests.reference` writes them anew; `test_docs.py` fails where a page is behind.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -17,17 +18,36 @@ import click
 
 from memhold.cli.main import cli, sections
 from memhold.cli.options import default_db
+from memhold.testing.attacks import ATTACKS
+from memhold.testing.attacks.threats import OUT_OF_REACH, THREATS
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 from tests.documents import ROOT
 
-__all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]
+__all__ = [
+    "ATTACKS_PAGE",
+    "COMMAND_LINE",
+    "MCP",
+    "VERBS",
+    "signature",
+    "verbs",
+    "with_attacks",
+    "with_commands",
+    "with_signatures",
+    "with_tools",
+]
 
 VERBS = ROOT / "docs" / "reference" / "verbs.md"
+README = ROOT / "README.md"
+COMPARISON = ROOT / "docs" / "comparison.md"
+COMPARED = ("15 % fail", "the model answers in prose for a while", "the same turn sent twice",
+            "forget, then a scan of every byte", "update, then ask")  # fmt: skip
+"""The columns of the page's first table that the README shows."""
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 MCP = ROOT / "docs" / "reference" / "mcp.md"
+ATTACKS_PAGE = ROOT / "docs" / "attacks.md"
 FACES = {AsyncScope: "", AsyncDocuments: "documents.", AsyncStore: "", AsyncAdmin: "", AsyncTokens: "tokens."}
 """The Protocols that declare verbs, and what stands before a verb's name in its heading."""
 LINE = 110
@@ -188,6 +208,29 @@ def _tools() -> Iterable[str]:
             yield ""
 
 
+def with_attacks(text: str) -> str:
+    """The page of the attacks with the tables of the code."""
+    attacks = "".join(
+        f"| `{one.name}` | {_cell(one.does)} | {_cell(one.seen)} | {' '.join(one.threats)} |\n"
+        for one in ATTACKS.values()
+    )
+    threats = "".join(f"| {threat} | {name} | {_answered(threat)} |\n" for threat, name in THREATS.items())
+    made = {"attacks": attacks, "threats": threats}
+    return re.sub(
+        r"(<!-- (attacks|threats) -->\n).*?(<!-- end -->)",
+        lambda found: found[1] + made[found[2]] + found[3],
+        text,
+        flags=re.DOTALL,
+    )
+
+
+def _answered(threat: str) -> str:
+    against = [f"`{one.name}`" for one in ATTACKS.values() if threat in one.threats]
+    if not against:
+        return f"nothing: {OUT_OF_REACH[threat]}"
+    return ", ".join(against) if len(against) <= 6 else f"{len(against)} attacks"
+
+
 def _type(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
@@ -213,7 +256,24 @@ def _cell(text: str) -> str:
     return re.sub(r"\s+", " ", text.replace(" [default: PLACE]", "").replace("|", "\\|"))
 
 
+def with_comparison(text: str, page: str) -> str:
+    """The README with its table anew: some columns of the page's first, in rows where all of them were run."""
+    lines = itertools.dropwhile(lambda line: not line.startswith("| memory |"), page.splitlines())
+    table = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in itertools.takewhile(lambda line: line.startswith("|"), lines)
+    ]
+    places = [0, *(table[0].index(name) for name in COMPARED)]
+    shown = [[row[place] for place in places] for row in table]
+    text_of = "".join(f"| {' | '.join(row)} |\n" for row in shown if "not run" not in row)
+    return re.sub(
+        r"(<!-- comparison -->\n).*?(<!-- end -->)", lambda of: of[1] + text_of + of[2], text, flags=re.DOTALL
+    )
+
+
 if __name__ == "__main__":
     VERBS.write_text(with_signatures(VERBS.read_text(encoding="utf-8")), encoding="utf-8")
     COMMAND_LINE.write_text(with_commands(COMMAND_LINE.read_text(encoding="utf-8")), encoding="utf-8")
+    ATTACKS_PAGE.write_text(with_attacks(ATTACKS_PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     MCP.write_text(with_tools(MCP.read_text(encoding="utf-8")), encoding="utf-8")
+    README.write_text(with_comparison(README.read_text("utf-8"), COMPARISON.read_text("utf-8")), encoding="utf-8")

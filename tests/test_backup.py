@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
@@ -15,6 +16,7 @@ from memhold.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, S
 from memhold.storage.sqlite import backup as backup_module
 from memhold.storage.sqlite import ledger, restore
 from memhold.storage.sqlite.backup import verify
+from memhold.testing import FakeClock
 
 
 def opened(path: Path) -> Memhold:
@@ -338,6 +340,33 @@ def test_a_restore_that_fails_late_puts_the_store_back(
     with opened(db) as mem:
         assert mem.scope(user="alice").status().messages == 21
     assert [path.name for path in tmp_path.iterdir() if "restore" in path.name or "before" in path.name] == []
+
+
+@pytest.mark.parametrize("where", ["file", "database"])
+def test_usage_tells_how_a_namespace_grew(where: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    location = str(tmp_path / "grown.db") if where == "file" else request.getfixturevalue("database")
+    clock = FakeClock()
+    with Memhold.open(location, clock=clock, worker=False) as mem:
+        first = clock.now().date().isoformat()
+        mem.scope(user="alice").remember("a note of the first day")
+        mem.scope(namespace="other").remember("of another namespace")
+        clock.advance(timedelta(days=2))
+        last = clock.now().date().isoformat()
+        for user in ("alice", "bob"):
+            mem.scope(user=user).add([{"role": "user", "content": "hello"}])
+            mem.scope(user=user).remember("a note of the last day")
+        found = {one.namespace: one for one in mem.admin.usage(days=3)}
+        days = [(one.day, one.messages, one.memories) for one in found["default"].days]
+        assert days == [(first, 0, 1), (last, 2, 2)]
+        words = found["default"].bytes - sum(one.bytes for one in found["default"].days)
+        assert min(one.bytes for one in found["default"].days) > 0
+        assert words > 0, "what its words index takes is not of a day"
+        assert [one.day for one in found["other"].days] == [first]
+        assert [one.day for one in mem.admin.usage(days=2)[0].days] == [last]
+        assert all(one.days == () for one in mem.admin.usage())
+        for wrong in (0, 10**9):
+            with pytest.raises(InvalidInput, match="days"):
+                mem.admin.usage(days=wrong)
 
 
 def test_a_store_in_memory_has_nothing_to_keep() -> None:

@@ -12,22 +12,27 @@ import click
 import pytest
 
 from benchmarks.__main__ import benchmarks
+from benchmarks.instructions import LABELS, instructions_quality
 from tests.documents import ROOT
 
 TABLE = {"--quick", "--json"}
 QUALITY = {"--embedding", "--json"}
 OPTIONS = {
+    "briefings": {"--half", "--json"},
     "compaction": TABLE,
     "consolidation": TABLE,
     "context": TABLE,
     "core": TABLE,
+    "documents": TABLE,
     "facts": TABLE,
+    "instructions": {"--worlds", "--locomo", "--json"},
     "large": TABLE | {"--db", "--messages"},
     "locomo": QUALITY | {"--data", "--half"},
     "merges": QUALITY | {"--data"},
     "models": TABLE,
+    "pages": TABLE | {"--db", "--memories"},
     "peers": {"--data", "--json"},
-    "realmem": QUALITY | {"--data", "--half"},
+    "realmem": QUALITY | {"--data", "--half", "--conversation"},
     "recall": QUALITY | {"--messages", "--questions"},
     "server": TABLE,
     "speed": TABLE,
@@ -113,3 +118,19 @@ def test_every_table_that_the_documents_name_is_there() -> None:
     modules = set(re.findall(r"python -m benchmarks\.(\w+)", text))
     assert all((ROOT / "benchmarks" / f"{name}.py").exists() for name in modules)
     assert re.findall(r"(?:memhold|`) ?bench [a-z]+", text) == []
+
+
+async def test_the_precision_of_instructions_is_that_of_what_was_labelled(tmp_path: Path) -> None:
+    said = ["Always answer in metric.", "I hate phone calls.", "Never use tables.", "We had soup.", "No tea, ever."]
+    messages = [
+        {"id": str(n), "role": "user", "content": text, "time": "2026-01-01T09:00:00Z"} for n, text in enumerate(said)
+    ]
+    messages.append({**messages[0], "id": "5", "role": "assistant"})
+    world = {"name": "w", "lang": "en", "sessions": [{"id": "s", "messages": messages}], "questions": []}
+    (tmp_path / "worlds.json").write_text(json.dumps([world]))
+    (tmp_path / "labels.json").write_text(json.dumps({"w:0": True, "w:1": False, "w:3": False, "w:4": True}))
+    found = await instructions_quality([tmp_path / "worlds.json"], labels=tmp_path / "labels.json")
+    assert (found["turns"], found["labelled"], found["recognised"]) == (5, 4, 3)
+    assert (found["precision"], found["recall of the labelled"]) == (0.5, 0.5)
+    assert (found["wrong"], found["missed"], found["not labelled"]) == (["w:1"], ["w:4"], ["w:2"])
+    assert len(json.loads(LABELS.read_text(encoding="utf-8"))) == 200

@@ -19,7 +19,18 @@ from tests.rest.serving import live
 BOUNDED = [
     (verb, name, least, most) for verb in verbs_of(AsyncScope).values() for name, (least, most) in verb.bounds.items()
 ]
-NUMBERS = {"limit", "offset", "after", "neighbours", "budget", "reserve", "tail", "most", "crossover_turn_threshold"}
+NUMBERS = {
+    "limit",
+    "offset",
+    "after",
+    "before",
+    "neighbours",
+    "budget",
+    "reserve",
+    "tail",
+    "most",
+    "crossover_turn_threshold",
+}
 
 
 @pytest.mark.parametrize(("verb", "name", "least", "most"), BOUNDED, ids=lambda one: getattr(one, "name", str(one)))

@@ -16,6 +16,8 @@ from memhold import Memhold, errors
 from memhold._version import __version__
 from memhold.errors import MemholdError
 from memhold.server.settings import ServeSettings
+from memhold.testing import ChaosServer
+from memhold.testing.chaos.replies import Asked, Reply
 from memhold.transfer.formats import READERS
 from memhold.wiring.settings import PREFIX, Settings, load_settings
 from tests import reference
@@ -23,9 +25,18 @@ from tests.documents import ROOT, anchors, blocks, links, run_blocks, unfenced
 from tests.test_structure import ORDER
 
 DOCS = ROOT / "docs"
-RUN = [ROOT / "README.md", DOCS / "quickstart.md", *sorted((DOCS / "how-to").glob("*.md"))]
+TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
+RUN = [
+    ROOT / "README.md",
+    DOCS / "index.md",
+    DOCS / "quickstart.md",
+    *TUTORIALS,
+    *sorted((DOCS / "how-to").glob("*.md")),
+]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
-MOST_SKIPPED = 2
+RUN_IN_REALITY = {"docs/how-to/typescript.md": ("js",)}
+"""Pages with blocks of languages that only `make reality` has, which runs them: reality/test_typescript.py."""
+MOST_SKIPPED = 4
 MADE = {"docs/proof.md"}
 """Pages that a command writes: not there before it ran."""
 
@@ -59,7 +70,20 @@ def test_what_a_page_shows_can_be_run(page: Path, tmp_path: Path, monkeypatch: p
     for name in list(os.environ):
         if name.startswith(PREFIX):
             monkeypatch.delenv(name)
-    assert run_blocks(page, tmp_path) > 0
+    with ChaosServer() as model:
+        model.say(tutorials_model)
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{model.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "of nobody")
+        assert run_blocks(page, tmp_path) > 0
+    assert bool(model.requests) == ('"OPENAI_BASE_URL"' in page.read_text("utf-8"))
+
+
+def tutorials_model(asked: Asked) -> Reply | None:
+    """The tutorials' model: it answers out of what it is sent, so that what memory did not bring it does not know."""
+    if asked.offers or not asked.texts or "What can I cook" not in asked.texts[-1][1]:
+        return None  # takes notes, or says what it was told
+    sent = "".join(text for _, text in asked.texts)
+    return Reply(text="A vegetable curry, without peanuts." if "peanuts" in sent else "Tell me first what you eat.")
 
 
 def test_the_example_of_the_package_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,9 +102,15 @@ def test_hardly_a_block_is_skipped() -> None:
 
 def test_every_block_that_looks_like_code_is_of_a_kind_that_is_run() -> None:
     known = {"python", "console", "text"}
-    assert [
-        (name_of(page), b.line) for page in RUN for b in blocks(page) if b.language not in known and not b.skipped
-    ] == []
+    strange = [
+        (name_of(page), b.line)
+        for page in RUN
+        for b in blocks(page)
+        if b.language not in {*known, *RUN_IN_REALITY.get(name_of(page), ())} and not b.skipped and not b.file
+    ]
+    assert strange == []
+    whole = (ROOT / "reality" / "test_typescript.py").read_text("utf-8")
+    assert all(f'"{page}"' in whole for page in RUN_IN_REALITY)
 
 
 def test_the_first_screen_forgets_its_bytes(tmp_path: Path) -> None:
@@ -208,7 +238,9 @@ def test_the_settings_of_a_server_are_those_of_the_code() -> None:
     wanted = {field.name: str(field.default).lower() or "empty" for field in fields(ServeSettings)}
     assert told == wanted
     folder = ROOT / "src" / "memhold"
-    read = "".join((folder / name).read_text("utf-8") for name in ("server/serving.py", "cli/serve.py"))
+    read = "".join(
+        (folder / name).read_text("utf-8") for name in ("server/listening.py", "server/serving.py", "cli/serve.py")
+    )
     assert [name for name in wanted if f"settings.{name}" not in read] == []
 
 
@@ -306,6 +338,13 @@ def test_the_mcp_tools_are_those_of_the_code() -> None:
     text = reference.MCP.read_text(encoding="utf-8")
     assert reference.with_tools(text) == text, "run python -m tests.reference"
     assert "## add_message" in text
+
+
+def test_the_attacks_are_those_of_the_code() -> None:
+    text = reference.ATTACKS_PAGE.read_text(encoding="utf-8")
+    assert reference.with_attacks(text) == text, "run python -m tests.reference"
+    assert "| `forged-fences` |" in text
+    assert "| ASI06 | Memory & Context Poisoning | `" in text
 
 
 def test_the_formats_are_those_of_the_code() -> None:

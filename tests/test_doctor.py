@@ -223,3 +223,15 @@ def test_nothing_is_found_where_embedded_messages_are_forgotten_or_shown_again(t
         mem.scope(user="alice").add({"role": "user", "content": "one more"})
         assert mem.settle()
         assert mem.admin.doctor() == ()
+
+
+def test_items_and_copies_are_missed_in_no_index(tmp_path: Path) -> None:
+    with Memhold.open(tmp_path / "memory.db", worker=False) as mem:
+        alice = mem.scope(user="alice", session="s1")
+        alice.add([{"role": "user", "content": "tea"}, {"type": "title", "title": "of tea"}])
+        alice.copy_session("s2")
+        alice.forget((alice.messages())[1].id, hard=False)
+        assert mem.admin.doctor() == ()
+        mem.admin.reindex()
+        assert mem.admin.doctor() == ()
+        assert [hit.text for hit in alice.recall("").hits] == ["tea"]

@@ -315,3 +315,42 @@ async def test_the_tools_are_offered_where_they_are_asked_for_and_answer_in_fenc
         assert "can be undone" in await call("delete_document", path=["m"])
         held = await mem.scope(user="alice").documents.read(("n", "b"))
         assert (held.origin, held.actor) == ("agent", "cursor")
+
+
+@pytest.mark.parametrize("place", ["memory://", "newest.db"])
+def test_the_newest_are_the_same_whether_few_or_all_stand_below_the_path(place: str, tmp_path: Path) -> None:
+    clock = FakeClock()
+    where = place if "://" in place else str(tmp_path / place)
+    with Memhold.open(where, worker=False, embedding="none", clock=clock) as mem:
+        scope = mem.scope(user="alice")
+        docs = scope.documents
+        written: list[tuple[tuple[str, ...], bool]] = []
+        for at in range(60):
+            path = ("few" if at % 20 == 0 else "many", f"d{at}")
+            docs.put(path, {"even": at % 2 == 0}, expires_at=clock.now() + timedelta(hours=1) if at % 7 == 0 else None)
+            written.append((path, at % 7 != 0))
+        docs.put(("many", "d1"), {"even": False, "again": True})
+        docs.delete(("many", "d59"))
+        clock.advance(timedelta(hours=2))
+        stands = [path for path, lasts in written if lasts and path not in {("many", "d1"), ("many", "d59")}]
+        newest = [*stands, ("many", "d1")][::-1]
+
+        def listed(prefix: tuple[str, ...], limit: int, **asked: Any) -> list[tuple[str, ...]]:
+            found: list[tuple[str, ...]] = []
+            cursor: str | None = None
+            while True:
+                page = docs.list(prefix, order="newest", limit=limit, cursor=cursor, **asked)
+                found += [one.path for one in page.items]
+                if (cursor := page.cursor) is None:
+                    return found
+
+        for limit in (1, 5, 100):
+            assert listed((), limit) == newest
+            for prefix in (("few",), ("many",), ("none",)):
+                assert listed(prefix, limit) == [path for path in newest if path[:1] == prefix]
+            even = [path for path in newest if int(path[1][1:]) % 2 == 0]
+            assert listed((), limit, filter={"even": True}) == even
+        assert {hit.document.path for hit in docs.search("even", prefix=("few",)).hits} == set(listed(("few",), 9))
+        mem.scope(user="alice", agent="writer").documents.put(("many", "d2"), {"even": True})
+        mem.scope(user="alice", agent="writer").documents.put(("many", "mine"), {"even": True})
+        assert listed((), 5) == [("many", "mine"), *newest], "of two at one path the one of no agent, in its place"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -14,8 +15,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memhold import Memhold, Memory
-from memhold.errors import InvalidInput, StoreReadOnly
+from memhold import AsyncMemhold, Memhold, Memory
+from memhold.errors import InvalidInput, StoreReadOnly, UnreadableImport
 from memhold.faces.python.sync import SyncScope
 from memhold.testing import FakeClock
 from memhold.transfer.export import verify_export
@@ -241,3 +242,85 @@ def test_an_import_that_cannot_be_meant_reads_nothing(mem: Memhold, tmp_path: Pa
     with pytest.raises(InvalidInput):
         alice.import_file(path, **asked)
     assert alice.recall().total == 0
+
+
+def test_an_export_brings_what_stands_in_namespaces_below(mem: Memhold, tmp_path: Path) -> None:
+    own = mem.scope(namespace="acme", user="alice")
+    own.remember("Likes green tea")
+    for user in ("alice", "bob"):
+        mem.scope(namespace="acme//shop", user=user, session="s").add([{"role": "user", "content": f"tea of {user}"}])
+    below = mem.scope(namespace="acme//shop//deep", user="alice")
+    told = below.remember("Likes black tea").memory
+    file = tmp_path / "alice.jsonl"
+    assert dict(own.export(file).counts) | {"change": 0} == {"session": 1, "message": 1, "memory": 2, "change": 0}
+    assert verify_export(file).namespace == "acme"
+    assert "bob" not in file.read_text()
+    pages = own.export(tmp_path / "pages", format="markdown")
+    assert pages.counts == {"memory": 2}
+    shown = Path(pages.files[0]).read_text()
+    assert "Likes green tea" in shown
+    assert "# Memory of the namespace below: shop//deep\n\n## Notes\n\n- Likes black tea" in shown
+    there = mem.scope(namespace="new", user="carol")
+    assert there.import_file(file).added == 3
+    assert there.import_file(file).added == 0
+    assert [hit.text for hit in there.recall("tea").hits] == ["Likes green tea"]
+    assert mem.scope(namespace="new//shop", user="carol", session="s").messages()[0].text == "tea of alice"
+    assert mem.scope(namespace="new//shop//deep", user="carol").get(told.id) is not None
+
+
+@pytest.mark.parametrize("name", ["/", "//evil", "shop/", "", "a\u200bb", 5])
+def test_an_export_names_no_namespace_but_one_below(mem: Memhold, tmp_path: Path, name: object) -> None:
+    own = mem.scope(namespace="acme", user="alice")
+    mem.scope(namespace="acme//shop", user="alice").remember("Likes tea")
+    file = tmp_path / "x.jsonl"
+    own.export(file)
+    *lines, last = file.read_text().splitlines(keepends=True)
+    there = next(at for at, line in enumerate(lines) if json.loads(line)["type"] == "below")
+    lines[there] = json.dumps({"type": "below", "value": name}) + "\n"
+    footer = json.loads(last) | {"sha256": hashlib.sha256("".join(lines).encode()).hexdigest()}
+    file.write_text("".join(lines) + json.dumps(footer) + "\n")
+    with pytest.raises(UnreadableImport, match=f"line {there + 1}: .*namespace below"):
+        own.import_file(file)
+
+
+async def test_items_and_copies_come_back_from_an_export_as_what_they_are(tmp_path: Path) -> None:
+    """An item without a role is the same item; a copy stands in the other store for itself."""
+    item = {"type": "title", "metadata": {"k": 1}, "event_time": "no time", "embed": "no"}
+    async with AsyncMemhold.open("memory://", worker=False) as mem, AsyncMemhold.open("memory://", worker=False) as new:
+        alice = mem.scope(user="alice", session="s1")
+        await alice.add([{"role": "user", "content": "green tea"}, item])
+        await alice.copy_session("s2")
+        await mem.scope(user="alice").export(tmp_path / "out.jsonl")
+        await new.scope(user="alice").import_file(tmp_path / "out.jsonl")
+        other = [new.scope(user="alice", session=name) for name in ("s1", "s2")]
+        assert [[one.body for one in await scope.messages()] for scope in other] == [
+            [{"role": "user", "content": "green tea"}, item]
+        ] * 2
+        await other[0].forget(session="s1")
+        assert (await other[1].messages())[0].text == "green tea"
+
+
+def test_an_export_brings_what_is_kept_beside_its_sessions_and_never_back(mem: Memhold, tmp_path: Path) -> None:
+    chat = mem.scope(user="alice", session="chat")
+    chat.add([{"role": "user", "content": "tea"}])
+    for name in ("chat", "empty", "hidden"):
+        mem.scope(user="alice", session=name).set_session_metadata({"title": f"of {name}"})
+    mem.scope(user="alice").forget(session="hidden", hard=False)
+    file = tmp_path / "alice.jsonl"
+    mem.scope(user="alice").export(file)
+    assert "of hidden" not in file.read_text()
+
+    def kept(user: str, *names: str) -> list[dict[str, object]]:
+        return [dict(mem.scope(user=user, session=name).session_metadata()) for name in names]
+
+    mem.scope(user="carol", session="empty").set_session_metadata({"own": 1})
+    for _ in range(2):
+        mem.scope(user="carol").import_file(file)
+        assert kept("carol", "chat", "empty", "hidden") == [{"title": "of chat"}, {"own": 1}, {}]
+        mem.scope(user="carol", session="empty").set_session_metadata({"own": 1})
+    mem.scope(user="bob").import_file(file, session_prefix="x:")
+    assert kept("bob", "x:chat", "x:empty") == [{"title": "of chat"}, {"title": "of empty"}]
+    for user in ("alice", "bob"):
+        mem.scope(user=user).forget(everything=True)
+        mem.scope(user=user).import_file(file)
+        assert kept(user, "chat", "empty") == [{}, {}]

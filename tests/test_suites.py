@@ -60,7 +60,7 @@ def test_what_pytest_writes_is_read(tmp_path: Path) -> None:
         "def test_errs(broken): pass\n"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml=four.xml", "test_four.py"]
-    subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=240)
     found = {case.name.rpartition("::")[2]: case for case in read_suite(tmp_path / "four.xml")}
     assert {name: case.outcome for name, case in found.items()} == {
         "test_passes": "passed",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memhold._version import __version__
     from memhold.context.answer import Context
     from memhold.faces.python.open import AsyncMemhold, Memhold
+    from memhold.integrations.wrap import wrap
     from memhold.messages.tool_pairs import cut_window, repair_window
     from memhold.messages.window import Window
     from memhold.values.answers import Erasure, Hit, Page, Query, Recall, Receipt, Remembered, Status
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _EXPORTS = {
     "memhold._version": ("__version__",),
     "memhold.faces.python.open": ("AsyncMemhold", "Memhold"),
+    "memhold.integrations.wrap": ("wrap",),
     "memhold.values.records": ("Change", "Memory", "Message", "Scope"),
     "memhold.context.answer": ("Context",),
     "memhold.messages.tool_pairs": ("cut_window", "repair_window"),
@@ -55,6 +57,7 @@ __all__ = [
     "cut_window",
     "errors",
     "repair_window",
+    "wrap",
 ]
 
 

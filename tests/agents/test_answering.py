@@ -20,12 +20,15 @@ from typing import Any
 import pytest
 
 from memhold import Memhold
+from memhold.cli.main import main
 from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS, answer_hooks
 from memhold.faces.agents.briefing import Whose, at_prompt, at_start
 from memhold.faces.agents.hook import handled, noted
-from memhold.faces.agents.running import END, NotRunning, ask, meeting_place
+from memhold.faces.agents.running import END, NotRunning, ask, end, meeting_place
+from memhold.faces.agents.set_up import set_up
 from memhold.faces.agents.spool import due_in
 from memhold.faces.agents.take_in import take_in_now
+from memhold.faces.mcp.install import place_of
 from memhold.faces.python.open import AsyncMemhold
 from memhold.text.token_estimate import estimate_tokens
 from tests.agents.test_hook import PROJECT, Session
@@ -94,9 +97,27 @@ def hooks(tmp_path: Path, meeting: Path) -> Iterator[Hooks]:  # noqa: ARG001 - i
     thread = threading.Thread(target=lambda: asyncio.run(answer_hooks(db, settings={"embedding": "none"})))
     thread.start()
     yield Hooks(session)
-    Hooks(session).asked(END)
+    if thread.is_alive():
+        end(db)
     thread.join()
     assert not meeting_place(db).exists()
+
+
+def test_it_ends_with_the_last_agent_that_is_taken_out(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    db = str(hooks.session.db)
+    set_up("codex", ["memhold", "mcp"], ["--db", db], place_of())
+    assert main(["agent", "uninstall", "claude-code", "--db", db]) == 0
+    assert hooks.asked("Stop") == {"state": "ready"}  # codex still has hooks
+    assert main(["agent", "uninstall", "codex", "--db", db]) == 0
+    for _ in range(TRIES):
+        if not meeting_place(db).exists():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it goes on")
 
 
 def test_a_session_is_told_what_holds_and_where_the_last_one_stopped_and_a_prompt_what_is_new(hooks: Hooks) -> None:
@@ -176,6 +197,39 @@ async def test_a_start_keeps_to_its_budget_and_shows_both_memories(tmp_path: Pat
         assert "Decision 19" in text
         assert "Portuguese" in text
         assert text.index("project memory") < text.index("personal memory")
+
+
+async def test_what_was_told_comes_before_what_was_only_asked(tmp_path: Path) -> None:
+    whose = Whose(project=PROJECT, namespace="default", user="alice", agent=None, session="now")
+    async with AsyncMemhold.open(tmp_path / "m.db", worker=False, embedding="none") as mem:
+        project = mem.scope(namespace=PROJECT, user="alice", session="before")
+        said = [
+            ("user", "Money is kept as integer cents."),
+            ("assistant", "Shall I pin Node 22?"),
+            ("user", "yes"),
+            *(
+                (role, f"{text} number {n}?")
+                for n in range(40)
+                for role, text in (("user", "Why does it fail at"), ("assistant", "Is it"))
+            ),
+        ]
+        days = [f"2026-03-0{2 + (place > 1)}T09:00:00+00:00" for place in range(len(said))]
+        await project.add([{"role": r, "content": c, "event_time": d} for (r, c), d in zip(said, days, strict=True)])
+        text = await at_start(mem, whose, 300, shown=set())
+    assert estimate_tokens(text) <= 300
+    assert "- 2026-03-02, user: Money is kept as integer cents.\n" in text
+    assert text.index("Shall I pin Node 22?") < text.index("user: yes\n") < text.index("number 39?")
+    assert text.count("2026-03-03") == 1
+
+
+async def test_a_yes_to_a_question_comes_before_a_mere_nod(tmp_path: Path) -> None:
+    whose = Whose(project=PROJECT, namespace="default", user="alice", agent=None, session="now")
+    async with AsyncMemhold.open(tmp_path / "m.db", worker=False, embedding="none") as mem:
+        decided = [("assistant", "Shall I pin Node 22?"), ("user", "yes")]
+        nods = [one for n in range(30) for one in (("assistant", f"File {n} is changed now."), ("user", "good"))]
+        said = [{"role": role, "content": text} for role, text in (*decided, *nods)]
+        await mem.scope(namespace=PROJECT, user="alice", session="before").add(said)
+        assert "Shall I pin Node 22?" in await at_start(mem, whose, 300, shown=set())
 
 
 async def test_it_is_anothers_memory_to_nobody(tmp_path: Path) -> None:
@@ -319,7 +373,11 @@ def test_a_store_that_cannot_be_used_is_told_once(
     try:
         hooks = Hooks(session)
         assert hooks.asked("SessionStart")["state"] == "off"
-        told = [hooks.told("UserPromptSubmit", prompt="hello") for _ in range(5)]
+        # A hook waits 300 ms for its answer, which a busy machine may take: another prompt asks again.
+        told = [hooks.told("UserPromptSubmit", prompt="hello")]
+        while not told[-1][1] and len(told) < 100:
+            told.append(hooks.told("UserPromptSubmit", prompt="hello"))
+        told += [hooks.told("UserPromptSubmit", prompt="hello") for _ in range(4)]
         said = [trouble for _, trouble in told if trouble]
         assert len(said) == 1
         assert said[0].startswith("Memhold: memory is off for now: ")

@@ -47,7 +47,7 @@ def held(agent: str, folder: Path) -> dict[str, Any]:
 BEFORE = {
     "claude-code": '{"a": 1, "mcpServers": {"other": {"command": "x"}}, "z": 2}',
     "codex": '# mine\nmodel = "o9"\n\n[mcp_servers.other]\ncommand = "x"\n',
-    "opencode": '{"mcp": {"other": {"type": "local"}}, "theme": "t"}',
+    "opencode": '{"mcp": {"other": {"type": "local"}}, "plugin": ["theirs", ["other", {}]], "theme": "t"}',
 }
 
 
@@ -58,13 +58,14 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
     if there:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(BEFORE[agent], encoding="utf-8")
-        if hooks is not None:
+        if hooks != path:
             hooks.parent.mkdir(parents=True, exist_ok=True)
             hooks.write_text(json.dumps(SETTINGS, indent=4, ensure_ascii=False), encoding="utf-8")
     before = held(agent, tmp_path)
     done = set_up(agent, SERVER, OPTIONS, place(tmp_path))
-    events = {"claude-code": EVENTS, "codex": tuple(one for one in EVENTS if one != "SessionEnd"), "opencode": ()}
-    assert (done.tools, done.hooks) == (True, events[agent])
+    assert (done.tools, done.hooks) == (True, AGENTS[agent])
+    copy = path.with_name(f"{path.name}.before-memhold")
+    assert (copy.read_text(encoding="utf-8") == BEFORE[agent]) if there else not copy.exists()
     first = {one: Path(one).read_bytes() for one in done.files}
     assert set_up(agent, SERVER, OPTIONS, place(tmp_path)) == done
     assert {one: Path(one).read_bytes() for one in done.files} == first
@@ -75,7 +76,7 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
     assert path.exists() == there
     if agent == "codex" and there:
         assert path.read_text(encoding="utf-8") == BEFORE[agent]
-    if hooks is not None:
+    if hooks != path:
         assert hooks.exists() == there
         if there:
             left = json.loads(hooks.read_text(encoding="utf-8"))
@@ -83,6 +84,39 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
             assert list(left) == list(SETTINGS)
             assert '\n    "model"' in hooks.read_text(encoding="utf-8")
     assert take_out(agent, place(tmp_path)) == gone
+    assert sorted(one for one in tmp_path.rglob("*") if one.is_file()) == sorted({path, hooks} if there else ())
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_copy_is_of_what_the_user_had_and_stays_where_it_is_needed(agent: str, tmp_path: Path) -> None:
+    path = CLIENTS[agent].path(place(tmp_path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(BEFORE[agent], encoding="utf-8")
+    copy = path.with_name(f"{path.name}.before-memhold")
+    set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    set_up(agent, [*SERVER, "--user", "another"], ["--db", "/other.db"], place(tmp_path))
+    assert copy.read_text(encoding="utf-8") == BEFORE[agent]
+    added = 'model = "mine"\n' if agent == "codex" else None
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f"{added}{text}" if added else json.dumps({**json.loads(text), "mine": 1}), encoding="utf-8")
+    take_out(agent, place(tmp_path))
+    assert copy.read_text(encoding="utf-8") == BEFORE[agent]
+
+
+def test_opencodes_plug_in_is_told_what_to_call(tmp_path: Path) -> None:
+    done = set_up("opencode", SERVER, OPTIONS, place(tmp_path))
+    (config,) = map(Path, done.files)
+    (spec, given) = json.loads(config.read_text())["plugin"][0]
+    assert Path(spec.removeprefix("file://")).read_text().count("export default") == 1
+    assert given == {"hook": [sys.executable, "-m", "memhold.faces.agents.hook", *OPTIONS]}
+    # One that a former Memhold left, in another place, is ours too.
+    config.write_text(json.dumps({"plugin": [["file:///gone/memhold/faces/agents/opencode.ts", given], "theirs"]}))
+    set_up("opencode", SERVER, OPTIONS, place(tmp_path))
+    assert json.loads(config.read_text())["plugin"] == ["theirs", [spec, given]]
+    config.write_text('{"plugin": "theirs"}')
+    with pytest.raises(InvalidInput, match="left as it is"):
+        set_up("opencode", SERVER, OPTIONS, place(tmp_path))
+    assert config.read_text() == '{"plugin": "theirs"}'
 
 
 def test_codex_runs_hooks_that_are_on_and_trusted(tmp_path: Path) -> None:
@@ -100,7 +134,6 @@ def test_codex_runs_hooks_that_are_on_and_trusted(tmp_path: Path) -> None:
 def test_what_the_user_changed_since_stays(tmp_path: Path) -> None:
     set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
     hooks = hooks_of("claude-code", place(tmp_path))
-    assert hooks is not None
     changed = json.loads(hooks.read_text())
     changed["hooks"]["Stop"].append(MINE)
     changed["model"] = "haiku"
@@ -113,7 +146,6 @@ def test_another_set_up_takes_the_place_of_ours(tmp_path: Path) -> None:
     set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
     set_up("claude-code", SERVER, ["--db", "/other.db"], place(tmp_path))
     hooks = hooks_of("claude-code", place(tmp_path))
-    assert hooks is not None
     groups = json.loads(hooks.read_text())["hooks"]
     assert {len(one) for one in groups.values()} == {1}
     assert "/other.db" in groups["Stop"][0]["hooks"][0]["command"]
@@ -123,7 +155,6 @@ def test_another_set_up_takes_the_place_of_ours(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{ nothing", "[1]", '{"hooks": []}', '{"hooks": 5}'])
 def test_a_file_that_is_something_else_is_left_alone(text: str, tmp_path: Path) -> None:
     hooks = hooks_of("claude-code", place(tmp_path))
-    assert hooks is not None
     hooks.parent.mkdir()
     hooks.write_text(text)
     with pytest.raises(InvalidInput, match="left as it is"):

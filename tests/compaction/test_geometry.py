@@ -36,7 +36,7 @@ async def test_exact_copies_become_one_without_a_model(opened: Opened, count: in
     mem = await opened(judge, vectors)
     alice = mem.scope(user="alice")
     ids = await copies(alice, "the kite is red", count)
-    assert await mem.settle()
+    assert await mem.settle(120)
     embedded = len(vectors.asked)
     done = await alice.compact()
     assert (count >= 20) == (not done.merged), "so many are due by themselves"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memhold.context.allocate import Item, Slot, allocate, fill
 from memhold.context.build import build, built
-from memhold.context.excerpt import asked_of
+from memhold.context.excerpt import Asked, asked_of, tells
 from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Request
 from memhold.context.shorten import LEAST_KEPT, shorten_message, shorten_text
@@ -486,7 +486,7 @@ def test_what_was_said_earlier_has_its_day_of_the_week_and_its_zone():
     gathered = Inputs(given=[{"role": "user", "content": "when do we meet?"}], messages=said)
     text = build(gathered, request, secret=SECRET).as_text()
     assert f"{AT:%a} {AT.day} {AT:%b} {AT.year}:\n- user: see you on Friday\n" in text
-    assert "days are of UTC" in text
+    assert "Said earlier (UTC):" in text
 
 
 def test_the_year_of_a_day_stands_there_once_where_it_begins():
@@ -529,6 +529,40 @@ def test_the_newest_instruction_stands_in_a_small_budget_beside_a_long_window():
     given_ = [{"role": "user", "content": "hi"}]
     gathered = Inputs(given=given_, instructions=kept, window=WindowRead(messages=journal(held, "openai")))
     assert kept[0].text in build(gathered, request, secret=SECRET).as_text()
+
+
+ASKED_LONG = "Could you tell me whether a locker that is by the door of the hall on the left is too cold for cheese?"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("My code is 4711. Is that safe?", "My code is 4711. …"),
+        ("Why? It is by the door, is it not? I keep it there.", "… I keep it there."),
+        ("我的号码是四七一一。可以吗？", "我的号码是四七一一。 …"),  # noqa: RUF001 - full-width marks
+        ("My code is 4711. Which locker is it?", None),
+        (f"I have one. {ASKED_LONG}", None),
+        ("Is it safe? Is it late?", None),
+        ("… Is it safe?", None),
+        ("```\nwhy?\n```", None),
+    ],
+)
+def test_what_is_asked_in_passing_is_left_out_and_nothing_else(text, left):
+    assert tells(text, asked_of("the number of my locker", [])) == (left or text)
+    assert tells(text, Asked(words=(), role=None)) == text  # two people talk: what one asks the other is the talk
+
+
+def test_what_a_message_asks_in_passing_gives_way_to_what_others_tell():
+    bodies = [{"role": "user", "content": f"My locker code is {n}11. Is that the sort I want?"} for n in range(10, 18)]
+    said = [replace(one, text=one.body["content"]) for one in journal(bodies, "openai")]
+    gathered = Inputs(given=[{"role": "user", "content": "hi"}], messages=said, asked=asked_of("code of locker", said))
+    request = Request(budget=200, reserve=0, strategy="memory_first", shape="openai", threshold=20)
+    tight, wide = (build(gathered, replace(request, budget=budget), secret=SECRET) for budget in (230, 2000))
+    assert all(f"{n}11." in tight.as_text() for n in range(10, 18))
+    assert tight.as_text().count("Is that") < 8
+    assert {one.reason for one in tight.dropped} == {"shortened"}
+    assert wide.as_text().count("Is that") == 8
+    assert not wide.dropped
 
 
 def test_the_best_message_is_there_in_brief_where_it_does_not_fit_whole():

@@ -18,6 +18,8 @@ def clock() -> FakeClock:
 
 @pytest_asyncio.fixture
 async def memhold(location: str, clock: FakeClock) -> AsyncIterator[AsyncMemhold]:
-    opened = await AsyncMemhold.open(location, worker=False, clock=clock, ids=SeededIds(7))
+    opened = await AsyncMemhold.open(
+        location, worker=False, clock=clock, ids=SeededIds(7), read_timeout=60
+    )  # hundreds at once, on any machine
     yield opened
     await opened.close()

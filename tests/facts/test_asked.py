@@ -50,3 +50,36 @@ async def test_the_fact_that_is_asked_for_stands_first_though_it_shares_no_word(
         assert "Luc" in [hit.value for hit in (await scope.recall("Qui partage ma vie ?", limit=3)).hits]
         text = (await scope.context([{"role": "user", "content": "Where do I live?"}])).as_text()
         assert all(value in text for value in ("Busan Haeundae", "potter", "Miso", "oolong")), "every current fact"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("question", "sure", "first"),
+    [
+        ("What is my wife's name?", True, "wife: Ann"),
+        ("What is my job?", True, "job: nurse"),
+        ("Where do I live with my wife?", True, None),
+        ("What does Bob like to drink?", True, "Bob's favorite drink: beer"),
+        ("What does my daughter like to eat?", False, None),
+        ("What does Zoe like to eat?", False, None),
+        ("What is my wife's job?", False, None),
+        ("What does my husband do for a living?", False, None),
+        ("Was ist der Beruf meiner Frau?", False, None),
+        ("내 아내 직업이 뭐야?", False, None),
+        ("How old is my daughter?", False, None),
+        ("What is Zoe's job?", False, None),
+    ],
+)
+async def test_somebody_elses_is_not_the_users(question: str, sure: bool, first: str | None) -> None:  # noqa: FBT001
+    """The sure answers are above .7; what is known of the user alone says little of somebody else."""
+    async with AsyncMemhold.open("memory://", worker=False) as opened:
+        scope = opened.scope(user="alice")
+        for attribute, value in (("favorite food", "ramen"), ("job", "nurse"), ("wife", "Ann"), ("age", "41")):
+            await scope.remember(attribute=attribute, value=value)
+        await scope.remember(subject="Bob", attribute="favorite drink", value="beer")
+        await opened.settle()
+        found = await scope.recall(question)
+        assert found.confidence is not None
+        assert (found.confidence > 0.7) is sure
+        if first is not None:
+            assert found.hits[0].text == first

@@ -87,12 +87,13 @@ async def test_one_turn_is_one_piece(memhold: AsyncMemhold, clock: FakeClock) ->
 
 
 async def test_what_was_not_asked_for_is_no_evidence(memhold: AsyncMemhold, clock: FakeClock) -> None:
-    """A listing, a question about the past, another question, and reading by id."""
+    """A listing, a question about the past, somebody who only looks, another question, and reading by id."""
     alice = memhold.scope(user="alice")
     told = (await alice.remember(attribute="hobby", value="hiking")).memory
     clock.advance(DAY)
     await alice.recall("")
     await alice.recall("hobby", as_of=told.valid_from)
+    assert (await alice.recall("hobby", browse=True)).hits[0].id == told.id
     await alice.recall("weather")
     await alice.get(told.id)
     assert (await fact(alice)) == told

@@ -58,12 +58,16 @@ async def ask(
             return {"type": "http.request", "body": chunk, "more_body": bool(pending) or hangs}
         if hangs:
             await asyncio.Event().wait()
+        await answered.wait()  # a client that waits for its answer; one that goes ends a call
         return {"type": "http.disconnect"}
 
     sent: list[dict[str, Any]] = []
+    answered = asyncio.Event()
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            answered.set()
 
     await app(scope, receive, send)
     starts = [message for message in sent if message["type"] == "http.response.start"]

@@ -16,6 +16,8 @@ import pytest_asyncio
 
 from memhold import Memhold
 from memhold.cli.main import main
+from memhold.faces.rest.docs_pages import DOCS
+from memhold.faces.ui.browser import ENTER
 from memhold.server.guard import OPEN_PATHS
 
 from .asgi import Answer
@@ -213,6 +215,38 @@ async def test_metadata_of_a_caller_never_replaces_the_scope(server: Whole, alic
     assert answer.json["hits"] == []
 
 
+async def test_a_read_names_no_scope_that_its_token_could_not_read(server: Whole, alice: Tenant) -> None:
+    mallory = await server.tenant("mallory", "acme", "mallory")
+    bound = await server.tenant("bound", "acme", "alice", agent="cursor")
+    service = await server.tenant("webapp", "acme", None, rights=["read", "act"])
+    elsewhere = await server.tenant("elsewhere", "umbrella", None, rights=["read", "write", "act", "admin"])
+    admin = await server.tenant("admin", "acme", "root", rights=["read", "write", "admin"])
+    to_alice = [{"user": "alice"}, {"namespace": "acme", "user": "alice"}, {"user": "alice", "agent": None},
+                {"user": "alice", "agent": "cursor"}]  # fmt: skip
+    outside = [{"namespace": "umbrella"}, {"namespace": "umbrella", "user": "alice"}, {"user": None}]
+    refused = [(mallory, to_alice + outside), (admin, to_alice), (bound, [{"agent": None}, {"agent": "other"}]),
+               (elsewhere, [{"namespace": "acme", "user": "alice"}]), (service, outside)]  # fmt: skip
+    for one, named in refused:
+        user = {"user": "bob"} if one in (service, elsewhere) else {}
+        for also in named:
+            for path in ("/v1/recall", "/v1/context"):
+                answer = await server.call("POST", path, one.token, {"query": "harbour", "also": [also], **user})
+                assert (answer.status, alice.canary in answer.body.decode()) == (403, False), (one, also)
+                unknown = await server.call(
+                    "POST", path, one.token, {"query": "harbour", "also": [{**also, "user": "nobody"}], **user}
+                )
+                assert one is service or unknown.status == 403  # whether there is such a user or not
+        said = await server.tool("recall", one.token, query="harbour", also=[to_alice[0]])
+        assert alice.canary not in said.body.decode()
+        assert "does not know" in said.body.decode() or "X-Memhold-User" in said.body.decode()
+    for path in ("/v1/recall", "/v1/context"):
+        given = {"query": "harbour", "also": [{"user": "alice"}]}
+        allowed = await server.call("POST", path, service.token, {**given, "user": "bob"})
+        assert (allowed.status, alice.canary in allowed.body.decode()) == (200, True)
+        own = await server.call("POST", path, alice.token, {**given, "also": [{"agent": "none"}]})
+        assert own.status == 200
+
+
 async def test_identity_is_never_taken_from_a_header(server: Whole, alice: Tenant, mallory: Tenant) -> None:
     headers = {
         "x-user": "alice", "x-user-id": "alice", "x-namespace": "acme", "x-forwarded-user": "alice",
@@ -237,15 +271,18 @@ async def test_every_router_is_behind_the_door(server: Whole, alice: Tenant) -> 
         "messages", "memories", "recall", "export", "admin", "working-memory", "long-term-memory", "memory", "health",
     }  # fmt: skip
     for what, answer in await sweep(server, None, alice.ids, "s"):
-        assert answer.status == 401, what
+        assert answer.status == (200 if what.split()[1] in OPEN_PATHS else 401), what
         assert alice.canary not in answer.body.decode()
-    for path in ("/openapi.json", "/docs", "/redoc", "/", "/v1", "/nothing", "/mcp/x", "//v1/status", "/V1/status"):
+    for path in ("/openapi.json", "/docs/", "/redoc", "//", "/v1", "/nothing", "/mcp/x", "//v1/status", "/V1/status"):
         assert (await server.call("GET", path)).status == 401, path
     for path in OPEN_PATHS:
         answer = await server.call("GET", path)
-        assert answer.status == 200
-        assert "acme" not in answer.body.decode()
-        assert "alice" not in answer.body.decode()
+        assert answer.status == (403 if path == ENTER else 200)
+        # The examples of the operations name some; they are the same for everybody.
+        if path != DOCS:
+            assert "acme" not in answer.body.decode()
+            assert "alice" not in answer.body.decode()
+        assert alice.canary not in answer.body.decode()
 
 
 INJECTIONS = [

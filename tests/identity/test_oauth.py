@@ -156,6 +156,17 @@ async def test_claims_and_scopes_say_whose_and_what(issuer: Issuer, time: Time) 
     assert nothing.rights == frozenset()
 
 
+async def test_scopes_give_no_administration_by_themselves(issuer: Issuer, time: Time) -> None:
+    every = "memhold:read memhold:write memhold:admin memhold:act"
+    found = await door(issuer, time)(signed(issuer, scope=every))
+    assert found is not None
+    assert (found.rights, found.service) == ({"read", "write"}, False)
+    assert found.expires_at == datetime.fromtimestamp(NOW + 60, UTC)
+    chosen = await door(issuer, time, rights={"memhold:admin": "admin"})(signed(issuer, scope=every))
+    assert chosen is not None
+    assert chosen.rights == {"admin"}
+
+
 async def test_the_only_key_needs_no_name(issuer: Issuer, time: Time) -> None:
     issuer.keys = [jwk(RSA, "rsa")]
     assert await door(issuer, time)(signed(issuer, kid=None)) is not None
@@ -408,7 +419,7 @@ async def test_a_client_finds_out_where_to_get_a_token(issuer: Issuer) -> None:
             told = (await ask(app, metadata.removeprefix(URL))).json
             assert told["resource"] == URL + resource
             assert told["authorization_servers"] == [issuer.url]
-            assert told["scopes_supported"] == ["memhold:read", "memhold:write", "memhold:admin"]
+            assert told["scopes_supported"] == ["memhold:read", "memhold:write"]
         assert (await ask(app, "/.well-known/oauth-protected-resource/other")).status == 401
         # Both kinds of token are let in, each by its own check.
         token = jwt.encode(

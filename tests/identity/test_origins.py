@@ -196,7 +196,7 @@ async def test_what_another_system_kept_is_an_import_by_its_format(tmp_path: Pat
     async with AsyncMemhold.open("memory://", worker=False) as mem:
         alice = mem.scope(user="alice")
         report = await alice.import_file(path)
-        [name] = await alice.sessions()
+        [name] = [one.name for one in (await alice.sessions()).items]
         said = await mem.scope(user="alice", session=name).messages()
         assert [(one.role, one.origin, one.actor) for one in said] == [
             ("user", "import", report.format),

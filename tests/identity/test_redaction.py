@@ -230,6 +230,20 @@ def test_a_secret_is_found_in_the_name_of_a_field_too(tmp_path: Path) -> None:
     assert files_with(tmp_path, TOKEN[:-1]) + files_with(tmp_path, OTHER) == []
 
 
+@pytest.mark.parametrize("depth", [100, 500, 700, 900, 20_000])
+@pytest.mark.parametrize("unit", [('{"a":', "}"), ('{"a":[', "]}")])
+def test_a_secret_deep_in_the_arguments_of_a_call_is_found(unit: tuple[str, str], depth: int) -> None:
+    arguments = unit[0] * depth + json.dumps(TOKEN) + unit[1] * depth
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    said = [{"role": "user", "content": "go"}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    with Memhold.open("memory://", redaction="on", worker=False) as mem:
+        alice = mem.scope(user="alice", session="s")
+        assert alice.add(said).redacted == 1
+        assert TOKEN not in repr(alice.messages())
+    with Memhold.open("memory://", redaction="refuse", worker=False) as mem, pytest.raises(SecretFound):
+        mem.scope(user="alice", session="s").add(said)
+
+
 def test_an_import_is_redacted_too(tmp_path: Path) -> None:
     with Memhold.open(tmp_path / "old.db") as mem:
         alice = mem.scope(user="alice")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -21,6 +22,8 @@ from memhold.testing import FakeClock
 from memhold.values.principal import Principal, acting_for
 from memhold.values.records import Scope
 from memhold.verbs.token_text import LONGEST_PASS, Pass, seal, told, unseal
+from tests.identity.asgi import Answer
+from tests.identity.whole import whole
 from tests.rest.serving import Live, live
 
 SERVICE = ("read", "write", "act")
@@ -194,7 +197,7 @@ def test_a_pass_is_read_back_by_the_secret_that_sealed_it(secret: bytes, user: s
 
 async def test_an_administrator_makes_lists_and_revokes_tokens_over_http(server: Live) -> None:
     await server.token(namespace="other", user="mallory")
-    admin = await server.opened(["admin"], namespace="acme")
+    admin = await server.opened(["admin", *SERVICE], namespace="acme")
     made = await admin.admin.tokens.create(namespace="acme", user="alice", label="phone", expires_in=timedelta(days=1))
     assert (made.token.namespace, made.token.user, made.token.rights) == ("acme", "alice", ("read", "write"))
     alice = await AsyncMemhold.open(server.url, token=made.secret)
@@ -222,11 +225,118 @@ async def test_an_administrator_makes_lists_and_revokes_tokens_over_http(server:
     with pytest.raises(InvalidInput):
         await admin.admin.tokens.create(namespace="acme", user="alice", rights=["act"])
     # An agent that may administrate makes no token that speaks in a user's name.
-    agent = await server.opened(["admin"], namespace="acme", actor="agent:bot")
+    agent = await server.opened(["admin", "read", "write"], namespace="acme", actor="agent:bot")
     with pytest.raises(ScopeDenied):
         await agent.admin.tokens.create(namespace="acme", user="x", actor="user:x")
     own = await agent.admin.tokens.create(namespace="acme", user="x")
     assert own.token.actor == "agent:bot"
+
+
+async def test_a_token_makes_none_that_may_more_or_lives_longer() -> None:
+    async with whole("memory://") as server:
+        hour = timedelta(hours=1)
+        own = await server.memhold.admin.tokens.create(namespace="acme", rights=["admin", "read"], expires_in=hour)
+
+        async def made(**body: Any) -> Answer:
+            return await server.call("POST", "/v1/tokens", own.secret, {"user": "alice", "rights": ["read"], **body})
+
+        for refused in ({"rights": ["write"]}, {"rights": ["read", "act"], "user": None}, {"expires_in": 3601}):
+            assert (await made(**refused)).status == 403, refused
+        assert own.token.expires_at is not None
+        for asked in ({}, {"expires_in": 3000}):
+            answer = await made(**asked)
+            assert answer.status == 201, answer.json
+            ends = datetime.fromisoformat(answer.json["token"]["expires_at"])
+            assert ends <= own.token.expires_at
+        assert len(await server.memhold.admin.tokens.list(namespace="acme")) == 3
+
+
+async def test_a_user_that_the_body_names_has_a_budget_too() -> None:
+    rate = {"rate_per_second": 1e-6, "rate_burst": 3}
+    async with live(settings={"compat": "agent-memory-server", **rate}) as server:
+        said = {"messages": [{"role": "user", "content": "x"}], "user": "alice"}
+        put = {"messages": [{"id": "1", "role": "user", "content": "x"}], "user_id": "bob"}
+        alice, bob = {"x-memhold-user": "alice"}, {"x-memhold-user": "bob"}
+        first, second, third = [server.client(await server.token(SERVICE)) for _ in range(3)]
+        async with first as one, second as two, third as three:
+            # The service's own budget ends first, whoever is named.
+            assert [(await one.post("/v1/messages", json=said)).status_code for _ in range(4)] == [201, 201, 201, 429]
+            # And a user's, however it is said who it is.
+            assert (await two.post("/v1/messages", json=said)).status_code == 201
+            assert [(await two.get("/v1/messages", headers=alice)).status_code for _ in range(3)] == [200, 200, 429]
+            refused = await two.post("/v1/messages", json=said)
+            assert (refused.status_code, told_by(refused)) == (429, "RateLimited")
+            assert [(await three.get("/v1/messages", headers=bob)).status_code for _ in range(3)] == [200, 200, 200]
+            assert (await three.put("/v1/working-memory/s", json=put)).status_code == 429
+
+
+async def test_bytes_count_for_the_service_and_for_the_user_that_the_body_names() -> None:
+    async with live(settings={"mib_per_second": 1e-6, "mib_burst": 1}) as server:
+        long = {"messages": [{"role": "user", "content": "x" * 70_000}] * 30, "user": "alice"}
+        async with server.client(await server.token(SERVICE)) as http:
+            assert (await http.post("/v1/messages", json=long)).status_code == 201
+            told = [
+                (await http.get("/v1/status", headers={} if user is None else {"x-memhold-user": user})).status_code
+                for user in ("alice", None, "bob")
+            ]
+    assert told == [429, 429, 200]
+
+
+async def test_what_a_body_says_twice_or_where_none_is_read_is_refused(server: Live) -> None:
+    alice = {"x-memhold-user": "alice"}
+    [kept] = (await server.memhold.scope(user="alice").add([{"role": "user", "content": "kept"}])).ids
+    async with server.client(await server.token((*SERVICE, "admin"))) as http:
+
+        async def sent(method: str, path: str, raw: bytes) -> httpx2.Response:
+            return await http.request(method, path, content=raw, headers={**alice, "content-type": "application/json"})
+
+        for method, path, raw in (
+            (
+                "POST",
+                "/v1/messages",
+                b'{"messages": [{"role": "user", "content": "x"}], "user": "bob", "user": "alice"}',
+            ),
+            ("POST", "/v1/messages", b'{"messages": [{"role": "user", "content": "x", "content": "y"}]}'),
+            ("POST", "/v1/tokens", b'{"user": "alice", "rights": ["read"], "user": "bob"}'),
+            ("PUT", "/v1/working-memory/s", b'{"messages": [], "user_id": "bob", "user_id": "alice"}'),
+            ("PUT", "/v1/working-memory/s", b'{"messages": [], "data": {"a": NaN}}'),
+            ("DELETE", f"/v1/messages/{kept}", b'{"user": "bob"}'),
+            ("POST", "/v1/admin/reindex", b'{"user": "bob"}'),
+        ):
+            answer = await sent(method, path, raw)
+            assert answer.status_code == 422, (method, path, answer.text)
+        assert "twice" in (await sent("POST", "/v1/recall", b'{"query": "x", "query": "y"}')).json()["detail"]
+        assert (await sent("POST", "/v1/changes/chg_x/undo", b'{"user": "bob"}')).status_code == 400
+    assert [one.text for one in await server.memhold.scope(user="alice").messages()] == ["kept"]
+    assert await server.memhold.scope(user="bob").messages() == ()
+
+
+async def test_a_working_memory_holds_no_memory_of_another_owner(server: Live) -> None:
+    async with server.client(await server.token(SERVICE)) as http:
+        for foreign in ({"user_id": "bob"}, {"namespace": "shop"}):
+            put = {"messages": [], "memories": [{"id": "m1", "text": "likes tea", **foreign}], "user_id": "alice"}
+            answer = await http.put("/v1/working-memory/s", json=put)
+            assert (answer.status_code, told_by(answer)) == (422, "InvalidInput"), foreign
+        put["memories"] = [{"id": "m1", "text": "likes tea", "user_id": "alice", "namespace": "default"}]
+        assert (await http.put("/v1/working-memory/s", json=put)).status_code == 200
+    assert [one.text for one in (await server.memhold.scope(user="alice").list()).items] == ["likes tea"]
+
+
+@pytest.mark.parametrize("label", ["webapp\ufe0f", "web\u200dapp", "\u0958" * 200, "x" * 201, "a\nb", "\ufe0f"])
+async def test_a_label_is_seen_as_it_is(server: Live, label: str) -> None:
+    with pytest.raises(InvalidInput, match="label"):
+        await server.memhold.admin.tokens.create(rights=SERVICE, label=label)
+    composed = await server.memhold.admin.tokens.create(rights=SERVICE, label=" jose\u0301 ")
+    assert (composed.token.label, composed.token.actor) == ("josé", "user:josé")
+
+
+async def test_a_users_token_takes_no_name_of_a_service(server: Live) -> None:
+    said = {"messages": [{"role": "user", "content": "x"}]}
+    async with server.client(await server.token(user="alice")) as http:
+        refused = await http.post("/v1/messages", json=said, headers={"memhold-actor": "user:webapp"})
+        assert (refused.status_code, told_by(refused)) == (403, "ScopeDenied")
+        assert (await http.post("/v1/messages", json=said, headers={"memhold-actor": "agent:mine"})).status_code == 201
+    assert [one.actor for one in await server.memhold.scope(user="alice").messages()] == ["mine"]
 
 
 def test_acting_for_somebody() -> None:
@@ -241,3 +351,26 @@ def test_acting_for_somebody() -> None:
         _ = service.whose
     with pytest.raises(InvalidScope):
         acting_for(service, json.loads("[1]"))
+
+
+async def test_what_clients_put_below_is_listed_exported_and_forgotten_with_the_user(tmp_path: Path) -> None:
+    store = str(tmp_path / "memory.db")
+    async with live(store, settings={"compat": "agent-memory-server"}) as server:
+        put = {"messages": [{"id": "1", "role": "user", "content": "CANARYBELOW"}], "namespace": "shop"}
+        service = server.client(await server.token((*SERVICE, "admin"), namespace="acme"))
+        foreign = server.client(await server.token((*SERVICE, "admin"), namespace="acm"))
+        alice = {"x-memhold-user": "alice"}
+        async with service as http, foreign as other:
+            assert (await http.put("/v1/working-memory/s", json=put, headers=alice)).status_code == 200
+            assert (await http.get("/v1/admin/users")).json() == ["alice"]
+            assert [one["namespace"] for one in (await http.get("/v1/admin/usage")).json()] == ["acme", "acme//shop"]
+            assert (await other.get("/v1/admin/users")).json() == []
+            assert (await other.get("/v1/admin/usage")).json() == []
+            assert "CANARYBELOW" in (await http.get("/v1/export", headers=alice)).text
+            done = (await http.post("/v1/forget", json={"everything": True}, headers=alice)).json()
+            assert (len(done["messages"]), done["below"], done["erased"]) == (1, ["acme//shop"], True)
+            own = server.memhold.scope(namespace="acme", user="alice")
+            assert (await own.residue("CANARYBELOW")).found == {}
+            assert "CANARYBELOW" not in (await http.get("/v1/export", headers=alice)).text
+            kept = await http.get("/v1/working-memory/s", params={"namespace": "shop"}, headers=alice)
+            assert kept.json()["messages"] == []

@@ -18,6 +18,8 @@ from memhold.faces.compat.ams import compat_router
 from memhold.faces.mcp.http import mcp_app
 from memhold.faces.rest.app import RestOptions, rest_app
 from memhold.faces.rest.changes import Streams
+from memhold.faces.ui.pages import ui_app
+from memhold.server.browsers import Browsers
 from memhold.server.guard_rules import Rate
 from memhold.server.guard_setup import Door, guarded
 from memhold.server.metrics import Metrics
@@ -72,8 +74,12 @@ class Whole:
         headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
         return await self.call("POST", "/mcp", token, body, headers=headers)
 
-    async def tenant(self, name: str, namespace: str, user: str | None, *, rights: Any = OWN) -> Tenant:
-        made = await self.memhold.admin.tokens.create(namespace=namespace, user=user, rights=rights, label=name)
+    async def tenant(
+        self, name: str, namespace: str, user: str | None, *, rights: Any = OWN, agent: str | None = None
+    ) -> Tenant:
+        made = await self.memhold.admin.tokens.create(
+            namespace=namespace, user=user, agent=agent, rights=rights, label=name
+        )
         return Tenant(name, namespace, user, made.secret)
 
     def routes(self) -> list[tuple[str, str]]:
@@ -97,7 +103,9 @@ async def whole(location: str, *, host: str = "127.0.0.1", shut: bool = True, **
         rest.include_router(compat)
         mcp = mcp_app(memhold)
         metrics = Metrics()
-        front = PathRouter(rest=rest, mcp=mcp, admin=lambda: memhold.admin, metrics=metrics, streams=streams)
+        front = PathRouter(
+            rest=rest, mcp=mcp, ui=ui_app(memhold), admin=lambda: memhold.admin, metrics=metrics, streams=streams
+        )
         door = Door(
             host=host, behind_proxy=host != "127.0.0.1", rate=FAST, failures=FAST, bytes_rate=FAST, work_rate=FAST
         )
@@ -113,7 +121,7 @@ async def whole(location: str, *, host: str = "127.0.0.1", shut: bool = True, **
         task = asyncio.create_task(run())
         await begun.wait()
         try:
-            yield Whole(Observed(guard, metrics), rest, memhold, compat, front)
+            yield Whole(Observed(Browsers(guard, secure=False), metrics), rest, memhold, compat, front)
         finally:
             over.set()
             await task

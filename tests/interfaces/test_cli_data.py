@@ -120,6 +120,7 @@ def test_reindex_settle_and_usage(run: CommandLine) -> None:
     assert run("settle", "--json").json == {"settled": True}
     (usage,) = run("usage", "--json").json["usage"]
     assert (usage["users"], usage["messages"]) == (2, 2)
+    assert usage["days"] == []
 
 
 @pytest.mark.parametrize("name", ["import", "restore"])

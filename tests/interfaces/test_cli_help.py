@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pty
 import subprocess
@@ -51,6 +52,33 @@ def test_help_lists_every_command_without_loading_one(capsys: pytest.CaptureFixt
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "LOADED"
+
+
+def test_without_a_command_it_says_what_is_there_and_what_to_do(run: CommandLine, tmp_path: Path) -> None:
+    place = str(tmp_path / "new store.db")
+    assert "there is no store yet" in run("--db", place).out
+    assert not Path(place).exists()
+    assert json.loads(run("--db", place, "--json").out)["exists"] is False
+    run("remember", "I like green tea", "--user", "alice", "--db", place)
+    said = run("--db", place).out
+    assert "1 user, 0 messages, 1 memory" in said
+    # What is to be typed next leads to this store, and each command is one.
+    calls = json.loads(run("--db", place, "--json").out)["next"]
+    assert all(call.endswith(f"--db '{place}'") and call.split()[1] in LINES for call in calls)
+
+
+def test_looking_into_a_file_makes_no_store(run: CommandLine, tmp_path: Path) -> None:
+    place = tmp_path / "new.db"
+    said = run("import", CONVERSATION, "--dry-run", "--db", str(place)).out
+    assert "nothing was written" in said
+    assert not place.exists()
+
+
+def test_a_slip_is_answered_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["recal", "x"]) == 2
+    assert "No such command 'recal'. Did you mean 'recall'?" in capsys.readouterr().err
+    assert main(["xyzzy"]) == 2
+    assert "Did you mean" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

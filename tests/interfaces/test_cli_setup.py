@@ -83,7 +83,7 @@ def test_the_form_that_works_is_found_out_and_kept_in_the_store_alone(here: Path
         mem.scope(user="alice").remember("a note")
     done = CliRunner().invoke(cli, ["models", "test", line, "--db", db, "--json"])
     assert done.exit_code == 0, done.output
-    [row] = json.loads(done.stdout)
+    [row] = json.loads(done.stdout)["models"]
     assert (row["tools"], row["form"]) == (True, "object")
     assert not (here / "memhold.toml").exists()
     picky.forms.clear()

@@ -26,4 +26,4 @@ def test_usage_takes_the_store_on_either_side(tmp_path: Path) -> None:
     for arguments in (("--db", str(path), "models", "usage"), ("models", "usage", "--db", str(path))):
         done = process(*arguments, "--json")
         assert done.returncode == 0, done.stderr
-        assert [row["calls"] for row in json.loads(done.stdout)] == [3]
+        assert [row["calls"] for row in json.loads(done.stdout)["usage"]] == [3]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,11 @@ from memhold.storage.postgres.schema import create_or_migrate as create_or_migra
 from memhold.storage.postgres.schema import migrations as steps
 from memhold.storage.sqlite.connection import APPLICATION_ID, create_or_migrate, migrations
 from memhold.testing.disk import FaultyDisk, Operation
+from tests.proofs.dying import run_dying
 
+CHILD = Path(__file__).with_name("scrub_child.py")
+MIGRATED = 90
+"""By about this disk operation all migrations of a file of the first schema are there."""
 PLAIN = {"worker": False, "embedding": "none"}
 DIGESTS = {
     "message": ("crc",),
@@ -98,6 +103,22 @@ async def test_a_row_that_was_damaged_before_it_had_a_digest_stays_named(tmp_pat
     async with AsyncMemhold.open(str(path), **PLAIN) as mem:
         assert len(await mem.scope(user="alice", session="s").messages()) == 39
         assert [finding.check for finding in await mem.admin.doctor() if item in finding.what] == ["rows"]
+
+
+@pytest.mark.proof
+async def test_a_process_that_is_killed_while_it_migrates(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
+    """SIGKILL at the nth disk operation: the next process opens it as of the first schema or of the newest, whole."""
+    old = tmp_path / "old.db"
+    before = await filled(str(old))
+    as_of_the_first(old)
+    killed = 0
+    for seed in runs(2, 200):
+        path = tmp_path / f"{seed}.db"
+        shutil.copy(old, path)
+        code, out = await asyncio.to_thread(run_dying, CHILD, str(path), Random(seed).randrange(1, MIGRATED), seed)
+        killed += code == -9 and "opened" not in out
+        await check(path, before)
+    assert killed > 0
 
 
 @pytest.mark.proof

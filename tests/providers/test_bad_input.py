@@ -79,6 +79,14 @@ CASES: dict[str, tuple[Answer | None, Answer | None, tuple[str, ...]]] = {
 }
 
 
+def _said_of_the_context(mem: Memhold, server: Server) -> None:
+    """Status says what was seen, how much is needed, and what to set."""
+    health = mem.scope(user="alice").status().models[server.url]
+    assert health.answers is False
+    assert "takes 512 tokens, and the least that it is asked takes 5,100" in health.reason
+    assert "5,100 tokens or more (llama.cpp: `-c`" in health.advice
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_window_waits_whole_and_a_sentence_says_what_to_do(server: Server, case: str) -> None:
     models, answer, words = CASES[case]
@@ -94,6 +102,8 @@ def test_the_window_waits_whole_and_a_sentence_says_what_to_do(server: Server, c
         assert all(word in said for word in words), said
         assert "Oslo" not in said
         assert {hit.id for hit in alice.recall("message", limit=20).hits} >= set(ids)
+        if case == "a context smaller than the prompt":
+            _said_of_the_context(mem, server)
         server.models, server.reply = ONE, reply
         raw = alice.list(kinds=["raw"]).items
         assert all(one["content"] in " ".join(memory.text for memory in raw) for one in SAID)

@@ -157,6 +157,19 @@ def test_a_dialect_that_is_refused_asks_the_next_and_a_crash_passes(status, said
 # ------------------------------------------------------------------------------------------------ unloads in a chain
 
 
+@pytest.mark.parametrize("status", [400, 404, 500])
+def test_a_model_that_its_server_has_unloaded_is_asked_again_and_the_user_is_told_what_to_do(status) -> None:
+    verdict = classify("chat", status, {}, {"error": "Model is unloaded."})
+    assert (verdict.cls, verdict.rule) == ("retry", "unloaded")
+    seen = links(FakeClock())
+    seen.note(failed(verdict.cls, status=status, code=verdict.code, reason=verdict.reason, said=verdict.said))
+    one = healths([MINE], seen.take(), SET)["mine"]
+    assert one.unloads == 1
+    assert one.said == "model is unloaded"
+    assert "load the model at http://127.0.0.1:9" in one.advice
+    assert "just in time" in one.advice
+
+
 async def test_an_unload_on_any_link_of_a_chain_waits_for_the_load() -> None:
     clock = FakeClock()
     gone = failure("park", status=404)

@@ -80,7 +80,7 @@ async def test_every_call_is_in_the_usage_of_the_store_and_on_the_command_line(s
     assert (status["calls"], status["answered"], status["retries"]) == (5, 4, 1)
     assert status["usd"] == pytest.approx(sum(one.usd for one in kept.values()))
     assert "models, whole store: 5 calls, 1 failed" in await asyncio.to_thread(said, "status")
-    rows = json.loads(await asyncio.to_thread(said, "models", "usage", "--json"))
+    rows = json.loads(await asyncio.to_thread(said, "models", "usage", "--json"))["usage"]
     assert {(row["model"], row["purpose"]) for row in rows} == set(kept)
 
 

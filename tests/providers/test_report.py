@@ -99,13 +99,13 @@ def test_hidden_models_are_listed_only_with_all():
 
 def test_a_line_in_is_a_line_out():
     source = '{"kind": "chat", "status": 402, "headers": {}, "body": "", "class": "park"}\nrubbish\n'
-    lines = [json.loads(line) for line in ran("classify", "--file", "-", "--json", source=source).stdout.splitlines()]
+    lines = json.loads(ran("classify", "--file", "-", "--json", source=source).stdout)["errors"]
     assert [line["got"] for line in lines] == ["park", None]
     assert lines[0]["class"] == "park"
 
 
 def test_usage_and_test_print_and_exit():
-    (row,) = json.loads(ran("usage", "--json").stdout)
+    (row,) = json.loads(ran("usage", "--json").stdout)["usage"]
     assert (row["calls"], row["failures"]) == (4, {"retry": 2})
     assert "retry:2" in ran("usage", "--by-day").stdout
     assert ran("test").exit_code == 0

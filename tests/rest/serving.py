@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,7 +13,8 @@ from typing import Any
 import httpx2
 
 from memhold import AsyncMemhold
-from memhold.server.serving import Serving, _config, _Server, serving
+from memhold.server.listening import bound
+from memhold.server.serving import Serving, UvicornServer, serving, uvicorn_config
 from memhold.server.settings import ServeSettings
 from memhold.testing import FakeClock
 from memhold.values.records import Scope
@@ -65,14 +65,14 @@ async def live(
     given = {**FAST, **(settings or {})}
     tokens = given.pop("tokens", True)
     given.setdefault("insecure_loopback", not tokens)
+    given.setdefault("port", 0)
     chosen = ServeSettings(**given)
     async with AsyncMemhold.open(location, clock=clock, **{"worker": False, **opened}) as memhold:
         if tokens:
             await memhold.admin.tokens.create(label="so that the door is shut")
         made = await serving(memhold, chosen, local=Scope(user="local"), folder=Path("/nonexistent"))
-        sock = socket.socket()
-        sock.bind(("127.0.0.1", 0))
-        server = _Server(_config(made.app, chosen))
+        sock = bound(chosen)
+        server = UvicornServer(uvicorn_config(made.app, chosen))
 
         async def run() -> None:
             # In one task from beginning to end: what MCP enters must be left where it was entered.

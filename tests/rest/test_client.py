@@ -295,6 +295,12 @@ async def test_files_cross_both_ways(server: Live, tmp_path: Path) -> None:
     pages = await whole.export(tmp_path / "pages", format="markdown")
     assert sorted(Path(file).name for file in pages.files) == ["HISTORY.md", "MEMORY.md"]
     assert "Lisbon" in (tmp_path / "pages" / "MEMORY.md").read_text()
+    for name in ("mem0", "mcp-memory"):
+        theirs = await whole.export(tmp_path / f"their {name}", format=name)
+        ours = await server.memhold.scope(user="alice").export(tmp_path / f"our {name}", format=name)
+        assert (theirs.counts, theirs.left_out) == (ours.counts, ours.left_out)
+        assert theirs.left_out["messages"] == 2
+        assert (tmp_path / f"their {name}").read_bytes() == (tmp_path / f"our {name}").read_bytes()
     with pytest.raises(InvalidInput):
         await whole.export(tmp_path / "x", format="pdf")
 

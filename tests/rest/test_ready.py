@@ -23,6 +23,7 @@ async def test_a_full_disk_is_not_ready_and_a_server_on_it_is_alive(tmp_path: Pa
     front = PathRouter(
         rest=echo,
         mcp=echo,
+        ui=echo,
         admin=lambda: LocalAdmin(runtime),
         metrics=Metrics(),
         streams=Streams(),

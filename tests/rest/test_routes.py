@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
 from memhold.errors import ScopeDenied
-from tests.rest.serving import Live
+from memhold.ports.maintenance import Readiness
+from memhold.ports.models import Tally
+from memhold.server.metrics import Metrics
+from tests.rest.serving import OWN, Live, live
 
 JSON = "application/json"
 ANY = {"messages": [{"role": "user", "content": "hello"}]}
@@ -48,6 +52,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("post", "/v1/context"): ("read", {}),
     ("get", "/v1/status"): ("read", None),
     ("get", "/v1/sessions"): ("read", None),
+    ("post", "/v1/sessions/copy"): ("write", {"to": "s2"}),
     ("post", "/v1/fence"): ("read", {"ids": ["mem_1"], "lines": ["Likes tea"]}),
     ("get", "/v1/scope"): (None, None),
     ("get", "/v1/changes"): ("read", None),
@@ -55,6 +60,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("post", "/v1/changes/{change_id}/undo"): ("write", {}),
     ("post", "/v1/undo"): ("write", {"actor": "cursor"}),
     ("post", "/v1/memories/{memory_id}/confirm"): ("write", {}),
+    ("post", "/v1/memories/last-recalled"): ("read", {"ids": []}),
     ("post", "/v1/memories/{memory_id}/drop"): ("write", {}),
     ("post", "/v1/import"): ("write", None),
     ("get", "/v1/export"): ("read", None),
@@ -103,7 +109,7 @@ async def test_nothing_is_served_without_a_token(server: Live) -> None:
         for (method, path), (_, body) in OPERATIONS.items():
             answer = await http.request(method, filled(path, "mem_1"), json=body)
             assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="memhold"')
-        for path in ("/mcp", "/openapi.json", "/v1/nothing", "/docs", "/redoc", "/"):
+        for path in ("/mcp", "/openapi.json", "/v1/nothing", "/docs/", "/redoc"):
             assert (await http.get(path)).status_code == 401, path
 
 
@@ -305,11 +311,14 @@ async def test_the_openapi_shows_examples_and_problems(server: Live) -> None:
             assert body is None or body["examples"], (method, path)
             good = next(found for code, found in operation["responses"].items() if code.startswith("2"))
             assert good["content"], (method, path)
-    assert said["components"]["schemas"]["Problem"]["required"] == ["type", "title", "status", "detail"]
+    schemas = said["components"]["schemas"]
+    assert schemas["ProblemDetails"]["required"] == ["type", "title", "status", "detail"]
+    assert {"line", "why"} <= schemas["Problem"]["properties"].keys()  # of an import
 
 
 async def test_the_examples_are_accepted(server: Live) -> None:
     said = await openapi(server)
+    service = await server.token((*OWN, "act"))
     async with server.client(await server.token(user="alice")) as http:
         tried = 0
         for path, item in said["paths"].items():
@@ -318,7 +327,8 @@ async def test_the_examples_are_accepted(server: Live) -> None:
                 for name, example in examples.items():
                     if "{" in path or name == "one":
                         continue
-                    answer = await http.request(method, path, json=example["value"])
+                    more = {"authorization": f"Bearer {service}"} if name == "of_a_service" else {}
+                    answer = await http.request(method, path, json=example["value"], headers=more)
                     assert answer.is_success, (path, name, answer.text)
                     tried += 1
         assert tried >= 8
@@ -342,3 +352,52 @@ async def test_metrics_and_health_name_nobody(server: Live) -> None:
         assert (ready.status_code, ready.json()["status"]) == (200, "ready")
         server.made.streams.end()
         assert (await http.get("/readyz")).status_code == 503
+
+
+async def test_a_person_finds_what_this_is_and_every_operation(server: Live) -> None:
+    said = await openapi(server)
+    async with server.client() as http:
+        for path in ("/", "/docs"):
+            page = await http.get(path)
+            assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+            # Nothing is loaded from anywhere, and nothing runs.
+            assert page.headers["content-security-policy"].startswith("default-src 'none'; style-src 'unsafe-inline'")
+            assert not re.search(r"<script|<img|<link|https?://|\ssrc=|\son\w+=", page.text)
+        first, docs = (await http.get("/")).text, page.text
+    assert "durable memory for AI agents" in first
+    linked = set(re.findall(r'href="([^"]+)"', first))
+    assert linked == {"/docs", "/ui", "/openapi.json", "/mcp", "/healthz", "/readyz"}
+    operations = [one["operationId"] for item in said["paths"].values() for one in item.values()]
+    assert re.findall(r'<details id="([^"]+)">', docs)
+    assert sorted(re.findall(r'<details id="([^"]+)">', docs)) == sorted(operations)
+    assert "<td><code>query</code></td><td>body" in docs
+    assert re.search(r'(?s)id="add_messages">.*?Answers [0-9, ]*201[0-9, ]*;', docs)
+
+
+async def test_metrics_tell_of_budgets_caches_and_cost() -> None:
+    async with live(settings={"rate_per_second": 1e-6, "rate_burst": 2}) as server:
+        async with server.client(await server.token(user="alice")) as http:
+            told = {"messages": [{"role": "user", "content": "tea"}]}
+            assert (await http.post("/v1/messages", json=told)).status_code == 201
+            assert (await http.post("/v1/recall", json={"query": "tea"})).status_code == 200
+            assert (await http.get("/v1/status")).status_code == 429
+        async with server.client() as http:
+            text = (await http.get("/metrics")).text
+    assert 'memhold_budget_refusals_total{budget="requests"} 1.0' in text
+    assert 'memhold_budget_refusals_total{budget="work"} 0.0' in text
+    [cached] = re.findall(r"^memhold_cache_bytes (\S+)$", text, re.MULTILINE)
+    assert float(cached) > 0
+    day = date(2026, 11, 22)
+    tallies = [
+        Tally(day=day, model="m", purpose="consolidate", calls=3, answered=2, input_tokens=100, nanousd=1_500_000_000),
+        Tally(day=day + timedelta(days=1), model="m", purpose="consolidate", calls=1, answered=1, output_tokens=7),
+    ]
+    shown = Metrics().text(Readiness(writes=True), streams=0, usage=tallies).decode()
+    for line in (
+        'memhold_model_calls_total{model="m",purpose="consolidate"} 4.0',
+        'memhold_model_calls_failed_total{model="m",purpose="consolidate"} 1.0',
+        'memhold_model_tokens_total{model="m",purpose="consolidate",way="in"} 100.0',
+        'memhold_model_tokens_total{model="m",purpose="consolidate",way="out"} 7.0',
+        'memhold_model_cost_usd_total{model="m",purpose="consolidate"} 1.5',
+    ):
+        assert line in shown

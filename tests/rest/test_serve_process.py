@@ -63,6 +63,19 @@ class Running:
 
 
 @contextmanager
+def until_ended(child: subprocess.Popen[str]) -> Iterator[Running]:
+    """A server that was started; it is killed at the end, whatever came of it."""
+    try:
+        yield Running(child)
+    finally:
+        child.kill()
+        child.wait()
+        for pipe in (child.stdout, child.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+@contextmanager
 def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
     command = [
         sys.executable,
@@ -83,14 +96,8 @@ def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
             "MEMHOLD_WORK_PER_SECOND": "100000", "MEMHOLD_WORK_BURST": "100000", **env,
         },
     )  # fmt: skip
-    try:
-        yield Running(child)
-    finally:
-        child.kill()
-        child.wait()
-        for pipe in (child.stdout, child.stderr):
-            if pipe is not None:
-                pipe.close()
+    with until_ended(child) as server:
+        yield server
 
 
 def test_it_serves_one_local_user_and_stops_clean(tmp_path: Path) -> None:
@@ -224,7 +231,6 @@ def _secret(made: Any) -> str:
         (("--host", "0.0.0.0", "--behind-proxy"), "make a token first"),
         (("--behind-proxy",), "make a token first"),
         (("--tls-cert", "x.pem"), "TLS needs both"),
-        (("--workers", "2"), "it must be 0 or 1"),
         (("--port", "70000"), "it must be 0 to 65535"),
         (("--host", "203.0.113.1"), "cannot listen"),
     ],

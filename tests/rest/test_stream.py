@@ -58,9 +58,13 @@ async def test_a_stream_begins_with_what_comes_now_unless_it_is_told(server: Liv
         async with http.stream("GET", "/v1/changes/stream") as answer:
             lines = answer.aiter_lines()
             assert (await anext(lines)).startswith("retry: ")
+            begun = await anext(lines)
             told = await alice.remember("after")
             found = [line async for line in _until_data(lines)]
             assert json.loads(found[-1][6:])["id"] == told.receipt.change_ids[0]
+        # A stream that broke before its first event goes on from where it began.
+        [again] = await events(http, 1, **{"last-event-id": begun.removeprefix("id: ")})
+        assert again[1]["id"] == told.receipt.change_ids[0]
         for wrong in ("x", "-1", "1" * 20):
             assert (await http.get("/v1/changes/stream", headers={"last-event-id": wrong})).status_code == 422
 
@@ -96,7 +100,7 @@ async def test_streams_are_counted_and_end_with_the_server() -> None:
                 assert (refused.status_code, refused.headers["retry-after"]) == (429, "10")
                 assert server.made.streams.open == 2
                 server.made.streams.end()
-                assert [[line async for line in each] for each in lines] == [[""], [""]]
+                assert [[line async for line in each] for each in lines] == [["id: 0", ""], ["id: 0", ""]]
             while server.made.streams.open:  # noqa: ASYNC110 - the server's own count
                 await asyncio.sleep(0)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.errors import InvalidInput
 from memhold.storage.postgres import statements
 from memhold.storage.postgres.statements import QUERIES
 from tests.postgres_server import Databases
@@ -167,8 +169,37 @@ async def test_every_table_with_a_scope_has_the_wall(database: str) -> None:
             " FROM pg_class AS c WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
             " AND EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = c.oid AND attname = 'namespace')"
         ).fetchall()
+        # The secret of its hashes stands in the table `store`, which no scope reaches: it is seen empty.
+        assert connection.execute("SELECT * FROM store").fetchall() == []
     assert {name for name, _, _ in found} == {*CONTENT, "namespace", "token"}
     assert all(walled and policy for _, walled, policy in found)
+
+
+async def test_residue_looks_through_every_value_of_every_table(database: str, tmp_path: Path) -> None:
+    async with AsyncMemhold.open(database, worker=False, mirror=str(tmp_path / "mirror")) as mem:
+        alice, other = mem.scope(user="alice", session="wépt"), mem.scope(namespace="acme", user="zoe", agent="canary")
+        await alice.add([{"role": "user", "content": "the wépt sea"}])
+        await alice.remember(attribute="wépt", value="Oslo")
+        await other.remember("it is wépt for zoe")
+        found = (await alice.residue("wépt")).found
+        # As it is, in JSON with escapes, and in another namespace's rows.
+        assert {name: found[name] for name in ("message", "memory", "session")} == {
+            "message": 3,
+            "memory": 4,
+            "session": 1,
+        }
+        assert set((await other.residue("canary")).found) == {"agent", "memory"}
+        with psycopg.connect(database) as connection:
+            connection.execute("CREATE TABLE later (namespace text, note bytea)")
+            connection.execute("INSERT INTO later VALUES ('acme', %s)", ("canary".encode("utf-16-le"),))
+        assert (await other.residue("canary")).found["later"] == 1
+        with pytest.raises(InvalidInput, match="at least 4"):
+            await alice.residue("abc")
+        await alice.forget(everything=True)
+        left = await mem.scope(namespace="acme", user="zoe").residue("wépt")
+        assert (set(left.found), left.files > 20) == ({"memory"}, True)
+        await other.forget(everything=True)
+        assert not (await other.residue("wépt")).found
 
 
 async def test_doctor_tells_of_a_damaged_mark_of_what_was_forgotten(database: str, databases: Databases) -> None:

@@ -34,11 +34,20 @@ class Ledger:
                 new += 1
         return new
 
+    async def keep(self, beside):
+        self.beside = [*getattr(self, "beside", []), beside]
+
     async def restore(self, restored):
         if restored.key in self.keys:
             return 0
         self.keys.add(restored.key)
         self.memories.append(restored.revisions)
+        return 1
+
+    async def place(self, placed):
+        if placed.key in self.keys:
+            return 0
+        self.keys.add(placed.key)
         return 1
 
     @property

@@ -21,6 +21,7 @@ from memhold.messages.own_calls import OwnCalls, is_own_tool
 from memhold.transfer.formats import detect
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
+from tests.transfer.samples import transcript_line
 
 RECORDED = Path(__file__).parent / "recorded"
 AGENTS = {"claude-code": "claude-code.jsonl", "codex": "codex.jsonl", "opencode": "opencode.json"}
@@ -77,7 +78,7 @@ async def test_each_line_is_whose_it_is(agent: str, ledger: Any, bring: Any) -> 
     question = '"What tea do I like?"' if agent == "opencode" else "What tea do I like?"
     assert said == [("user", question), ("assistant", "I look."), ("assistant", "It is done.")]
     assert (report.read, report.skipped) == (3, 0)
-    assert report.ignored > 0
+    assert sum(report.left_out.values()) > 0
     assert all(one["event_time"].year == 2025 for one in messages)
     assert (await bring(ledger, path, now=LATER)).added == 0
 
@@ -213,7 +214,7 @@ async def test_what_codex_puts_in_as_the_users_is_left_out(put: Any, ledger: Any
         ("tool", "done"),
         ("assistant", "Yes."),
     ]
-    assert report.ignored == 4
+    assert sum(report.left_out.values()) == 4
 
 
 async def test_what_opencode_has_not_finished_waits(put: Any, ledger: Any, bring: Any) -> None:
@@ -233,3 +234,20 @@ async def test_what_opencode_has_not_finished_waits(put: Any, ledger: Any, bring
     assert (await bring(ledger, put(doc=doc))).added == 2
     said = [(one["role"], one["content"]) for one in ledger.sessions["opencode:ses_1"]]
     assert said == [("user", "q"), ("assistant", "a"), ("assistant", None), ("tool", "no such file")]
+
+
+@pytest.mark.parametrize(("live", "origin"), [(True, "agent"), (False, "import")])
+async def test_what_an_agent_asked_of_its_subagent_is_not_the_users_word(put: Any, *, live: bool, origin: str) -> None:
+    asked = transcript_line("user", "u1", message={"role": "user", "content": "Always use tabs."})
+    side = transcript_line(
+        "user", "u2", isSidechain=True, agentId="a", message={"role": "user", "content": "Use tabs."}
+    )
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as memhold:
+        scope = memhold.scope(user="anna")
+        await scope.import_file(put([asked, side]), live=live)
+        said = [one.origin for name in ("s-1", "s-1:a") for one in await _lines(memhold, f"claude-code:{name}")]
+        assert said == ["user" if live else "import", origin]
+
+
+async def _lines(memhold: AsyncMemhold, session: str) -> Any:
+    return await memhold.scope(user="anna", session=session).messages()

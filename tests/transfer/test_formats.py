@@ -7,7 +7,7 @@ import pytest
 
 from memhold.errors import InvalidSetting, UnreadableImport
 from memhold.transfer.datasets import locomo_time, realmem_time
-from memhold.transfer.export import write_export
+from memhold.transfer.export import ExportFile
 from memhold.transfer.formats import READERS, detect
 from memhold.values.records import Scope
 from tests.transfer.samples import LOCOMO, REALMEM, conversation, said, transcript_line
@@ -17,7 +17,7 @@ SEOUL = timezone(timedelta(hours=9))
 
 def own_export(path):
     with path.open("wb") as out:
-        write_export(out, scope=Scope(), exported_at=datetime(2025, 1, 1, tzinfo=UTC), memhold="1")
+        ExportFile(out, scope=Scope(), exported_at=datetime(2025, 1, 1, tzinfo=UTC), memhold="1").end()
     return path
 
 
@@ -225,7 +225,7 @@ async def test_chatgpt_tools_pictures_and_hidden_nodes(put, ledger, bring):
         ),
         said("done", "assistant"),
     ]
-    assert report.ignored == 3
+    assert sum(report.left_out.values()) == 3
     assert ledger.all[2]["event_time"] == ledger.all[1]["event_time"]
 
 
@@ -260,7 +260,7 @@ async def test_claude_code_takes_what_was_said(put, ledger, bring):
         ]
     )
     report = await bring(ledger, path)
-    assert (report.read, report.ignored) == (4, 5)
+    assert (report.read, sum(report.left_out.values())) == (4, 5)
     assert ledger.said("claude-code:s-1") == ["text of u1", [use], [result]]
     assert ledger.said("claude-code:s-1:ag") == [[use]]
     first, second, _ = ledger.sessions["claude-code:s-1"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["context_command"]
 
-_TAKES = ("budget", "reserve", "strategy", "shape", "query", "tail", "crossover_turn_threshold", "model")
+_TAKES = ("budget", "reserve", "strategy", "shape", "query", "tail", "crossover_turn_threshold", "model", "also")
 
 
 @by_hand("context", takes=_TAKES)
@@ -62,6 +62,10 @@ def _say(found: Context) -> None:
     for slot in dict.fromkeys(one.slot for one in found.dropped):
         count = sum(one.count for one in found.dropped if one.slot == slot)
         click.echo(f"left out or shortened, {slot}: {count}", err=True)
+    for part in found.also:
+        whose = clean(f"{part.scope.namespace}, user {part.scope.user or 'nobody'}")
+        told = f"{len(part.shown)} shown, {sum(one.count for one in part.dropped)} left out"
+        click.echo(f"also of {whose}: {told}", err=True)
     for repair in found.repairs:
         click.echo(f"repaired: {repair}", err=True)
     for missing in missing_told(found.degraded, found.damaged):

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Stage", "demo_command", "run_demo"]
 
 USER = "mina"
+_KILLED = -signal.SIGKILL if hasattr(signal, "SIGKILL") else 1
+"""What a process returns that was killed; Windows gives it the code 1."""
 KILLED_AFTER = 30
 """Acknowledgements after which the importing process is killed; the conversation has more than twice as many."""
 NEEDLE = "QX7T2M"
@@ -125,9 +127,9 @@ def _killed_import(db: str, conversation: Path, stage: Stage) -> int:
         for line in child.stdout:
             acknowledged = int(line)
             if acknowledged == KILLED_AFTER:
-                child.send_signal(signal.SIGKILL)
+                child.kill()
     stage.say(f"  {acknowledged} messages were acknowledged before it died")
-    stage.expect("the process died by kill -9, in the middle", holds=child.returncode == -signal.SIGKILL)
+    stage.expect("the process died by kill -9, in the middle", holds=child.returncode == _KILLED)
     return acknowledged
 
 

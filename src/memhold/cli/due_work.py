@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import signal
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -85,24 +85,23 @@ def worker_command(common: CommonOptions, *, once: bool, consolidation: str | No
 
 
 @contextmanager
-def _signal_pipe() -> Iterator[int]:
-    """A pipe that the number of each signal is written to as it arrives.
+def _signal_pipe() -> Iterator[socket.socket]:
+    """A line that the number of each signal is written to as it arrives; a pair of sockets, as Windows wants it.
 
     A handler alone is not enough: where the signal comes just before a wait blocks, it runs when that wait is over.
     """
-    ear, mouth = os.pipe()
-    os.set_blocking(mouth, False)
-    before = signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
-    try:
-        yield ear
-    finally:
-        signal.set_wakeup_fd(before)
-        os.close(ear)
-        os.close(mouth)
+    ear, mouth = socket.socketpair()
+    with ear, mouth:
+        mouth.setblocking(False)
+        before = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+        try:
+            yield ear
+        finally:
+            signal.set_wakeup_fd(before)
 
 
-def _first_of(wanted: Sequence[signal.Signals], ear: int) -> signal.Signals:
-    while (number := os.read(ear, 1)[0]) not in wanted:
+def _first_of(wanted: Sequence[signal.Signals], ear: socket.socket) -> signal.Signals:
+    while (number := ear.recv(1)[0]) not in wanted:
         pass
     return signal.Signals(number)
 

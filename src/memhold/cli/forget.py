@@ -18,6 +18,7 @@ __all__ = ["forget_command"]
 _TAKES = (
     "item_id",
     "session",
+    "session_prefix",
     "kinds",
     "topics",
     "entities",
@@ -80,6 +81,8 @@ def _say(erasure: Erasure) -> None:
         click.echo(f"{len(erasure.hidden)} items {'would be hidden' if erasure.dry_run else 'are hidden'}")
     for item in (*erasure.messages, *erasure.memories, *erasure.hidden):
         click.echo(f"  {item}")
+    if erasure.below:
+        click.echo(f"of these, some stood in the namespaces below: {', '.join(erasure.below)}")
     if erasure.quotations:
         verb = "would lose" if erasure.dry_run else "lost"
         click.echo(f"messages that stay and {verb} a quotation of it: {len(erasure.quotations)}")

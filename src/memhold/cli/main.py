@@ -11,6 +11,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -57,6 +58,7 @@ OTHERS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "token": ("access_tokens", "Make, list and revoke tokens for a server."),
     },
     "Serving": {
+        "ui": ("ui", "Open the page on which memory is seen and set right."),
         "serve": ("serve", "Serve the store over HTTP."),
         "mcp": ("mcp", "Serve memory to an agent over MCP, on standard input and output."),
         "agent": ("agent", "Give a coding agent memory: its tools and its hooks."),
@@ -118,6 +120,18 @@ class _Sections(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click gives it
         return [name for commands in sections().values() for name in commands]
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], self.list_commands(ctx), n=2)
+            if not near:
+                raise
+            meant = " or ".join(repr(name) for name in near)
+            raise click.UsageError(f"{error.message} Did you mean {meant}?", ctx) from None
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         if (module := _PLACES.get(cmd_name)) is not None:
             found: click.Command = getattr(import_module(f"memhold.cli.{module}"), _attribute(cmd_name))
@@ -140,6 +154,7 @@ def _attribute(command: str) -> str:
 
 @click.group(
     cls=_Sections,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
     epilog="Every command on a store takes the options above, before or after its name."
     " 'memhold COMMAND --help' has an example.",
@@ -153,6 +168,10 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
     What was acknowledged is never lost, never silently stale, never somebody else's.
     """
     ctx.obj = options_of(ctx, options)
+    if ctx.invoked_subcommand is None:
+        from memhold.cli.overview import overview
+
+        overview(ctx.obj)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

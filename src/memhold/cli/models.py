@@ -11,6 +11,8 @@ from typing import IO, Any, Protocol
 import click
 
 from memhold.cli.options import CommonOptions
+from memhold.cli.output import table, wrapped
+from memhold.cli.paging import paged
 from memhold.providers.embedding.official import OFFICIAL, Official
 from memhold.values.errors import InvalidInput
 
@@ -20,7 +22,7 @@ Row = Mapping[str, Any]
 
 _WIDE = 400
 _OFFERED = ("name", "what", "mb", "licence", "there", "folder")
-_TESTED = ("model", "reachable", "tools", "form", "seconds", "usd_per_consolidation", "class", "text")
+_TESTED = ("model", "reachable", "tools", "form", "context", "seconds", "usd_per_consolidation", "class", "text")
 _USED = (
     "model",
     "purpose",
@@ -77,7 +79,7 @@ def _of_catalog(context: click.Context) -> ModelsCommands:
 def get(*, name: str | None, source: str, as_json: bool) -> None:
     """Fetch a published embedding, or list those that can be had, with size and licence."""
     if name is None:
-        _show([_offer(one) for one in OFFICIAL.values()], _OFFERED, as_json=as_json)
+        _show("embeddings", [_offer(one) for one in OFFICIAL.values()], _OFFERED, as_json=as_json)
         return
     model = OFFICIAL.get(name)
     if model is None:
@@ -105,7 +107,8 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
             rows, ("name", "label", "tier", "protocol", "context_window", "price_in", "price_out", "speed", "chains")
         )
         for note in notes:
-            click.echo(f"{note['level']}: {note['model']}: {note['text']}", err=True)
+            line = f"{note['level']}: {note['model']}: {note['text']}"
+            click.echo(wrapped(line) if sys.stderr.isatty() else line, err=True)
 
     @models.command("test")
     @click.argument("chain", default="consolidation")
@@ -115,8 +118,8 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
     def test(context: click.Context, *, chain: str, as_json: bool) -> None:
         """Call each link of CHAIN (or the model in one line); the form that works is kept in the store of --db."""
         rows = commands(context).test(chain)
-        _show(rows, _TESTED, as_json=as_json)
-        if not any(row["reachable"] and row["tools"] is not False for row in rows):
+        _show("models", rows, _TESTED, as_json=as_json)
+        if not any(row["reachable"] and row["tools"] is not False and row["class"] is None for row in rows):
             context.exit(1)
 
     @models.command("usage")
@@ -128,20 +131,16 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
     def usage(context: click.Context, *, days: int | None, by_day: bool, as_json: bool) -> None:
         """Show calls, tokens, failures and money by model and purpose."""
         rows = commands(context).usage(days=days, by_day=by_day)
-        _show(rows, ("day", *_USED) if by_day else _USED, as_json=as_json)
+        _show("usage", rows, ("day", *_USED) if by_day else _USED, as_json=as_json)
 
     @models.command("classify")
     @click.option("--file", "source", type=click.File(encoding="utf-8"), required=True, help="JSON lines; - for stdin.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON, a line for each line.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.pass_context
     def classify(context: click.Context, *, source: IO[str], as_json: bool) -> None:
         """Say what each error means: rows of kind, status, headers, body or error go in, and come out with `got`."""
         rows = commands(context).classify(source)
-        if as_json:
-            for row in rows:
-                click.echo(json.dumps(row, ensure_ascii=False))
-        else:
-            _table(list(rows), ("kind", "status", "got", "delay", "code", "rule"))
+        _show("errors", list(rows), ("kind", "status", "got", "delay", "code", "rule"), as_json=as_json)
 
     models.add_command(get)
     return models
@@ -193,23 +192,33 @@ def _of_store(context: click.Context, _: click.Parameter, path: str | None) -> N
         common.db = path
 
 
-def _show(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
+def _show(name: str, rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
+    """Print rows: one JSON object with them under their name, or a table."""
     if as_json:
-        click.echo(json.dumps(list(rows), ensure_ascii=False))
+        click.echo(json.dumps({name: list(rows)}, ensure_ascii=False))
     else:
-        _table(rows, columns)
+        with paged():
+            _table(rows, columns)
 
 
 def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    if sys.stdout.isatty():
+        # A row has more columns than a terminal has room for: behind the first two each says what it is.
+        told = [
+            [f"{name.replace('_', ' ')} {cell}" for name in columns[2:] if (cell := _cell(row.get(name))) != "-"]
+            for row in rows
+        ]
+        named = [[_cell(row.get(name)) for name in columns[:2]] for row in rows]
+        table(columns[:3], [[*two, " · ".join(rest)] for two, rest in zip(named, told, strict=True)], wide=1)
+        return
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*columns, box=None, pad_edge=False)
+    drawn = Table(*columns, box=None, pad_edge=False)
     for row in rows:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
+        drawn.add_row(*(_cell(row.get(column)) for column in columns))
     # A pipe has no width; cut columns would be lost there.
-    console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
-    console.print(table)
+    Console(width=_WIDE).print(drawn)
 
 
 def _cell(value: object) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from memhold.cli.paging import paged
 from memhold.ports.data_home import default_db
 from memhold.values.errors import NotAStore
 
@@ -32,6 +33,8 @@ __all__ = [
     "opened",
     "options_of",
     "resume_hint",
+    "shortened",
+    "store_is_there",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,13 +64,16 @@ class CommonOptions:
 
             click.echo(json.dumps(to_jsonable(value), ensure_ascii=False))
         else:
-            people()
+            with paged():
+                people()
 
 
 def common_options(run: F) -> F:
     """The options of the group and of every command; one that is given later wins."""
     options = (
-        click.option("--db", envvar="MEMHOLD_DB", metavar="PATH", help=f"The store. [default: {_short(default_db())}]"),
+        click.option(
+            "--db", envvar="MEMHOLD_DB", metavar="PATH", help=f"The store. [default: {shortened(default_db())}]"
+        ),
         click.option("--namespace", envvar="MEMHOLD_NAMESPACE", help="The isolation boundary. [default: default]"),
         click.option("--user", envvar="MEMHOLD_USER", help="Whose memory; absent means of no user."),
         click.option("--agent", envvar="MEMHOLD_AGENT", help="Which agent's; absent reads all of the user's."),
@@ -87,7 +93,8 @@ def common_options(run: F) -> F:
     return run
 
 
-def _short(path: str) -> str:
+def shortened(path: str) -> str:
+    """A path as people write it: their home folder as `~`."""
     home = str(Path.home())
     return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path
 
@@ -202,6 +209,15 @@ def need_store(common: CommonOptions) -> None:
         and not Path(common.db.removeprefix("sqlite:///")).expanduser().exists()
     ):
         raise NotAStore(f"there is no store at {common.db}; name it with --db, or add something first", path=common.db)
+
+
+def store_is_there(common: CommonOptions) -> bool:
+    """Whether `need_store` finds something."""
+    try:
+        need_store(common)
+    except NotAStore:
+        return False
+    return True
 
 
 def moment(text: str | None) -> datetime | None:

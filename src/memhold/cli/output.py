@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,11 +18,12 @@ from memhold.values.errors import InvalidInput, InvalidMessage, MemholdError, To
 if TYPE_CHECKING:
     from memhold.cli.options import CommonOptions
 
-__all__ = ["clean", "failed_line", "progress", "table"]
+__all__ = ["clean", "failed_line", "progress", "table", "wrapped"]
 
 LINE_SECONDS = 5.0
 """Between two lines that tell how far long work is, where there is no terminal to draw a bar on."""
 
+_ID = 36  # mem_ and 32 digits
 _IN_DATA = (InvalidMessage, TooLarge, UnreadableImport)
 
 
@@ -33,7 +36,8 @@ def clean(text: str, limit: int | None = None) -> str:
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int) -> None:
     """Rows for people: a table on a terminal, lines with tabs elsewhere.
 
-    Column `wide` takes what room is left; on a terminal the columns after it stand below its text.
+    Column `wide` takes what room is left; on a terminal the columns after it stand below its text. Where there is too
+    little room for that, each row is a paragraph: no word and no id is cut by a narrow column.
     """
     if not sys.stdout.isatty():
         for row in rows:
@@ -45,14 +49,65 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int) -
     from rich.table import Table
     from rich.text import Text
 
+    console = Console()
+    if _room(columns, rows, wide, console.width) < _least(columns, rows, wide):
+        _say_paragraphs(columns, rows, wide)
+        return
     drawn = Table(box=None, pad_edge=False, header_style="bold")
     for place, column in enumerate(columns[: wide + 1]):
         drawn.add_column(column, overflow="fold", no_wrap=place != wide, ratio=1 if place == wide else None)
     for row in rows:
-        below = " · ".join(cell for cell in row[wide + 1 :] if cell)
+        below = " · ".join(cell for cell in (_named(columns, row, wide) if not wide else row[wide + 1 :]) if cell)
         text = Text(row[wide]) + Text(f"\n{below}" if below else "", style="dim")
         drawn.add_row(*(Text(cell) for cell in row[:wide]), text)
-    Console().print(drawn)
+    console.print(drawn)
+
+
+def _named(columns: Sequence[str], row: Sequence[str], wide: int) -> list[str]:
+    """The cells behind the column `wide`, each with the name of its column."""
+    cells = zip(columns[wide + 1 :], row[wide + 1 :], strict=True)
+    return [
+        f"{name} {cell}" if cell and not cell.startswith(("mem_", "msg_", "chg_")) else cell for name, cell in cells
+    ]
+
+
+def _room(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: int, width: int) -> int:
+    """How many characters are left for the column `wide`, beside the others and two spaces between each."""
+    return width - sum(2 + max(len(name), *(len(row[at]) for row in rows)) for at, name in enumerate(columns[:wide]))
+
+
+def _least(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: int) -> int:
+    """How much room that column needs: for an id below it, or for its longest word."""
+    if len(columns) > wide + 1:
+        return _ID
+    return max(len(word) for row in (columns, *rows) for word in (row[wide].split() or [""]))
+
+
+def _say_paragraphs(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: int) -> None:
+    width = shutil.get_terminal_size().columns
+    for row in rows:
+        named = columns if all(cell.isdigit() for cell in row[1:wide]) else [""] * len(columns)
+        head = " · ".join(f"{name} {cell}".strip() for name, cell in zip(named[:wide], row[:wide], strict=True) if cell)
+        if head:
+            click.secho(wrapped(head, width), bold=True)
+        below = row[wide + 1 :] if wide else _named(columns, row, wide)
+        for text, dim in ((row[wide], False), *((cell, True) for cell in below)):
+            told = f"{named[wide]} {text}".strip() if not dim else text
+            for line in told.splitlines():
+                click.secho(wrapped(line, width, indent="  "), dim=dim)
+
+
+def wrapped(text: str, width: int | None = None, *, indent: str = "") -> str:
+    """A text broken between words so that it fits the terminal; a word that is longer stays whole.
+
+    Elsewhere than on a terminal it stays on its line.
+    """
+    if width is None and not sys.stdout.isatty():
+        return f"{indent}{text}"
+    room = width or shutil.get_terminal_size().columns
+    return textwrap.fill(
+        text, room, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from memhold.values.documents import Document, DocumentHits, DocumentPage, Docum
 from memhold.values.jsonable import to_jsonable
 from memhold.values.origins import named
 from memhold.values.records import Change, Memory, Message
+from memhold.values.sessions import SessionPage
 from memhold.verbs.declaration import Verb
 
 __all__ = ["as_json", "say_receipt", "show_answer"]
@@ -29,6 +30,7 @@ _DONE = {
     "pin": "pinned",
     "unpin": "unpinned",
     "undo": "undone; it touched",
+    "copy_session": "copied as",
     "end_session": "closed; its window is kept as",
 }
 """What a receipt is said to be, by verb."""
@@ -130,7 +132,9 @@ def _say_recall(found: Recall, arguments: Arguments) -> None:
             click.echo(f"  beside {place}, {message.seq}: {message.role}: {clean(message.text, _TEXT)}")
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
     sure = "" if found.confidence is None else f"; confidence {found.confidence:.2f}"
-    click.echo(f"{len(found.hits)} of {found.total}{rest}{sure}", err=True)
+    filled = len(found.hits) > found.total  # with the nearest, behind what a signal found
+    counted = f"{len(found.hits)} shown, {found.total} found" if filled else f"{len(found.hits)} of {found.total}"
+    click.echo(f"{counted}{rest}{sure}", err=True)
     if found.expected is not None:
         _say_expected(found.expected)
     if found.account is not None:
@@ -179,6 +183,8 @@ def _say_account(found: Recall, account: Mapping[str, Any]) -> None:
 
 def _shown(hit: Hit) -> str:
     marks: list[str] = [] if hit.state == "active" else [hit.state]
+    if hit.scope is not None:
+        marks.append(f"of {clean(hit.scope.namespace)}, user {clean(hit.scope.user or 'nobody')}")
     if hit.superseded_by is not None:
         marks.append(f"replaced by {hit.superseded_by}")
     marks += [f"no longer so since {one.since:%Y-%m-%d}: {clean(one.value, 60)}" for one in hit.outdated]
@@ -262,8 +268,32 @@ def _say_messages(messages: tuple[Message, ...] | Message, arguments: Arguments)
     if isinstance(messages, Message):
         _say_fields(messages, arguments)
         return
-    rows = [(str(m.seq), f"{m.event_time:%Y-%m-%d %H:%M}", m.role, clean(m.text, _TEXT), m.id) for m in messages]
+    rows = [(str(m.seq), f"{m.event_time:%Y-%m-%d %H:%M}", *_told(m), m.id) for m in messages]
     table(("#", "when", "role", "text", "id"), rows, wide=3)
+
+
+def _told(message: Message) -> tuple[str, str]:
+    """Who said what; of an item, which nobody said, its type."""
+    return (
+        ("(item)", clean(str(message.body.get("type"))))
+        if message.opaque
+        else (message.role, clean(message.text, _TEXT))
+    )
+
+
+def _say_sessions(page: SessionPage, _: Arguments) -> None:
+    rows = [
+        (
+            clean(one.name) or "(unnamed)",
+            str(one.messages),
+            f"{one.created_at:%Y-%m-%d %H:%M}",
+            f"{one.last_at:%Y-%m-%d %H:%M}",
+        )
+        for one in page.items
+    ]
+    table(("session", "messages", "began", "last"), rows, wide=0)
+    if page.cursor is not None:
+        click.echo(f"more with --cursor {page.cursor}", err=True)
 
 
 def _say_written_document(done: DocumentWrite, _: Arguments) -> None:
@@ -320,5 +350,6 @@ _BY_TYPE: Mapping[type, Callable[[Any, Arguments], None]] = {
     Message: _say_messages,
     Page: _say_page,
     Recall: _say_recall,
+    SessionPage: _say_sessions,
 }
 """How an answer of a type is printed, or a list of such; every other is printed field by field."""

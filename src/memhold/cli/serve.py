@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from functools import partial
 from typing import Any
 
 import click
@@ -21,7 +23,8 @@ __all__ = ["serve_command"]
 )
 @click.option("--host", metavar="ADDRESS", help="Where to listen. [default: setting, 127.0.0.1]")
 @click.option("--port", type=int, help="Its port; 0 takes a free one. [default: setting, 8484]")
-@click.option("--workers", type=int, help="0: due work is left to 'memhold worker'. [default: setting, 1]")
+@click.option("--workers", type=int, help="Processes that serve. [default: setting, 1]")
+@click.option("--upkeep/--no-upkeep", default=None, help="Without: due work is left to 'memhold worker'.")
 @click.option(
     "--insecure-loopback", is_flag=True, default=None, help="Every account of this machine may ask without a token."
 )
@@ -56,7 +59,7 @@ def serve_command(
     for --namespace, --user and --agent, and keeps it in a file that only this account can read: the library, this
     command line and 'memhold mcp' find it there. With tokens ('memhold token create') each request brings its own.
     Beyond loopback it refuses to start without tokens and without TLS or --behind-proxy. Ctrl-C or SIGTERM ends it:
-    what runs ends first. SIGHUP reads the catalog anew.
+    what runs ends first. SIGHUP reads the catalog anew, with workers the settings of the server too.
     """
     if _on_the_line("db"):
         no_secret(common.db, "the list of processes for as long as it serves")
@@ -70,14 +73,20 @@ def serve_command(
     given |= {"allow_hosts": ",".join(allow_hosts)} if allow_hosts else {}
     given |= {"allow_origins": ",".join(allow_origins)} if allow_origins else {}
     settings = load_serve_settings(given)
-    set_up_logs(settings.log_format)
+    set_up_logs(settings.log_format, process=os.getpid() if settings.workers > 1 else None)
     local = Scope(namespace=common.namespace, user=common.user, agent=common.agent, actor=common.actor)
     opened = {} if consolidation is None else {"consolidation": consolidation}
 
     def ready(url: str) -> None:
         common.show({"url": url}, lambda: click.echo(f"{url} (REST under /v1, MCP at /mcp); Ctrl-C stops", err=True))
 
-    asyncio.run(serve(common.db, settings, opened=opened, local=local, ready=ready))
+    if settings.workers == 1:
+        asyncio.run(serve(common.db, settings, opened=opened, local=local, ready=ready))
+        return
+    from memhold.server.supervising import serve_with_workers
+
+    load = partial(load_serve_settings, given)
+    asyncio.run(serve_with_workers(common.db, load, opened=opened, local=local, ready=ready))
 
 
 def _on_the_line(name: str) -> bool:

@@ -11,7 +11,7 @@ import click
 from memhold._version import __version__
 from memhold.cli.declared_commands import by_hand
 from memhold.cli.options import CommonOptions, command, need_store, opened
-from memhold.cli.output import clean, progress, table
+from memhold.cli.output import clean, progress, table, wrapped
 from memhold.values.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -100,10 +100,10 @@ def migrate_command(common: CommonOptions, source: str, target: str) -> None:
 @command("doctor", example="memhold doctor --db memory.db")
 @click.option(
     "--repair",
-    type=click.Choice(["clock"]),
-    help="Mend it: 'clock' dates as of now what a clock that was ahead dated later.",
+    type=click.Choice(["clock", "rows"]),
+    help="Mend it: 'clock' dates as of now what a clock that was ahead dated later; 'rows' erases what is damaged.",
 )
-def doctor_command(common: CommonOptions, repair: Literal["clock"] | None) -> None:
+def doctor_command(common: CommonOptions, repair: Literal["clock", "rows"] | None) -> None:
     """Look for damage, and say what to do.
 
     Files and their modes, disk room, pages, keys, rows, orphans, the ledger, the clock, every words index and the table
@@ -114,11 +114,13 @@ def doctor_command(common: CommonOptions, repair: Literal["clock"] | None) -> No
 
     need_store(common)
     found = examine_file(common.db)
-    if not any(finding.check in {"integrity", "open", "versions"} and finding.severity == "wrong" for finding in found):
+    unfit = {"open", "versions"} if repair == "rows" else {"integrity", "open", "versions"}
+    if not any(finding.check in unfit and finding.severity == "wrong" for finding in found):
         with opened(common) as (mem, _), progress(common, "doctor") as bar:
             # Opening may have mended something (the ledger): what was found before counts too.
             later = mem.admin.doctor(repair=repair, progress=bar)
-        found = tuple(one for one in found if one.check != repair)
+        mended = {"rows", "integrity", "orphans"} if repair == "rows" else {repair}
+        found = tuple(one for one in found if one.check not in mended)
         found = (*found, *(finding for finding in later if finding not in found))
     found = (*found, *_of_notes(common))
     wrong = any(finding.severity == "wrong" for finding in found)
@@ -131,6 +133,7 @@ def doctor_command(common: CommonOptions, repair: Literal["clock"] | None) -> No
 def _of_notes(common: CommonOptions) -> tuple[Finding, ...]:
     """What is to be said of the notes that hooks of coding agents left, now that those that can be were taken in."""
     from memhold.faces.agents.spool import look_at, spool_of
+    from memhold.ports.file_modes import open_to_others
     from memhold.ports.maintenance import Finding
 
     spool = spool_of(common.db)
@@ -145,7 +148,7 @@ def _of_notes(common: CommonOptions) -> tuple[Finding, ...]:
         for places, what, advice in rows
         for place in places
     ]
-    if spool.is_dir() and spool.stat().st_mode & 0o077:
+    if spool.is_dir() and open_to_others(spool) is not None:
         what, advice = "others may read which transcripts are noted", f"chmod 700 {spool}"
         found.append(Finding(check="hooks", severity="wrong", what=what, advice=advice, where=str(spool)))
     return tuple(found)
@@ -165,8 +168,8 @@ def _say_findings(common: CommonOptions, found: tuple[Finding, ...]) -> None:
     for finding in found:
         mark = click.style(finding.severity, fg="red" if finding.severity == "wrong" else "yellow")
         where = f" ({clean(finding.where)})" if finding.where else ""
-        click.echo(f"{mark} {finding.check}: {clean(finding.what)}{where}")
-        click.echo(f"  what to do: {clean(finding.advice)}")
+        click.echo(wrapped(f"{mark} {finding.check}: {clean(finding.what)}{where}"))
+        click.echo(wrapped(f"what to do: {clean(finding.advice)}", indent="  "))
     if not found:
         click.echo("nothing is wrong")
 
@@ -343,15 +346,18 @@ def residue_command(common: CommonOptions, given: dict[str, Any]) -> None:
     with opened(common) as (_, scope):
         found = scope.residue(**given)
     theirs = holding(spool_of(common.db), given["text"])
-    common.show({**to_jsonable(found), "transcripts": theirs}, lambda: _say_residue(found, theirs))
+    common.show({**to_jsonable(found), "transcripts": theirs}, lambda: _say_residue(common.db, found, theirs))
     if found.found:
         raise click.exceptions.Exit(1)
 
 
-def _say_residue(residue: Residue, theirs: tuple[str, ...]) -> None:
+def _say_residue(location: str, residue: Residue, theirs: tuple[str, ...]) -> None:
     for name, count in residue.found.items():
         click.echo(f"{name}: {count} times")
     if not residue.found:
-        click.echo(f"nowhere in {residue.files} files ({residue.bytes:,} bytes)")
+        from memhold.wiring.postgres import is_postgres
+
+        kind = "tables" if is_postgres(location) else "files"
+        click.echo(f"nowhere in {residue.files} {kind} ({residue.bytes:,} bytes)")
     for path in theirs:
         click.echo(f"the agent's own transcript holds it: {clean(path)}")

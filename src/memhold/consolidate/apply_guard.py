@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from memhold.consolidate.snapshot import Snapshot
 from memhold.journal.archive import RAW_CHARS
-from memhold.journal.windows import When, due_at, kept_from, weight
+from memhold.journal.windows import When, due_at, kept_from, spoken, weight
 from memhold.ports.stores import Ids, Lease
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.errors import Attempt
@@ -78,7 +78,7 @@ def standing(tx: ReadTx, snapshot: Snapshot, hold: ApplyGuard) -> tuple[Session 
         return None, "stale"
     if session.rev != snapshot.session.rev:
         # Forgetting touched the window: the answer holds only if what is there now is what was read.
-        now = tx.messages(session.name, after=session.cursor, until=snapshot.messages[-1].seq)
+        now = spoken(tx.messages(session.name, after=session.cursor, until=snapshot.messages[-1].seq))
         if [message.id for message in now] != [message.id for message in snapshot.messages]:
             return None, "stale"
     return session, "done"
@@ -92,7 +92,7 @@ def plain_attempts(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
 
 def move(tx: WriteTx, session: Session, last: int, means: Means) -> None:
     """The cursor moves past the window; the prompt keeps its last turns; what still waits is due in its time."""
-    live = tx.messages(session.name, after=session.window_start)
+    live = spoken(tx.messages(session.name, after=session.window_start))
     kept = min(kept_from(live, means.when.keep), last)
     moved = replace(
         session,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from memhold.asking.prompts import prompt
+from memhold.asking.room import LEAST_ANSWER_TOKENS
 from memhold.consolidate.contract import Frame, save_memory
 from memhold.consolidate.grounding import Line
 from memhold.consolidate.snapshot import shown
@@ -20,8 +21,6 @@ from memhold.values.records import Memory, Message
 __all__ = ["frame_of", "lines_of", "only_recalled", "pieces_of", "quoted_in", "request"]
 
 MAX_ANSWER_TOKENS = 4_096
-LEAST_ANSWER_TOKENS = 2_000
-"""What a memory of a few lines may take; that of a longer window is no longer than the window."""
 PURPOSE = "consolidation"
 RECALLED = "(recalled memory)"
 OWN_TOOLS = frozenset({"recall", "get_context", "memory_history", "memory_status"})

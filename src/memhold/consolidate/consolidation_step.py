@@ -14,7 +14,7 @@ from memhold.consolidate.parts import Asking
 from memhold.consolidate.raw import apply_raw, set_aside
 from memhold.consolidate.snapshot import FRONT, Snapshot, redo_snapshot, torn_messages, waiting_raw, window_snapshot
 from memhold.journal.archive import archive
-from memhold.journal.windows import due_at, skipped
+from memhold.journal.windows import due_at, skipped, spoken
 from memhold.ports.models import ModelChain, TaskFailed, UsageBook
 from memhold.ports.stores import Clock, Lease, Priority, Store
 from memhold.ports.transaction import ReadTx, WriteTx
@@ -203,8 +203,8 @@ class Consolidation:
         session = tx.find_session(session_id)
         if session is None:
             return
-        if session.cursor < session.last_seq and not tx.messages(session.name, after=session.cursor, limit=1):
-            # All that waited was forgotten.
+        if session.cursor < session.last_seq and not spoken(tx.messages(session.name, after=session.cursor)):
+            # All that waited was forgotten, or is no turn.
             session = replace(session, cursor=session.last_seq, pending_tokens=0, rev=session.rev + 1)
             tx.put_session(session)
         at = due_at(session, self._means.when, tx.now)

@@ -24,6 +24,7 @@ from memhold.facts.keys import canonical, compare, nothing, wording
 from memhold.facts.quotes import MAX_SENTENCE
 from memhold.ports.models import Rejected
 from memhold.text.analysis import analyse, language_of
+from memhold.text.contrasts import swapped
 from memhold.text.details import Detail, content_terms, details, holds
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 from memhold.text.korean import nominalised_in
@@ -46,7 +47,7 @@ SAID_GRAMS: Final = 0.5
 """The same in scripts without spaces, where a particle changes two grams of three."""
 MOST_CITED: Final = 12
 """Most lines that are cited anew for one statement."""
-_ROLES: Final = frozenset({"user", "assistant", "tool", "system"})
+_ROLES: Final = frozenset({"user", "assistant", "tool", "system", "ユーザー", "사용자", "用户", "用戶"})
 _AGAINST = re.compile(
     r"(?i)\b(?:dislike|hate|avoid|allerg|intoleran|unverträg|refus|against|stop|quit|former|ex-|no longer|least|"
     r"end|gave up|fear|"
@@ -293,15 +294,29 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
         if reason is None:
             return _found([*chosen, *_confirming(chosen, cited)], _standing(claim, chosen))
     others = _on(claim, lines)
-    if _said(claim, others) and _missing(claim, others, lines) is None:
-        return _found(others, _standing(claim, others))
+    if _said(claim, others):
+        reason = _missing(claim, others, lines)
+        if reason is None:
+            return _found(others, _standing(claim, others))
+        if reason == _OF_ANOTHER and _told_about(claim, _own_names(lines), lines)[0]:
+            # No conclusion of a third person either, where a line says of whom it is.
+            return Finding(standing=None, reason=reason)
     own = [line for line in cited if line.own]
     reason = _missing(claim, cited, lines) or (None if own else "no line says it")
     if reason is not None:
         return Finding(standing=None, reason=reason)
+    if claim.value and not claim.known and _says_another(claim, own, lines):
+        return Finding(standing=None, reason="its line says another")
     if claim.value and _translated(claim, cited):
         return Finding(standing=None, reason="in another script than it was said in")
     return Finding(standing="inferred", places=tuple(line.place for line in cited[:MOST_CITED]))
+
+
+def _says_another(claim: Claim, cited: Sequence[Line], lines: Sequence[Line]) -> bool:
+    """Whether a cited line names the attribute, and no line a word of the value: "allergy: nuts" of one to prawns."""
+    value, named = _terms(claim.core, claim.language), _terms(claim.frame, claim.language)
+    held = frozenset(term for line in lines for term in _terms(line.text, claim.language))
+    return bool(value) and not value & held and any(named & _terms(line.text, claim.language) for line in cited)
 
 
 def _points(claim: Claim) -> bool:
@@ -326,9 +341,40 @@ _LIKED = re.compile(
 
 
 def _standing(claim: Claim, lines: Sequence[Line]) -> Standing:
-    """Said, but that something is liked best only where a line speaks of liking: else that is a conclusion."""
+    """Said, but that something is liked best only where a line speaks of liking: else that is a conclusion.
+
+    So is a bare number under an attribute of which its lines do not speak: "age: 3" of "my third term".
+    """
+    if claim.value and not claim.known and _counts_a_thing(claim, lines):
+        return "inferred"
     liked = claim.known or _FAVORITE.search(claim.frame) is None or any(_LIKED.search(line.text) for line in lines)
     return "said" if liked else "inferred"
+
+
+_AGE = re.compile(r"(?i)\b(?:age|alter|âge|edad|età|idade|leeftijd|ålder|alder|возраст)\b|나이|연세|年齢|年龄|年齡|歳")
+_YEARS = re.compile(r"\s*(?:살|세|歳|才|岁|歲)")
+
+
+def _counts_a_thing(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a value is a number alone that counts something else in its lines than its attribute names."""
+    wanted = quantities(claim.core)
+    if len(wanted) != 1 or wanted[0].unit is not None or wanted[0].text != claim.core.strip():
+        return False
+    named, age = _terms(claim.frame, claim.language), _AGE.search(claim.frame) is not None
+    seen = False
+    for line in lines:
+        for held in quantities(line.text):
+            if not held.values & wanted[0].values:
+                continue
+            seen = True
+            rest = normal_form("NFC", line.text)[held.start + len(held.text) :]
+            behind = re.match(r"\s*([^\W\d_]+)", rest)
+            counted = frozenset[str]() if behind is None else _terms(behind[1], claim.language)
+            if not counted or counted & named or named & _terms(line.text, claim.language):
+                return False
+            if age and (held.unit == "year" or _YEARS.match(rest)):
+                return False
+    return seen
 
 
 def _denies(claim: Claim, line: Line) -> bool:
@@ -395,6 +441,8 @@ def _said(claim: Claim, lines: Sequence[Line]) -> bool:
     if not wanted:
         # Function words, a sign or one letter: they stand there to the letter, or nowhere.
         return any(_literally(claim.core, line.text) for line in lines)
+    if claim.value and _UNSPACED.search(claim.core) and all(len(term) == 1 for term in wanted):
+        return any(_literally(claim.core, line.text) for line in lines)
     share = _share(claim.told, lines, claim.language)
     grams = sum(not term.isascii() and len(term) <= 2 for term in wanted) * 2 > len(wanted)
     if share >= (SAID_GRAMS if grams else SAID_VALUE if claim.value else SAID):
@@ -437,17 +485,27 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "a number that no line has"
     if any(not _place_stands(place, lines) for place in _ordinals(claim.core)):
         return "a number that no line has"
+    if swapped(claim.core, " ".join(line.text for line in lines)):
+        return "the other of two that exclude each other"
+    numbers = list(_numbers_of(claim.core, said)) if claim.value else []
+    if len(numbers) == 1 and _bound_elsewhere(claim.frame, numbers[0], lines, claim.language):
+        return "a number of something else"
     if not all(_name_stands(detail, lines, window) for detail in _names_of(claim, window)):
         return "a name that no line has"
+    if _other_place(claim.core, lines, window):
+        return "a place that no line has"
     if claim.about and not _about_stands(claim.about, window):
         return "of somebody of whom no line speaks"
     if _other_subject(claim, lines, window):
-        return "said of somebody else"
+        return _OF_ANOTHER
     if any(_from_for_to(claim.core, line.text) for line in lines):
         return "the other way round"
     if _turned(claim, lines, window):
         return "a yes for a no, or a no for a yes"
     return None
+
+
+_OF_ANOTHER: Final = "said of somebody else"
 
 
 def _numbers_of(text: str, dates: Sequence[tuple[int, int]]) -> Iterator[Quantity]:
@@ -509,6 +567,8 @@ def _number_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool:
             if held.values & wanted.values and (wanted.unit is None or held.unit in {None, wanted.unit}):
                 if wanted.unit is None and not _same_counted(claim, wanted, line, held):
                     continue
+                if _scale(claim, wanted) != _scale(line.text, held) != "" != _scale(claim, wanted):
+                    continue  # degrees of two scales
                 mine, theirs = _after(claim, wanted), _after(line.text, held)
                 if mine.rate and theirs.rate and mine.rate != theirs.rate:
                     continue
@@ -559,19 +619,112 @@ def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> b
     Where it has a unit in the line, the word behind it in the claim stands there too; where both count something square
     or new or other, so do the words behind that.
     """
+    if _counts_else(claim, wanted, line.text, held):
+        return False
     mine = _BEHIND.match(normal_form("NFC", claim)[wanted.start + len(wanted.text) :])
     if mine is None or mine[1].casefold() in EVIDENCE:
         return True
     if held.unit not in {None, *_COUNTED}:
-        return mine[1].casefold() in line.text.casefold()
+        word, text = mine[1].casefold(), line.text.casefold()
+        counted = [
+            one for one in quantities(text) if re.match(rf"\s*{re.escape(word)}", text[one.start + len(one.text) :])
+        ]
+        return word in text and (not counted or any(one.values & wanted.values for one in counted))
     theirs = _BEHIND.match(normal_form("NFC", line.text)[held.start + len(held.text) :])
     if theirs is None or theirs[1].casefold() != mine[1].casefold() or not (theirs[2] and mine[2]):
         return True
     one, other = mine[2].casefold(), theirs[2].casefold()
-    return one in EVIDENCE or other in EVIDENCE or one[:3] == other[:3]
+    return (
+        one in EVIDENCE
+        or other in EVIDENCE
+        or one[: 2 if _UNSPACED.match(one) else 3] == other[: 2 if _UNSPACED.match(one) else 3]
+    )
 
 
 _BEHIND = re.compile(r"\s*([^\W\d_]{3,})(?:\s+([^\W\d_]{3,}))?")
+
+
+def _bound_elsewhere(frame: str, wanted: Quantity, lines: Sequence[Line], language: str) -> bool:
+    """Whether what an attribute names is counted by another number, in every line that has this one.
+
+    "240 loaves on weekdays and 400 on a Saturday": the loaves on a weekday are not 400. Of two clauses with a number
+    each, a later one that names the attribute has its own: "85 a night, 120 in high season".
+    """
+    named = frozenset(term for term in _terms(frame, language) if len(term) > 1)
+    having = [line for line in lines if any(one.values & wanted.values for one in quantities(line.text))]
+    return bool(named) and bool(having) and all(_counts_other(named, wanted, line.text, language) for line in having)
+
+
+def _counts_other(named: frozenset[str], wanted: Quantity, text: str, language: str) -> bool:
+    plain = normal_form("NFKC", text)
+    mine = behind = False
+    for clause in filter(None, CLAUSE.split(plain)):
+        held = quantities(clause)
+        equal = [one for one in held if one.values & wanted.values]
+        shared = named & _terms(clause, language)
+        for one in held:
+            next_words = re.match(r"\W*(\w+)(?:\W+\w+){0,2}", clause[one.start + len(one.text) :])
+            if next_words is None:
+                continue
+            if one in equal and named & _terms(next_words[0], language):
+                return False
+            behind |= one not in equal and wanted.unit is None and bool(named & _terms(next_words[1], language))
+        if equal and shared and not behind:
+            return False
+        if not equal and mine and shared and any(one.unit in {None, wanted.unit} for one in held):
+            return wanted.unit is not None
+        mine |= bool(equal)
+    return behind
+
+
+_PLACES = re.compile(
+    r"(?P<noun>[가-힣]{2,6}?)(?P<mark>에서)(?![가-힣])|(?P<ja>[\u3400-\u9fff\u30a0-\u30ff]{2,8})(?P<ja_mark>で|から|へ)"
+)
+
+
+def _other_place(core: str, lines: Sequence[Line], window: Sequence[Line]) -> bool:
+    """Whether a noun that is marked as a place stands in no line, where a line has another with the same mark."""
+    within = " ".join(line.text for line in window)
+    there = {
+        (one["noun"] or one["ja"], one["mark"] or one["ja_mark"])
+        for line in lines
+        for one in _PLACES.finditer(line.text)
+    }
+    for one in _PLACES.finditer(core):
+        noun, mark = one["noun"] or one["ja"], one["mark"] or one["ja_mark"]
+        if noun not in within and any(other == mark and held not in core for held, other in there):
+            return True
+    return False
+
+
+_SCALE = re.compile(r"\s?(?:°|degrees?|grad|degrés?|grados?)?\s?(?P<letter>[cf])(?:elsius|ahrenheit)?\b", re.IGNORECASE)
+
+
+def _scale(text: str, number: Quantity) -> str:
+    """The scale of degrees behind a number: "c", "f", or none."""
+    found = _SCALE.match(normal_form("NFKC", text)[number.start + len(number.text) :]) if number.unit == "°" else None
+    return found["letter"].casefold() if found is not None else ""
+
+
+_SHARES: Final = frozenset("割倍回次번배号층階시時")
+"""What a number of Chinese, Japanese or Korean counts when it is no thing: times, tenths, floors."""
+
+
+def _counts_else(claim: str, wanted: Quantity, text: str, held: Quantity) -> bool:
+    """Whether a number counts times or tenths on one side, and something else on the other."""
+    mine, theirs = _counter(claim, wanted), _counter(text, held)
+    if wanted.unit is None and held.unit not in {None, *_COUNTED} and _UNSPACED.match(mine):
+        return True
+    return mine != theirs and bool({mine, theirs} & _SHARES) and not mine.isascii() and not theirs.isascii()
+
+
+def _counter(text: str, number: Quantity) -> str:
+    """The character behind a number; a native Korean one is read with its counter."""
+    if number.spelled and number.text[-1:] >= "\uac00":
+        return number.text.split()[-1][-1:]
+    return normal_form("NFKC", text)[number.start + len(number.text) :].lstrip()[:1]
+
+
 _COUNTED: Final = frozenset({"second", "minute", "hour", "day", "night", "week", "month", "year"})
 """Units that a number may leave out where it is said ("I'm 34"): of money and measures none is supplied."""
 
@@ -594,7 +747,9 @@ def _calendar_stands(word: str, lines: Sequence[Line]) -> bool:
     """Whether a line names that month or weekday, or speaks of a day in it."""
     if any(word in calendar_words(_ON_DAYS.sub(r"\1", line.text)) for line in lines):
         return True
-    days = [days for line in lines for days in days_of(line.text, line.at)]
+    # The day on which a line was said counts where no line names another month or weekday.
+    first = int(any(calendar_words(line.text) for line in lines))
+    days = [days for line in lines for days in days_of(line.text, line.at)[first:]]
     return any(word in calendar_names(start) for start, end in days if (end - start).days <= 31)
 
 
@@ -721,22 +876,38 @@ def _other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) 
     said = [
         one
         for one in told
-        if (nearest >= NEAR and _overlap(value, one.text, claim.language) >= nearest)
+        if (
+            nearest >= (NEAR_GRAMS if _UNSPACED.search(value) else NEAR)
+            and _overlap(value, one.text, claim.language) >= nearest
+        )
         or (one.first and _TAKEN_UP.search(one.text) and _begun(claim.frame, one.text))
     ]
     if about:
         return bool(said) and (all(_not_of(about, one) for one in said) or _reversed(claim, said))
+    if _done_to_the_user(claim, told):
+        return True
     whole = claim.whole.casefold()
     spoken = " ".join(line.text for line in lines)
 
     def of_another(one: Told) -> bool:
         if (claim.value and _named_thing(claim.frame, one.text)) or claim.before & one.who:
             return False
-        thing = one.thing and (not claim.value or _begun(claim.frame, spoken) or _MONEY.search(claim.core) is not None)
+        thing = one.thing and (
+            not claim.value
+            or _UNSPACED.search(one.text) is not None
+            or _begun(claim.frame, spoken)
+            or _MONEY.search(claim.core) is not None
+        )
         return bool(one.who) and not one.first and not thing and not _named_in(one.who, whole, claim)
 
     if said and all(of_another(one) for one in said):
         return True
+    # What another did in 1978, the user did not, though they took it up later.
+    dates = [span for _, _, span in named_days(claim.core, lines[0].at)]
+    for number in _numbers_of(claim.core, dates):
+        held = [one for one in told if any(number.values & other.values for other in quantities(one.text))]
+        if held and not claim.value and all(of_another(one) and not one.thing for one in held):
+            return True
     if any(one.first and _TAKEN_UP.search(one.text) for one in said):
         return False
     predicate = _predicate(claim)
@@ -783,14 +954,43 @@ def _told_about(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> 
         return frozenset(claim.about.casefold().split()) - names if claim.about else frozenset(), claim.core
     if _of_the_user(claim.core, window):
         return frozenset(), claim.told
-    first = _SUBJECT_NAME.match(claim.core)
     known = names_in(line.text for line in window if line.own)
+    wide = _WIDE_SUBJECT_NAME.match(claim.core)
+    if wide is not None and wide["name"] not in names and _of_whom_they_speak(wide["name"], claim.language, window):
+        return frozenset({wide["name"]}), claim.core[wide.end() :]
+    first = _SUBJECT_NAME.match(claim.core)
     if first is None or claim.language == "german" or first["name"].casefold() not in known - names:
         return None, ""
     return frozenset({first["name"].casefold()}), claim.core[first.end() :]
 
 
+def _of_whom_they_speak(name: str, language: str, window: Sequence[Line]) -> bool:
+    """Whether a clause of the user's is marked to be about that word."""
+    return any(name in one.who for line in window if line.own for one in told_of(line.text, language))
+
+
+_WIDE_SUBJECT_NAME = re.compile(r"\W*(?P<name>[^\W\d_]{1,6}?)(?:さん|씨)?(?:이?(?:은|는|가)\s|이\s|は|が)")
 _SUBJECT_NAME = re.compile(r"\W*(?P<name>[A-Z\u00c0-\u00de]\w+)\s+(?=[a-zà-ÿ])")
+
+
+_MY_OBJECT: Final = r"me|us|mir|mich|uns|m['’]|nous|nos|мне|нам"
+_OWN_RETURN = re.compile(
+    r"(?i)\b(?:sich|se|s['’]|si|zich|sig|was|were|been|got|gets|received|wurde|bek\w+|has been|by|from|von|par|por)\b"
+)
+
+
+def _done_to_the_user(claim: Claim, told: Sequence[Told]) -> bool:
+    """Whether the user does in a claim what somebody does to them in the lines: "the bank lent me 60,000"."""
+    first = re.match(
+        r"\W*(?:(?:has|have|had|hat|a|ha)\s+)?(\w{3,})",
+        claim.told if _ROLE.match(claim.core) else claim.core.partition(" ")[2],
+    )
+    if claim.value or first is None or _OWN_RETURN.search(claim.core):
+        return False
+    verb = re.escape(first[1][:5])
+    held = [one for one in told if re.search(rf"(?i)\b{verb}\w*", one.text)]
+    object_of = rf"(?i)\b{verb}\w*\s+(?:{_MY_OBJECT})\b|\b(?:{_MY_OBJECT})\s?{verb}"
+    return bool(held) and all(re.search(object_of, one.text) and not _I_DO.match(one.text) for one in held)
 
 
 def _reversed(claim: Claim, said: Sequence[Told]) -> bool:
@@ -820,6 +1020,8 @@ def _named_words(claim: Claim, names: frozenset[str], window: Sequence[Line]) ->
             yield one.text
 
 
+NEAR_GRAMS: Final = 0.3
+"""The same in pairs of characters, of which an ending makes new ones."""
 NEAR: Final = 0.5
 """The share of a claim's words that the clause which says it has at least."""
 _TAKEN_UP = re.compile(
@@ -862,9 +1064,14 @@ def _named_in(who: frozenset[str], whole: str, claim: Claim) -> bool:
     for subject in who:
         if any(word == subject or (len(subject) > 4 and word[:5] == subject[:5]) for word in words):
             return True
+        if _UNSPACED.search(subject) and subject in whole:
+            return True
         if claim.frame and compare(canonical("user", subject), canonical("user", claim.frame)).same == "same":
             return True
     return False
+
+
+_UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
 def _begun(frame: str, clause: str) -> bool:
@@ -896,6 +1103,8 @@ def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool
         return not any(
             negates(one, within) or any(word.casefold() not in own for word in _AGAINST.findall(one)) for one in told
         )
+    if _only_passed_over(claim, lines):
+        return True
     if _AGAINST.search(claim.whole) is not None:
         return False
     over = _ENDED.search(claim.whole) is not None
@@ -907,7 +1116,29 @@ def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool
         elif clause.rstrip()[-1:] not in "?？":
             denied |= shared
     denied -= affirmed
-    return len(denied) * 3 >= max(1, len(wanted)) and bool(denied)
+    # Of pairs of characters an ending makes new ones, which no clause has.
+    return len(denied) * (4 if _UNSPACED.search(claim.told) else 3) >= max(1, len(wanted)) and bool(denied)
+
+
+_PASSED_OVER = re.compile(
+    r"(?i)(?:instead of|rather than|in place of|statt|anstelle(?: von)?|anstatt|au lieu d['’eu]e?|plutôt que"
+    r"|en lugar de|en vez de|anziché|invece di|in plaats van|i stället för|вместо)\s+(?:\w+\s+){0,2}?\Z"
+)
+_FOR_ANOTHER = re.compile(r"\s*(?:대신|の代わり|而不是)")
+
+
+def _only_passed_over(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a value stands only where something else was taken in its place: "the Skoda instead of the Renault"."""
+    places = [
+        (line.text, match.start(), match.end())
+        for line in lines
+        for match in re.finditer(re.escape(claim.core), line.text, re.IGNORECASE)
+    ]
+    return (
+        claim.value
+        and bool(places)
+        and all(_PASSED_OVER.search(text[:start]) or _FOR_ANOTHER.match(text[end:]) for text, start, end in places)
+    )
 
 
 _WAY = re.compile(
@@ -937,6 +1168,7 @@ _ENDED = re.compile(
     r"|autrefois|ancien\w*"
     r"|dej[éó]|smesso|gestopt|vroeger|slutat"
     r"|бросил[аи]?)\b"
+    r"|끊[었은음]|그만[두둠]|그만뒀|やめ[たてま]|辞め[たてま]|戒了|戒掉|不再"
 )
 """Words that something is over: as a present thing it is told of nobody."""
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
+from memhold.asking.room import PROMPT_TOKENS, SMALLEST_PART
 from memhold.consolidate.apply import Answered, Result
 from memhold.consolidate.asking import frame_of, lines_of, pieces_of, quoted_in, request
 from memhold.consolidate.contract import Draft, read_reply
@@ -22,11 +23,7 @@ __all__ = ["Asking"]
 
 log = logging.getLogger("memhold.consolidation")
 
-SMALLEST_PART = 600
-"""Tokens below which a part is not made smaller."""
 ANSWER_TOKENS = 4_096
-PROMPT_TOKENS = 2_500
-"""Tokens of the prompt, the tool and the known facts, beside the window."""
 MAX_HALVINGS = 8
 """How often the parts of a window are halved to find what no model takes: one turn among 256, in 16 more tasks."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from memhold.consolidate.raw import REASONS
 from memhold.consolidate.snapshot import FRONT, is_kept, waiting_raw
-from memhold.journal.windows import When, open_calls, skipped, units
+from memhold.journal.windows import When, open_calls, skipped, spoken, units
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.values.answers import Consolidated, Receipt, Visibility
 from memhold.values.records import Memory, Message, Session
@@ -42,7 +42,7 @@ def make_due(tx: WriteTx, session: Session, when: When) -> int:
     """
     if skipped(session.name, when):
         return 0
-    last = _closed(tx.messages(session.name, after=session.cursor))
+    last = _closed(spoken(tx.messages(session.name, after=session.cursor)))
     if last > session.asked:
         tx.put_session(replace(session, asked=last))
     if last > session.cursor or session.torn:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memhold.journal.archive import uncovered
-from memhold.journal.windows import When, skipped, units, window
+from memhold.journal.windows import When, skipped, spoken, units, window
 from memhold.ports.transaction import Listing, ReadTx
 from memhold.text.analysis import analyse
 from memhold.text.token_estimate import estimate_tokens
@@ -64,12 +64,22 @@ def window_snapshot(tx: ReadTx, session_id: str, when: When) -> Snapshot | None:
     session = tx.find_session(session_id)
     if session is None:
         return None
-    waiting = tx.messages(session.name, after=session.cursor, limit=MAX_MESSAGES)
-    if len(waiting) == MAX_MESSAGES:
+    waiting = _waiting(tx, session)
+    if len(waiting) >= MAX_MESSAGES:
         # The last unit may go on behind what was read.
         waiting = waiting[: units(waiting)[-1] or MAX_MESSAGES]
     messages = window(waiting, session, when, tx.now)
     return None if not messages else take(tx, session, messages)
+
+
+def _waiting(tx: ReadTx, session: Session) -> list[Message]:
+    """The first turns behind the cursor, however many items stand between them."""
+    found: list[Message] = []
+    after = session.cursor
+    while len(found) < MAX_MESSAGES and (page := tx.messages(session.name, after=after, limit=MAX_MESSAGES)):
+        found += spoken(page)
+        after = page[-1].seq
+    return found[:MAX_MESSAGES]
 
 
 def torn_messages(tx: ReadTx, session: Session) -> list[Message]:

@@ -10,12 +10,13 @@ such a subject is told of the user only where the claim names the subject too.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from memhold.text.details import details
+from memhold.text.details import capitalises_nouns, details
 from memhold.text.function_words import EVIDENCE
 from memhold.text.negation import negates
 from memhold.text.person import first_words_of
@@ -24,14 +25,19 @@ from memhold.text.times import calendar_words
 
 # ruff: noqa: RUF001 - signs of every script end clauses and sentences
 
-__all__ = ["CLAUSE", "SENTENCE", "Told", "names_in", "own_names_in", "told_of"]
+__all__ = ["CLAUSE", "KIN", "SENTENCE", "Told", "names_in", "own_names_in", "told_of"]
 
 CLAUSE = re.compile(
     r"(?<=[.!?;:…])\s+|[。！？；、，]|,(?!\d)|\s[-–—]\s|\n+"
     r"|\s(?:and|but|although|though|whereas|because|since|when|while|which|who|so|und|aber|sondern|obwohl|weil|wenn"
     r"|dass"
-    r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|ma|perché|mas|и|но|а|потому|когда|en|maar"
-    r"|omdat)\s",
+    r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|perché|mas|и|но|а|потому|когда|maar"
+    r"|omdat"
+    # "ma" is also French for "my", "en" also French and Spanish for "in"
+    r"|ma(?=\s+(?:non|che|io|lui|lei|noi|il|la|è|poi|anche|ora|solo)\b)"
+    r"|en(?=\s+(?:ik|hij|zij|ze|we|wij|mijn|zijn|haar|onze|de|het|een|is|heeft|dat|die|daar|toen|nu|dan|ook|niet)\b))\s"
+    # Korean joins clauses by the ending of the verb
+    r"|(?<=인데|는데|은데|한데|지만|면서|니까|아서|어서|해서|라서|와서|려서|하고|이고|되고|있고|없고|았고|었고|했고|였고|개고|쓰고)\s",
     re.IGNORECASE,
 )
 """Where one statement of a line ends and another begins, in the languages whose conjunctions are known."""
@@ -95,6 +101,11 @@ _PREPOSED: Final = frozenset(
 _ARTICLE = re.compile(
     r"(?i)\W*(?:the|der|die|das|le|la|les|el|los|las|il|lo|gli|o|os|as|het|de)\s+(?P<noun>[^\W\d_]{3,}(?:\s+\w+)?)"
 )
+_ONE_OF_THEM = re.compile(
+    r"(?i)last|first|other|one|next|letzte[nrs]?|erste[nrs]?|andere[nrs]?|dernière?|premi(?:er|ère)|autre|últim[oa]|primer[oa]"
+    r"|otr[oa]|ultim[oa]|prim[oa]|altr[oa]|laatste|eerste|andere|sista|första|andra"
+)
+"""Behind an article, one of what was just spoken of, and no subject of its own."""
 _THIRD = re.compile(
     r"(?i)\W*(?:(?:he|she|they|his|her|their|er|sie|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|il|elle|ils|elles|son|sa"
     r"|leur|él|ella|su|sus"
@@ -117,8 +128,8 @@ _DESCRIBED = re.compile(r"(?i)\W*(?:\w+\s+)?(?:is|was|ist|war|est|était|es|era|
 """What follows the subject of a description: other clauses with an article are often of a thing of the speaker's."""
 _SELF = re.compile(
     r"(?i:\b(?:i['’]?m|i am|my name is|this is|call me|ich bin|ich hei(?:ß|ss)e|je suis|je m['’]appelle|soy|me llamo"
-    r"|sono|mi chiamo|ik ben|ik heet|eu sou|jag heter)\s+)"
-    r"(?P<name>[A-Z\u00c0-\u00de]\w+)|^\W*(?P<here>[A-Z\u00c0-\u00de]\w+) here\b"
+    r"|sono|mi chiamo|ik ben|ik heet|eu sou|jag heter|меня зовут|я|name['’]?s|mein name ist|mi nombre es)\s+)"
+    r"(?P<name>[A-Z\u00c0-\u00de\u0410-\u042f]\w+)|^\W*(?P<here>[A-Z\u00c0-\u00de]\w+) here\b"
 )
 _WHEN = re.compile(
     r"(?i)\W*(?:(?:on|at|the|am|im|le|el|il|op|på)\s+)?(?:(?:last|next|this|every|letzten?|nächsten?|diesen?|jeden?"
@@ -198,18 +209,39 @@ def own_names_in(texts: Iterable[str], answers: Iterable[str] = ()) -> frozenset
 
 @lru_cache(maxsize=1024)  # each claim of a reply asks for its whole window
 def _own_names(text: str) -> frozenset[str]:
-    return frozenset((match["name"] or match["here"]).casefold() for match in _SELF.finditer(text))
+    found = frozenset((match["name"] or match["here"]).casefold() for match in _SELF.finditer(text))
+    return found | {match[1] for match in _WIDE_SELF.finditer(text)}
+
+
+_WIDE_SELF = re.compile(r"(?:我叫|我是)([^\W\d_]{2,3})(?=[，,。])")
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
     """What is a name for certain: a capital within a sentence, in languages that write nouns small."""
-    return frozenset[str]().union(*(_names(text[:20_000]) for text in texts))
+    every = [text[:20_000] for text in texts]
+    return frozenset[str]().union(_recurring(tuple(every)), *(_names(text) for text in every))
+
+
+@lru_cache(maxsize=64)
+def _recurring(texts: tuple[str, ...]) -> frozenset[str]:
+    """Words that stand with a capital more than once and never without, where nouns are written small."""
+    whole = " ".join(texts)
+    if capitalises_nouns(whole):
+        return frozenset()
+    counts = Counter(match[0] for match in _CAPITALISED.finditer(whole) if len(match[0]) > 2)
+    small = {*re.findall(r"\w+", whole), *EVIDENCE}
+    often = {word.casefold() for word, count in counts.items() if count > 1}
+    return frozenset(word for word in often if word not in small and not calendar_words(word))
 
 
 @lru_cache(maxsize=1024)
 def _names(text: str) -> frozenset[str]:
     found = {one.text.casefold() for one in details(text) if one.kind == "name" and one.sure}
-    return frozenset(found | {match["name"].casefold() for match in _GERMAN_NAMED.finditer(text)})
+    found |= {match["name"].casefold() for match in _GERMAN_NAMED.finditer(text)}
+    if _HANGUL.search(text) or _HAN.search(text):
+        near = (_WIDE_SUBJECT.match(clause) for _, clause in _split(text))
+        found |= {one[name] for one in near if one is not None for name in ("ko_name", "ja_name") if one[name]}
+    return frozenset(found)
 
 
 def _clauses(text: str, language: str, own_names: frozenset[str], known: frozenset[str]) -> Iterator[Told]:
@@ -218,12 +250,14 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
     things = False
     for sentence in SENTENCE.split(text[:20_000]):
         current: frozenset[str] = frozenset()
-        bare = mine = False  # the clause before was a subject alone
+        bare = mine = person = False  # the clause before was a subject alone
         every = list(_split(sentence))
         for (_, label), (sign, clause), (_, following) in zip(
             [("", ""), *every], every, [*every[1:], ("", "")], strict=False
         ):
             subject, rest = _subject(clause, last, language, own_names, bare=bare, known=known, following=following)
+            if label.rstrip().endswith((";", "；")):
+                current = frozenset()
             if label.rstrip().endswith((":", "：")) and not rest.strip():
                 subject = None  # "blood type: AB": a name alone behind a label is its value
             if subject is None and sign.strip().casefold() in {"who", "which"}:
@@ -233,10 +267,12 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
                 word for word in spoken if _POSSESSIVE.match(word) and (word, language) != ("mi", "italian")
             )
             first = bool(spoken - whose) or (bool(spoken) and subject is None and not current)
+            first = first or _WIDE_FIRST.match(clause) is not None
             # "I'm a midwife in Ghent, nights mostly": what goes on without a subject is of the speaker still.
             mine_before = mine
             mine = first or (mine and subject is None and not current and not _named(clause, own_names, language))
-            thing = _ARTICLE.match(clause) is not None and _DESCRIBED.match(rest) is None and not bare
+            thing = _of_a_thing(clause, known)
+            thing = thing or (_ARTICLE.match(clause) is not None and _DESCRIBED.match(rest) is None and not bare)
             if subject is not None and mine_before and _BESIDE.match(rest):
                 subject, mine = None, True  # "I translate manuals, Finnish to English": no sentence of its own
             if first:
@@ -244,6 +280,9 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             elif subject is not None:
                 two = bool(subject & known) and bool(current & known)  # two names are two people
                 aside = bare and not two and len(clause.split()) <= _ASIDE
+                # "健太は手伝うが、農家は継がない": a later topic of the sentence is what the person does it with.
+                aside = aside or (person and _of_a_thing(clause, known))
+                person = person if aside else _WIDE_SUBJECT.match(clause) is not None
                 current = current | subject if aside else subject
                 bare = aside or not rest.strip()
             thing = thing and not (language == "english" and _PERSON.search(sentence))
@@ -252,6 +291,14 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             last = _named(clause, own_names, language) if first or not current else current
             last = last or before
             before = last
+
+
+def _of_a_thing(clause: str, known: frozenset[str]) -> bool:
+    """Whether what a clause is about is no person for certain, in a script without capitals."""
+    if _WIDE.match(clause) is None or _WIDE_SUBJECT.match(clause) is not None:
+        return False
+    topic = _WIDE_TOPIC.match(clause)
+    return topic is None or (topic[1] or topic[2]) not in known
 
 
 def _split(sentence: str) -> Iterator[tuple[str, str]]:
@@ -281,6 +328,8 @@ def _subject(
             clause[behind.end() :], last, language, own_names, bare=bare, known=known, following=following
         )
         return (found, rest) if found is not None else (None, clause)
+    if _WIDE.match(clause) is not None:
+        return _wide_subject(clause)
     if (match := _possessor(clause, language)) is not None:
         rest = clause[match.start("noun") :]
         words = _of_noun(rest, language)
@@ -297,9 +346,22 @@ def _subject(
     if (match := _ARTICLE.match(clause)) is not None:
         words = match["noun"].split()
         after = clause[match.start("noun") + len(words[0]) :]
+        if _ONE_OF_THEM.fullmatch(words[0]):
+            return None, clause  # "my brother runs marathons, the last in 3:40"
         if (bare or after.strip()) and not _BEING.match(after) and not _THAT.match(after):
             return _words(words), after
     return None, clause
+
+
+def _wide_subject(clause: str) -> tuple[frozenset[str] | None, str]:
+    """The same in a script without capitals: somebody's kin, or whatever is marked as what the clause is about."""
+    if (match := _WIDE_FIRST.match(clause)) is not None:
+        return frozenset(), clause[match.end() :]
+    if (match := _WIDE_SUBJECT.match(clause)) is not None:
+        words = (match[name] for name in ("ko", "ko_name", "ja", "ja_name", "zh"))
+        return frozenset(word for word in words if word), clause[match.end() :]
+    match = _WIDE_TOPIC.match(clause)
+    return (frozenset({match[1] or match[2]}), clause[match.end() :]) if match is not None else (None, clause)
 
 
 def _of_noun(text: str, language: str) -> list[str]:
@@ -376,8 +438,31 @@ _GERMAN_NAMED = re.compile(
 )
 """A name behind a noun that the speaker possesses, in a language where every noun has a capital."""
 _HANGUL = re.compile("[\uac00-\ud7a3]")
+_HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _KOREAN_SUBJECT = re.compile(r"(?:은|는|이|가|도|께서)\Z")
 """The particles of what a Korean clause is about."""
+KIN: Final = (
+    "남편|아내|와이프|집사람|엄마|어머니|어머님|아빠|아버지|아버님|딸|아들|누나|언니|오빠|형님|형|여동생|남동생|동생|할머니|할아버지|장모님|장인어른|시어머니|시아버지"
+    "|이모|고모|삼촌|조카|사촌|친구|동료|상사|이웃|룸메이트|여자친구|남자친구|사장님|팀장님"
+    "|妻|夫|旦那|主人|嫁|娘|息子|母|父|祖母|祖父|兄|姉|弟|妹|叔父|叔母|いとこ|甥|姪|友人|友達|同僚|上司|部下|彼女|彼氏|隣人|義母|義父|相棒|先輩|後輩"
+    "|太太|老婆|妻子|丈夫|老公|妈妈|母亲|爸爸|父亲|女儿|儿子|哥哥|弟弟|姐姐|妹妹|奶奶|爷爷|外婆|外公|叔叔|阿姨|朋友|同事|老板|邻居|室友|男朋友|女朋友"
+)
+"""Who is somebody else's, in scripts without capitals: there no sign tells a person from a thing."""
+_WIDE_SUBJECT = re.compile(
+    rf"\W*(?:우리\s?|제\s|내\s|저희\s?)?(?P<ko>{KIN})(?:인|\s)?\s?(?P<ko_name>[가-힣]{{1,4}}?)?이?(?:은|는|가|께서|도|이)(?=\s)"
+    rf"|\W*(?:私の|僕の|俺の|うちの)?(?P<ja>{KIN})(?:の(?P<ja_name>[^\W\d_]{{1,6}}?))?(?:さん|ちゃん|くん)?(?:は|が|も)"
+    rf"|\W*(?:我的?|我们的?|我家)(?P<zh>{KIN})"
+)
+"""A clause of Korean, Japanese or Chinese about somebody whom the speaker has, with the name that stands there."""
+_WIDE_TOPIC = re.compile(r"\W*(?:([가-힣]{1,6}?)이?(?:은|는|께서)(?=\s)|([^\W\d_]{1,6}?)(?:さん|ちゃん|くん)?は)")
+"""Whatever a clause is marked to be about."""
+_WIDE_FIRST = re.compile(
+    r"\W*(?:저는|나는|난|전|제가|내가|저도|나도|저희는|우리는|私[はがもた]|僕[はがも]|俺[はがも]|うちは|我们?(?!的?(?:{KIN})))".replace(
+        "{KIN}", KIN
+    )
+)
+"""The speaker's own pronoun at the beginning of a clause."""
+_WIDE = re.compile("\\W*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _TITLES: Final = frozenset({"herr", "frau", "dr", "dr.", "prof", "prof."})
 
 

@@ -103,15 +103,20 @@ def fill(
 def spread(ranked: Sequence[Line], room: int, count: Callable[[str], int]) -> list[Line]:
     """Which earlier messages are shown, and which of them whole, within a room of tokens: best first.
 
-    First those of the role whose words are asked for, whole, or brief where that alone fits; then the others in their
-    brief form; then those whole too. What does not fit is passed over for what does. On everyday questions this order
-    held more answers than all others that were tried (docs/context.md).
+    First those of the role whose words are asked for, without what they ask in passing, or brief where that alone fits;
+    then the others in their brief form; then all of them whole. What does not fit is passed over for what does. On
+    everyday questions this order held more answers than all others that were tried (docs/context.md).
     """
     shown: dict[str, Line] = {}
     days: set[str] = set()
-    own = [form for line in ranked if line.own for form in (line, line.brief) if form is not None]
+    own = [form for line in ranked if line.own for form in (line.stated or line, line.brief) if form is not None]
     rest = [line for line in ranked if not line.own]
-    steps = [*own, *(line.brief or line for line in rest), *rest]
+    steps = [
+        *own,
+        *(line.brief or line for line in rest),
+        *(line for line in ranked if line.own and line.stated),
+        *rest,
+    ]
     for line in steps:
         held = shown.get(line.id)
         more = line.cost - (0 if held is None else held.cost) + (0 if line.day in days else count(short_day(line.day)))

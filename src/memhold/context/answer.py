@@ -12,10 +12,10 @@ from memhold.context.strategies import SlotName
 from memhold.messages.shapes import read_message
 from memhold.messages.tool_pairs import repair_window
 from memhold.messages.window import blank
-from memhold.values.records import Shape
+from memhold.values.records import Scope, Shape
 from memhold.values.repr_parts import one_of
 
-__all__ = ["Context", "LeftOut", "one_each"]
+__all__ = ["Context", "LeftOut", "Part", "one_each"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,19 @@ class LeftOut:
     id: str | None
     reason: Literal["cut", "budget", "shortened"]
     count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What a context tells of a further scope that the read named, in fences of its own: as `Context` has it.
+
+    `used` is what it costs at most; nothing is shown of a scope for which there is no room.
+    """
+
+    scope: Scope
+    used: int = 0
+    shown: tuple[str, ...] = ()
+    dropped: tuple[LeftOut, ...] = ()
 
 
 def one_each(left: Iterable[LeftOut]) -> tuple[LeftOut, ...]:
@@ -52,7 +65,7 @@ class Context:
     one that was followed. `dropped` lists what was left out, `degraded` the slots that could not be asked, `repairs`
     what had to be changed for the provider. `damaged` are ids of rows that are damaged on the disk and were left out
     (`degraded` says so). `shown` are the ids of the memories and messages that stand in fences, in
-    their order.
+    their order. `also` has the same of each further scope that was named; `degraded` and `damaged` are of all of them.
     """
 
     messages: tuple[Mapping[str, Any], ...]
@@ -68,6 +81,7 @@ class Context:
     degraded: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
+    also: tuple[Part, ...] = ()
 
     def openai(self) -> list[dict[str, Any]]:
         """The messages in the OpenAI chat shape, instructions among them.

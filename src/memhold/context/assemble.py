@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memhold.context.answer import Context, LeftOut, one_each
@@ -36,38 +36,56 @@ class Assembled:
     repairs: tuple[Repair, ...]
     dropped: tuple[LeftOut, ...]
     here: frozenset[str | None]
-    fences: tuple[Fence, ...] = ()
+    head: Fence | None = None
+    below: Fence | None = None
+    recalled: Fence | None = None
+
+    @property
+    def fences(self) -> tuple[Fence, ...]:
+        """Those of this scope that stand there."""
+        return tuple(one for one in (self.head, self.below, self.recalled) if one is not None)
 
 
 def fixed_cost(plan: Plan) -> int:
-    """What instructions and corrections cost: they are never dropped."""
-    head = rendered([("corrections", plan.lines["corrections"])], secret=plan.secret)
-    return sum(plan.cost(body) for body in (*plan.systems, *([_as_system(head.text)] if head else [])))
+    """What instructions and corrections cost: they are never dropped. And what is told of further scopes."""
+    head = rendered([("corrections", plan.lines["corrections"])], secret=plan.secret, title=plan.title)
+    own = sum(plan.cost(body) for body in (*plan.systems, *([_as_system(head.text)] if head else [])))
+    return own + sum(block.part.used for block in plan.elsewhere)
 
 
 def _as_system(text: str) -> Body:
     return {"role": "system", "content": text}
 
 
+def _together(own: Fence | None, others: Iterable[Fence | None]) -> str:
+    return "\n\n".join(one.text for one in (own, *others) if one is not None)
+
+
 def sent(plan: Plan, kept: Mapping[SlotName, Sequence[Line]], cut: Window) -> Assembled:
     """One try: instructions, what is remembered, the window, valid for the provider."""
     shape = plan.request.shape
     here = kept_ids(plan.pieces, cut)
-    head = rendered([(name, _lines(plan, kept, name, here)) for name in HEAD], secret=plan.secret)
-    below = rendered([(name, _lines(plan, kept, name, here)) for name in BELOW], secret=plan.secret)
-    recalled = rendered([(name, _lines(plan, kept, name, here)) for name in TAIL], secret=plan.secret)
-    spoken = list(with_recalled(cut.messages, "" if recalled is None else recalled.text, shape))
-    lead = [*plan.systems, *([_as_system(head.text)] if head else [])]
+    first, then = (HEAD, BELOW) if plan.vouched else ((), (*HEAD, *BELOW))
+    head, below, recalled = (
+        rendered([(name, _lines(plan, kept, name, here)) for name in names], secret=plan.secret, title=plan.title)
+        for names in (first, then, TAIL)
+    )
+    lead_text = _together(head, (block.head for block in plan.elsewhere))
+    below_text = _together(below, (block.below for block in plan.elsewhere))
+    recalled_text = _together(recalled, (block.recalled for block in plan.elsewhere))
+    spoken = list(with_recalled(cut.messages, recalled_text, shape))
+    lead = [*plan.systems, *([_as_system(lead_text)] if lead_text else [])]
     anthropic = shape == "anthropic"
     if anthropic:
         lead += [body for body in spoken if is_system(body)]
         spoken = [body for body in spoken if not is_system(body)]
     ends = next((body for body in reversed(spoken) if not is_system(body)), None)
     prefilled = bool(plan.pieces) and plan.pieces[-1].given
-    if ends is None or (anthropic and ends["role"] == "assistant" and not prefilled):
+    unfinished = ends is None or (anthropic and ends["role"] == "assistant" and not prefilled)
+    if unfinished and plan.title is None:
         spoken.append({"role": "user", "content": CONTINUES})
-    if below is not None:
-        spoken = with_first(spoken, below.text, shape)
+    if below_text:
+        spoken = with_first(spoken, below_text, shape)
     whole = spoken if anthropic else [*lead, *spoken]
     final = repair_entries([entry(at, body) for at, body in enumerate(whole)], shape)
     said = [text for body in lead if (text := text_of(body)).strip()] if anthropic else []
@@ -84,7 +102,9 @@ def sent(plan: Plan, kept: Mapping[SlotName, Sequence[Line]], cut: Window) -> As
         repairs=(*cut.repairs, *final.repairs),
         dropped=one_each(dropped),
         here=here,
-        fences=tuple(one for one in (head, below, recalled) if one is not None),
+        head=head,
+        below=below,
+        recalled=recalled,
     )
 
 
@@ -133,6 +153,7 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         dropped=tuple(dropped),
         degraded=gathered.degraded,
         damaged=gathered.damaged,
+        also=tuple(block.part for block in plan.elsewhere),
         repairs=tuple(dict.fromkeys(f"{one.action}: {one.reason}" for one in made.repairs)),
     )
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from memhold.context.allocate import Item, Slot, allocate, fill, spread, stepped
-from memhold.context.answer import Context
+from memhold.context.answer import Context, LeftOut, Part
 from memhold.context.assemble import BELOW, HEAD, TAIL, Assembled, answered, fixed_cost, sent
-from memhold.context.plan import Inputs, Plan, Request, planned
+from memhold.context.plan import Block, Elsewhere, Inputs, Plan, Request, planned
 from memhold.context.render import Line
 from memhold.context.shorten import shorten_message
-from memhold.context.strategies import SlotName
+from memhold.context.strategies import MEMORY_FIRST, SlotName
 from memhold.context.window_messages import Piece, newest_person
 from memhold.messages.fences import Fence
 from memhold.messages.window import Body, Window, is_system
+from memhold.text.instructions import tells_state
 from memhold.values.errors import TooLarge
 
 __all__ = ["build", "built"]
@@ -26,6 +28,8 @@ FENCE_TOKENS = 60
 ROUNDS = 60
 MOST_OF: Mapping[SlotName, int] = MappingProxyType({"instructions": 8, "profile": 3})
 """One of so many parts of the room goes to such a slot before any other slot of memory has a share, if it needs it."""
+OTHERS_SHARE = 4
+"""Further scopes together get one in so many parts of what is available."""
 TOP_UPS, SLACK = 6, 0.03
 """How often what a measured context leaves free is given to what was said earlier, and the share that may stay free."""
 
@@ -40,13 +44,80 @@ def build(gathered: Inputs, request: Request, *, secret: bytes) -> Context:
     return built(gathered, request, secret=secret)[0]
 
 
-def built(gathered: Inputs, request: Request, *, secret: bytes) -> tuple[Context, tuple[Fence, ...]]:
+def built(
+    gathered: Inputs, request: Request, *, secret: bytes, elsewhere: Sequence[Elsewhere] = ()
+) -> tuple[Context, tuple[Fence, ...]]:
     """The same as `build`, and the fences that stand in it, for the store to know them again.
+
+    Further scopes together get a quarter of what is available, never of what the newest message needs, and then what
+    this one leaves.
 
     Raises:
         TooLarge: as `build`.
     """
     plan = planned(gathered, request, secret)
+    if not elsewhere:
+        context, made = _made(gathered, plan)
+        return context, made.fences
+    newest = newest_person(plan.pieces, request.shape)
+    needed = fixed_cost(plan) + (0 if newest is None else plan.cost(plan.pieces[newest].body))
+    room = min(request.available // OTHERS_SHARE, request.available - needed)
+    elsewhere = _once(gathered, elsewhere)
+    blocks = _blocks(elsewhere, room, request, secret)
+    context, made = _made(gathered, replace(plan, elsewhere=blocks))
+    free = request.available - context.used
+    if free > SLACK * request.available and any(block.part.dropped for block in blocks):
+        blocks = _blocks(elsewhere, sum(block.part.used for block in blocks) + free, request, secret)
+        context, made = _made(gathered, replace(plan, elsewhere=blocks))
+    inputs = [gathered, *(one.inputs for one in elsewhere)]
+    degraded = dict.fromkeys(name for one in inputs for name in one.degraded)
+    damaged = dict.fromkeys(one for each in inputs for one in each.damaged)
+    return replace(context, degraded=tuple(degraded), damaged=tuple(damaged)), made.fences
+
+
+def _once(gathered: Inputs, elsewhere: Sequence[Elsewhere]) -> list[Elsewhere]:
+    """Further scopes without what stands before them: one user's memory, as two agents see it, overlaps."""
+    seen = gathered.ids
+    found = []
+    for one in elsewhere:
+        found.append(replace(one, inputs=one.inputs.without(seen)))
+        seen |= one.inputs.ids
+    return found
+
+
+def _blocks(elsewhere: Sequence[Elsewhere], room: int, request: Request, secret: bytes) -> list[Block]:
+    """What is told of each further scope: an equal part of the room, and what those before it leave."""
+    found: list[Block] = []
+    for at, one in enumerate(elsewhere):
+        tokens = (room - sum(block.part.used for block in found)) // (len(elsewhere) - at)
+        found.append(_block(one, tokens, request, secret))
+    return found
+
+
+def _block(one: Elsewhere, tokens: int, request: Request, secret: bytes) -> Block:
+    asked = replace(request, budget=max(1, tokens), reserve=0, strategy=MEMORY_FIRST.name, shape="openai")
+    inputs = one.inputs
+    if not one.same_user:  # the wishes of another instruct nobody here
+        inputs = replace(inputs, instructions=[held for held in inputs.instructions if tells_state(held.text)])
+    plan = replace(planned(inputs, asked, secret), title=one.title, vouched=one.same_user)
+    try:
+        context, made = _made(inputs, plan)
+    except TooLarge:
+        lines = sum(map(len, plan.lines.values())) + inputs.unread
+        left = (LeftOut(slot="memories", id=None, reason="budget", count=lines),) if lines else ()
+        return Block(part=Part(scope=one.scope, dropped=left))
+    part = Part(scope=one.scope, used=context.used, shown=context.shown, dropped=context.dropped)
+    return Block(part=part, head=made.head, below=made.below, recalled=made.recalled)
+
+
+def _left_out(part: Part) -> Block:
+    gone = (LeftOut(slot="memories", id=None, reason="budget", count=len(part.shown)),) if part.shown else ()
+    return Block(part=Part(scope=part.scope, dropped=(*part.dropped, *gone)))
+
+
+def _made(gathered: Inputs, plan: Plan) -> tuple[Context, Assembled]:
+    """What a plan becomes: each slot gets its share, and the whole is measured until it fits."""
+    request = plan.request
     newest = newest_person(plan.pieces, request.shape)
     fixed = fixed_cost(plan)
     plan = _fitting_newest(plan, newest, request.available - fixed)
@@ -73,7 +144,7 @@ def built(gathered: Inputs, request: Request, *, secret: bytes) -> tuple[Context
     del ranked["messages"]
     taken, room = _taken(plan, ranked, grants, spare, steady)
     plan, made, kept = _fitted(plan, taken, room, grants["window"], window)
-    return answered(gathered, plan, made, kept), made.fences
+    return answered(gathered, plan, made, kept), made
 
 
 def _least(name: SlotName, items: Sequence[Item], room: int) -> int:
@@ -190,6 +261,8 @@ def _all_said(plan: Plan, kept: Mapping[SlotName, Sequence[Line]]) -> bool:
 def _barest(plan: Plan) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]]:
     """Instructions, corrections and the newest message alone, shortened where it must be."""
     available = plan.request.available
+    if plan.elsewhere:  # no room: each is told as left out
+        plan = replace(plan, elsewhere=[_left_out(one.part) for one in plan.elsewhere])
     kept: dict[SlotName, list[Line]] = {name: [] for name in (*HEAD[1:], *BELOW, *TAIL)}
     made = sent(plan, kept, plan.cut(0))
     newest = newest_person(plan.pieces, plan.request.shape)

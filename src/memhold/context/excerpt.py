@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
+from memhold.index.marks import QUESTION_MARKS
 from memhold.text.analysis import QueryWord, analyse, analyse_query
+from memhold.text.change import word_count
 from memhold.text.person import person_of
 from memhold.text.sentences import Span, sampled, sentences
 from memhold.text.token_estimate import Count
 from memhold.values.records import Message
 
-__all__ = ["GAP", "Asked", "asked_of", "excerpt"]
+# ruff: noqa: RUF001 - quotation marks of every script
+
+__all__ = ["GAP", "Asked", "asked_of", "excerpt", "tells"]
 
 GAP = " … "
 """Stands where sentences are left out."""
@@ -19,6 +23,8 @@ WEAK = 0.2
 """What a function word counts beside another word, as in recall."""
 LOOKED_AT = 256
 """Sentences of one text that are looked at: a pasted book costs no more than a long letter."""
+PASSING = 15
+"""Words up to which a question of a message is asked in passing: a longer one tells something as well."""
 NEAREST = 1.5
 """What it counts that a sentence is the message's nearest in meaning."""
 
@@ -61,6 +67,25 @@ def excerpt(text: str, limit: int, asked: Asked, *, number: int, count: Count) -
             kept.add(at)
             left -= cost
     return _joined(text, spans, sorted(kept))
+
+
+def tells(text: str, asked: Asked) -> str:
+    """The text without what it only asks in passing: short questions that share no word with what is asked.
+
+    Where everything is a question, or two people talk, it comes back as it is.
+    """
+    if asked.role is None or QUESTION_MARKS.isdisjoint(text):
+        return text
+    spans = sentences(text)
+    words = {term for word in asked.words if not word.weak for term in word.terms}
+    kept = [at for at, one in enumerate(spans) if not _in_passing(one.of(text), words, code=one.code)]
+    says = any(char.isalnum() for at in kept for char in spans[at].of(text))
+    return _joined(text, spans, kept) if says and len(kept) < len(spans) else text
+
+
+def _in_passing(sentence: str, words: Set[str], *, code: bool) -> bool:
+    asks = not code and sentence.rstrip("\"'”’)]» ")[-1:] in QUESTION_MARKS
+    return asks and word_count(sentence) <= PASSING and words.isdisjoint(analyse(sentence).counts)
 
 
 def _worth(span: Span, text: str, asked: Asked, nearest: Span | None) -> float:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from memhold.context.rollups import chosen_rollups
 from memhold.context.strategies import Crossing, check_strategy
 from memhold.facts.outdated import Outdated, ended_instructions
-from memhold.journal.windows import When, kept_from, skipped
+from memhold.journal.windows import When, kept_from, skipped, spoken
 from memhold.ports.transaction import ReadTx
 from memhold.text.sentences import Span
 from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
@@ -93,20 +93,29 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     until: int | None = None
     while len(found) < MAX_WINDOW:
         page = tx.messages(session, after=held.window_start, until=until, limit=PAGE, newest=True)
-        found = [*page, *found]
-        costs = [*(estimate_message(message.body, plan.count) for message in page), *costs]
+        turns = spoken(page)
+        found = [*turns, *found]
+        costs = [*(estimate_message(message.body, plan.count) for message in turns), *costs]
         if len(page) < PAGE or _enough(found, sum(costs), plan):
             break
         until = page[0].seq - 1
     older = max(0, found[0].seq - 1 - held.window_start) if found and len(page) == PAGE else 0
-    if older and not tx.messages(session, after=held.window_start, until=found[0].seq - 1, limit=1):
-        older = 0  # they were all forgotten
+    if older and not _turns(tx, session, after=held.window_start, until=found[0].seq - 1):
+        older = 0  # they were all forgotten, or are no turns
     return WindowRead(
         messages=tuple(found),
         older=older,
         costs=tuple(costs),
         ahead=_ahead(held, found, sum(costs), plan),
         damaged=tuple(tx.damaged),
+    )
+
+
+def _turns(tx: ReadTx, session: str, *, after: int, until: int) -> bool:
+    """Whether a turn stands there; nearly always the first row is one."""
+    first = tx.messages(session, after=after, until=until, limit=1)
+    return any(not one.opaque for one in first) or (
+        bool(first) and bool(spoken(tx.messages(session, after=after, until=until, limit=PAGE)))
     )
 
 
@@ -176,8 +185,8 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
     return [*of_user[:limit], *[memory for memory in ordered if not from_user(memory)][:limit]]
 
 
-def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
-    """The newest summaries of this session, newest first.
+def summaries(tx: ReadTx, agent: str | None, session: str | None) -> list[Memory]:
+    """The newest summaries of this session, newest first; of None, where no session goes on, there are none.
 
     Behind them the newest roll-ups of the user's days, weeks and months, of which `history` shows what is not told yet.
     """
@@ -185,6 +194,7 @@ def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
         memory
         for tier in _TIERS
         for memory in tx.newest_memories("summary", tier=tier, agent=agent, session=session, limit=MAX_SUMMARIES)
+        if session is not None
     ]
     newest = sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
     newest += [

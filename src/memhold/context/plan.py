@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from memhold.context.answer import LeftOut
+from memhold.context.answer import LeftOut, Part
 from memhold.context.cuts import cut, kept_ids
 from memhold.context.excerpt import Asked
 from memhold.context.gather import WindowRead
@@ -13,13 +14,14 @@ from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_
 from memhold.context.strategies import SlotName, Strategy, chosen
 from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
 from memhold.facts.outdated import Outdated
+from memhold.messages.fences import Fence
 from memhold.messages.window import Body, Window, is_system
 from memhold.text.instructions import tells_state
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import from_user
-from memhold.values.records import Memory, Message, Shape
+from memhold.values.records import Memory, Message, Scope, Shape
 
-__all__ = ["RESERVED", "Inputs", "Plan", "Request", "planned"]
+__all__ = ["RESERVED", "Block", "Elsewhere", "Inputs", "Plan", "Request", "planned"]
 
 RESERVED = 8
 """One of so many parts of the budget is kept back where the caller names no reserve."""
@@ -78,10 +80,54 @@ class Inputs:
     degraded: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """Of everything that the slots gave, and of the window."""
+        return frozenset(one.id for name in _LISTS for one in getattr(self, name)) | {
+            one.id for one in self.window.messages
+        }
+
+    def without(self, ids: Collection[str]) -> Inputs:
+        """The same without some of what the slots gave."""
+        left: dict[str, Any] = {name: [one for one in getattr(self, name) if one.id not in ids] for name in _LISTS}
+        return replace(self, **left)
+
+
+_LISTS = ("corrections", "instructions", "profile", "summaries", "memories", "messages")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elsewhere:
+    """The memory of a further scope, which has no window; `same_user` where it is of the same person as the context."""
+
+    scope: Scope
+    inputs: Inputs
+    same_user: bool
+
+    @property
+    def title(self) -> str:
+        """Whose memory it is, as it stands in its fences; "user" in them is that one's."""
+        whose = "nobody" if self.scope.user is None else f'"{self.scope.user}"'
+        return f'Memory of user {whose} in "{self.scope.namespace}":'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """What is told of a further scope: its fences by where they stand, what they cost, and what was left out."""
+
+    part: Part
+    head: Fence | None = None
+    below: Fence | None = None
+    recalled: Fence | None = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that is fixed before the fitting: instructions, pieces of the window, lines by slot."""
+    """Everything that is fixed before the fitting: instructions, pieces of the window, lines by slot.
+
+    `elsewhere` is what is told of further scopes. A plan with a `title` is that of such a scope: of another user's
+    nothing stands among the instructions (`vouched` is false), and no message follows.
+    """
 
     request: Request
     strategy: Strategy
@@ -93,6 +139,9 @@ class Plan:
     cost: Costs
     lost: tuple[LeftOut, ...] = ()
     bare: int = 0
+    elsewhere: Sequence[Block] = ()
+    title: str | None = None
+    vouched: bool = True
 
     def cut(self, budget: int | None) -> Window:
         """The window that the strategy wants, within a budget or whole."""
@@ -147,7 +196,8 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
             memory_line(one, gathered.outdated.get(one.number), tokens=tokens, count=request.count) for one in fresh
         ]
     told = _told([*wishes, *states])
-    earlier = [one for one in gathered.messages if one.id not in in_window]
+    copied = {one.copy_of for one in gathered.window.messages if one.id in in_window}
+    earlier = [one for one in gathered.messages if one.id not in in_window | copied]
     past = gathered.outdated
     said = [
         message_line(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=request.count)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memhold.context.excerpt import GAP, Asked, excerpt
+from memhold.context.excerpt import GAP, Asked, excerpt, tells
 from memhold.context.shorten import shorten_text
 from memhold.context.strategies import SlotName
 from memhold.facts.outdated import Outdated
@@ -45,7 +45,7 @@ _HEADINGS: dict[SlotName, str] = {
     "noted": "Noted by others than the user, who has not confirmed it:",
     "summaries": "Earlier conversation, in summary:",
     "memories": "Remembered, perhaps related:",
-    "messages": "Said earlier (days are of UTC):",
+    "messages": "Said earlier (UTC):",
 }
 
 
@@ -53,8 +53,8 @@ _HEADINGS: dict[SlotName, str] = {
 class Line:
     """One memory or message as an entry of a fence: its id, its place in the stable order, its text and its cost.
 
-    Entries of one `day` stand below it, once. `brief` is the same message in fewer sentences, `own` tells that it is of
-    the role whose words are asked for.
+    Entries of one `day` stand below it, once. `stated` is the same message without what it asks in passing, `brief` the
+    same in fewer sentences; `own` tells that it is of the role whose words are asked for.
     """
 
     id: str
@@ -62,6 +62,7 @@ class Line:
     text: str
     cost: int
     day: str = ""
+    stated: Line | None = None
     brief: Line | None = None
     own: bool = True
 
@@ -125,11 +126,19 @@ def message_line(
     day = f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year:04}:"
     own = asked is None or asked.role in {None, message.role}
     whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
-    if asked is None or whole.cost <= BRIEF_TOKENS:
+    if asked is None:
         return whole
+
+    def less(text: str, tokens: int) -> Line | None:
+        line = replace(_line("", message.number, said, text, tokens, count), id=message.id, day=day, own=own)
+        return line if line.cost < whole.cost else None
+
+    rest = tells(text, asked)
+    stated = None if rest == text else less(rest, LINE_TOKENS)
+    if whole.cost <= BRIEF_TOKENS:
+        return replace(whole, stated=stated)
     short = _without(excerpt(own_text, BRIEF_TOKENS, asked, number=message.number, count=count), told) or text
-    brief = replace(_line("", message.number, said, short, 2 * BRIEF_TOKENS, count), id=message.id, day=day, own=own)
-    return replace(whole, brief=brief) if brief.cost < whole.cost else whole
+    return replace(whole, stated=stated, brief=less(short, 2 * BRIEF_TOKENS))
 
 
 def _no_longer(past: Outdated | None) -> str:
@@ -159,8 +168,12 @@ def short_day(day: str) -> str:
     return f"{day[:-_YEAR]}:"
 
 
-def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes) -> Fence | None:
+def rendered(
+    slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes, title: str | None = None
+) -> Fence | None:
     """The lines of some slots in one fence, in the order of their numbers; None where there are none.
+
+    A `title` stands in front: of whose memory they are, where that is another's.
 
     Equal lines give equal text, so that what did not change keeps a provider's prompt cache.
     """
@@ -178,4 +191,5 @@ def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes)
             ids.append(line.id)
             lines.append(line.text)
     instructs = any(name == "instructions" and held for name, held in slots)
-    return fence(ids, lines, secret=secret, notice=STANDING_NOTICE if instructs else NOTICE) if lines else None
+    told = lines if title is None else [title, *lines]
+    return fence(ids, told, secret=secret, notice=STANDING_NOTICE if instructs else NOTICE) if lines else None

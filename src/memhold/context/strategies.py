@@ -9,7 +9,7 @@ from typing import Literal
 
 from memhold.values.errors import InvalidInput
 
-__all__ = ["STRATEGIES", "Crossing", "SlotName", "Strategy", "check_strategy", "chosen"]
+__all__ = ["MEMORY_FIRST", "STRATEGIES", "Crossing", "SlotName", "Strategy", "check_strategy", "chosen"]
 
 SlotName = Literal[
     "system", "corrections", "instructions", "profile", "noted", "summaries", "memories", "messages", "window"

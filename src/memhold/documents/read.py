@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
+from typing import TypeVar
 
 from memhold.documents.content import document_of, given_metadata
 from memhold.documents.filters import Filter, passes
 from memhold.documents.paths import Path, below, exactly, key_of, shown
 from memhold.facts.revisions import path_digest
 from memhold.journal.visibility import seen, sees
-from memhold.ports.transaction import ReadTx
+from memhold.ports.transaction import Place, ReadTx
 from memhold.values.documents import Document, DocumentPage, Order
 from memhold.values.errors import InvalidInput, NotFound
 from memhold.values.records import Memory
@@ -37,6 +38,8 @@ PAGE_BYTES = 16 * 1024 * 1024
 _AT_ONCE = 16
 """Documents that are read at once: of the largest size they take 128 MiB."""
 _LAST = 2**62
+
+PlacedT = TypeVar("PlacedT", Memory, Place)
 
 
 def current(tx: ReadTx, path: Path, secret: bytes) -> Memory | None:
@@ -96,7 +99,7 @@ def read_document(
     return document_of(held)
 
 
-def _chosen(found: list[Memory], agent: str | None) -> Memory:
+def _chosen(found: Sequence[PlacedT], agent: str | None) -> PlacedT:
     """Of the documents of several agents at one path the one that a scope of this agent reads."""
     return max(found, key=lambda one: (one.agent == agent, one.agent is None, one.number))
 
@@ -130,11 +133,6 @@ class Asked:
     content: bool = False
     limit: int = 100
     after: str | int | None = None
-
-    @property
-    def narrow(self) -> bool:
-        """Whether it leaves any document out."""
-        return bool(self.prefix or self.filter or self.metadata)
 
     def takes(self, memory: Memory) -> bool:
         """Whether a document passes the filters."""
@@ -185,28 +183,67 @@ def list_documents(tx: ReadTx, asked: Asked) -> DocumentPage:
 
 
 def _by_time(tx: ReadTx, asked: Asked) -> DocumentPage:
-    """A page by when documents were written: what stands is looked through, and only this page is held."""
+    """A page by when documents were written; of what stands below the path only what the page looks at is read."""
+    if (last := _last_of_all(tx, asked)) is not None:
+        return _paged(tx, asked, last)
     newest, after = asked.order == "newest", asked.after
-    numbers = [one.number for one in standing(tx, asked.prefix) if asked.takes(one)]
+    numbers = _standing_numbers(tx, asked.prefix)
     if isinstance(after, int):
         numbers = [one for one in numbers if (one < after if newest else one > after)]
     numbers.sort(reverse=newest)
+    return _paged(tx, asked, (one for one in _in_order(tx, numbers) if asked.takes(one)))
+
+
+def _last_of_all(tx: ReadTx, asked: Asked) -> list[Memory] | None:
+    """The first page of the newest, where it is among the last that were written anywhere; None where it is not.
+
+    Then the page costs what it shows, however many documents stand there. Of several agents' documents at one path one
+    is chosen, for which all of them are needed.
+    """
+    if asked.order != "newest" or asked.after is not None or tx.scope.agent is not None or tx.agents():
+        return None
+    most = 2 * asked.limit + _AT_ONCE
+    written = tx.newest_memories("document", tier="long", limit=most)
+    first, until = below(asked.prefix)
+    found = [one for one in written if first <= (one.key or "") < until and not _over(one, tx.now)]
+    taken = [one for one in found if asked.takes(one)]
+    return taken if len(taken) > asked.limit or (len(written) < most and not tx.damaged) else None
+
+
+def _paged(tx: ReadTx, asked: Asked, found: Iterable[Memory]) -> DocumentPage:
     items: list[Document] = []
     size = 0
-    for number in numbers[: asked.limit]:
-        if asked.content and size > PAGE_BYTES:
-            break
-        items += [
-            document_of(one, content=asked.content) for one in tx.find_numbers([number]) if isinstance(one, Memory)
-        ]
+    for memory in found:
+        if len(items) == asked.limit or (asked.content and size > PAGE_BYTES):
+            return _page(tx, items, _cursor(asked.order, items[-1].rev - 1))
+        items.append(document_of(memory, content=asked.content))
         size += items[-1].size
-    more = len(numbers) > len(items)
-    return _page(tx, items, _cursor(asked.order, items[-1].rev - 1) if more and items else None)
+    return _page(tx, items, None)
 
 
 def matching(tx: ReadTx, asked: Asked) -> list[int] | None:
     """The numbers of the documents that a search may find; None where that is every one."""
-    return [one.number for one in standing(tx, asked.prefix) if asked.takes(one)] if asked.narrow else None
+    if asked.filter or asked.metadata:
+        return [one.number for one in standing(tx, asked.prefix) if asked.takes(one)]
+    return _standing_numbers(tx, asked.prefix) if asked.prefix else None
+
+
+def _standing_numbers(tx: ReadTx, prefix: Path) -> list[int]:
+    """The numbers of what stands at and below a path, one a path, without reading any content."""
+    places = tx.places(*below(prefix))
+    agent, now = tx.scope.agent, tx.now
+    found: dict[str, Place] = {}
+    for one in places:
+        if (one.expires_at is None or one.expires_at > now) and (agent is None or one.agent in {None, agent}):
+            held = found.get(one.key)
+            found[one.key] = one if held is None else _chosen([held, one], agent)
+    return [one.number for one in found.values()]
+
+
+def _in_order(tx: ReadTx, numbers: Sequence[int]) -> Iterator[Memory]:
+    for at in range(0, len(numbers), _AT_ONCE):
+        found = tx.find_numbers(numbers[at : at + _AT_ONCE])
+        yield from (one for one in found if isinstance(one, Memory))
 
 
 def _page(tx: ReadTx, items: list[Document], cursor: str | None) -> DocumentPage:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+import json
+from collections.abc import Callable, Coroutine
+from json import JSONDecodeError
+from typing import Annotated, Any, NoReturn, TypeVar
 
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, FailFast, model_validator
 from pydantic_core import PydanticCustomError
 
-__all__ = ["Items", "KnownOnly"]
+__all__ = ["Items", "KnownOnly", "Once", "read_json"]
 
 T = TypeVar("T")
 
@@ -21,6 +26,51 @@ class _AtFirst(FailFast):
 
 Items = Annotated[list[T], _AtFirst()]
 """A list that is refused at its first wrong item: an error for each of 100,000 takes longer than reading them."""
+
+
+def read_json(raw: bytes) -> Any:
+    """A body's JSON, in which each object names a thing once and each number is one.
+
+    Raises:
+        JSONDecodeError: it is no such JSON. Where a name stands twice, readers differ in which of the two they take.
+    """
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(found)
+        if len(made) != len(found):
+            raise JSONDecodeError("an object names one thing twice", "", 0)
+        return made
+
+    try:
+        return json.loads(raw, parse_constant=_no_number, object_pairs_hook=pairs)
+    except RecursionError:
+        raise JSONDecodeError("it is nested too deeply", "", 0) from None
+    except JSONDecodeError:
+        raise
+    except ValueError:
+        raise JSONDecodeError("a number of it is too long, or it is not UTF-8", "", 0) from None
+
+
+def _no_number(name: str) -> NoReturn:
+    raise JSONDecodeError(f"{name} is no number", "", 0)
+
+
+class _OnceRequest(Request):
+    async def json(self) -> Any:
+        return read_json(await self.body())
+
+
+class Once(APIRoute):
+    """A route whose body is read by `read_json`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What serves it."""
+        serve = super().get_route_handler()
+
+        async def served(request: Request) -> Response:
+            return await serve(_OnceRequest(request.scope, request.receive))
+
+        return served
 
 
 class KnownOnly(BaseModel):

@@ -17,9 +17,10 @@ from memhold.facts.matching import key_of
 from memhold.text.analysis import analyse_query, language_of
 from memhold.values.records import Memory
 
-__all__ = ["asked_concepts", "attribute_terms", "concepts_of", "names_one_of"]
+__all__ = ["asked_concepts", "asks_for", "attribute_terms", "concepts_of", "says_what_is_asked"]
 
 _BLANK = re.compile(r"[^\w'-]+")
+_POSSESSIVE = re.compile(r"(?<=\w)'s\b")
 _UNSPACED = ("ko", "ja", "zh")
 _LANGUAGES = {
     "english": "en",
@@ -31,6 +32,14 @@ _LANGUAGES = {
 }
 _NAMES = frozenset({"attribute", "entity", "person"})
 _SAID = _NAMES | {"qualifier"}
+_BEINGS = frozenset({"entity", "person"})
+_CALLED_SO = frozenset({"name", "first_name", "full_name", "nickname"})
+_SPEAKER = re.compile(r" (?:i|i'm|i've|i'd|i'll|im|ive|we|ich|wir|je|j'\w+|nous|yo|eu|io|я|мы) ")
+_SPEAKER_UNSPACED = re.compile(r"(?<![가-힣])(?:내가|나는|난 |저는|제가|전 )|[私僕俺]は|[私僕俺]が|わたしは")
+_INFLECTED = ("de", "fr", "es", "pt", "it", "ru")
+"""Languages whose ways of asking are all told in the first person ("wo wohne ich", "dónde vivo")."""
+_OWNER = re.compile(r"\b(?!(?:What|Who|Where|When|Why|How|It|That|There|He|She|Here|Let|Which)'s)[A-Z]\w+['\u2019]s\b")
+"""Somebody by name whose something it is: "Anna's job"."""
 SHORT, SHORT_UNSPACED = 3, 2
 """Shortest listed words, in characters, that are looked for in a question: shorter ones are parts of others."""
 
@@ -49,7 +58,69 @@ def asked_concepts(question: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def names_one_of(concepts: frozenset[str], text: str) -> bool:
+def asks_for(question: str, fact: Memory) -> bool:
+    """Whether what a question asks for can be this fact: my wife's job is not mine, and not who she is either.
+
+    Where a question speaks of people, animals or things and its subject is not who asks, a fact must be about them, and
+    of what is asked of them. A fact about somebody else than the user must be named.
+    """
+    beings, of_them = _parts(question)
+    held = concepts_of(fact)
+    if fact.subject not in {None, "user"}:
+        asked = {term for word in analyse_query(question) for term in word.terms}
+        named = any(not asked.isdisjoint(word.terms) for word in analyse_query(fact.subject) if not word.weak)
+        return named or not beings.isdisjoint(_concepts(fact.subject, tuple(key_of(fact).languages)))
+    if not beings:
+        return _OWNER.search(question) is None
+    return not held.isdisjoint(beings) and (not of_them or not held.isdisjoint(of_them))
+
+
+def says_what_is_asked(question: str, text: str) -> bool | None:
+    """Whether a text says something of what a question asks for, and of whom; None where it asks for nothing known."""
+    parts = [part for part in _parts(question) if part]
+    owner = _OWNER.search(question)
+    if owner is not None and owner[0][:-2].casefold() not in text.casefold():
+        return False
+    return all(_names_one_of(part, text) for part in parts) if parts else None
+
+
+def _parts(question: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Whom or which things a question asks about, and what it asks for."""
+    beings = _asked_about(question)
+    wanted = asked_concepts(question) - beings
+    return beings, wanted - _CALLED_SO if beings else wanted
+
+
+@lru_cache(maxsize=256)
+def _asked_about(question: str) -> frozenset[str]:
+    """The people, animals and things of which a question asks; none where its subject is who asks."""
+    plain = _plain(question)
+    if _SPEAKER.search(plain) or _SPEAKER_UNSPACED.search(question):
+        return frozenset()
+    found: set[str] = set()
+    for one in _asks():
+        told = [name for name in one.keys() - {"ids", "called"} if any(form in plain for form in _spelled(one, name))]
+        if any(name in _INFLECTED for name in told):
+            return frozenset()
+        if told and one["ids"][0] in _kinds_of_beings():
+            found |= set(one["ids"])
+    spoken = _LANGUAGES.get(language_of(question), "en")
+    for name in (*_UNSPACED, spoken) if not question.isascii() else (spoken,):
+        there = [(phrase, concept) for phrase, concept in _words(name) if phrase in plain]
+        # "phone number" is no phone.
+        whole = [one for one in there if not any(one[0].strip() in other and one[0] != other for other, _ in there)]
+        found |= {concept for _, concept in whole if concept in _kinds_of_beings()}
+    return frozenset(found)
+
+
+@cache
+def _kinds_of_beings() -> frozenset[str]:
+    return frozenset(
+        sense.id for name in LANGUAGES for sense in lexicon(name).phrases.values() if sense.kind in _BEINGS
+    )
+
+
+def _names_one_of(concepts: frozenset[str], text: str) -> bool:
     """Whether a text says something of one of these concepts, in a word for it or the way people tell of it."""
     if not concepts:
         return False
@@ -74,7 +145,8 @@ def _forms(concepts: frozenset[str], name: str) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """A text in lower case between blanks, without marks."""
-    return f" {_BLANK.sub(' ', text.casefold().replace(chr(0x2019), chr(39))).strip()} "
+    told = _POSSESSIVE.sub("", text.casefold().replace(chr(0x2019), chr(39)))
+    return f" {_BLANK.sub(' ', told).strip()} "
 
 
 @cache
@@ -90,13 +162,18 @@ def _words(name: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _phrases() -> tuple[tuple[frozenset[str], tuple[str, ...]], ...]:
-    made = []
-    for one in _asks():
-        spoken = one.keys() - {"ids", "called", *_UNSPACED}
-        spaced = [f" {phrase}" for name in sorted(spoken) for phrase in one[name]]
-        unspaced = [phrase for name in _UNSPACED for phrase in one.get(name, ())]
-        made.append((frozenset(one["ids"]), (*spaced, *unspaced)))
-    return tuple(made)
+    return tuple(
+        (
+            frozenset(one["ids"]),
+            tuple(form for name in sorted(one.keys() - {"ids", "called"}) for form in _spelled(one, name)),
+        )
+        for one in _asks()
+    )
+
+
+def _spelled(one: dict[str, list[str]], name: str) -> list[str]:
+    """The ways of asking of one entry in a language, as they stand in a plain text."""
+    return one[name] if name in _UNSPACED else [f" {phrase}" for phrase in one[name]]
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 from memhold.facts.revisions import revise
 from memhold.facts.tiers import lives_until, promotes, temporary
 from memhold.ports.stores import Ids
-from memhold.ports.transaction import WriteTx
+from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Query, Recall
 from memhold.values.records import Author, Change, Effect, Evidence, Memory
 
-__all__ = ["EVIDENCE", "asked_for", "note_asked"]
+__all__ = ["EVIDENCE", "asked_for", "last_asked", "note_asked"]
 
 EVIDENCE = "evidence"
 """The verb of changes that only evidence made; undoing what stands below them undoes them too."""
@@ -24,13 +24,24 @@ _BY = Author(origin="rules", name="tiers")
 def asked_for(query: Query, answer: Recall) -> tuple[str, ...]:
     """The facts of an answer that the question is evidence for: those in the mid tier, current or expired.
 
-    A listing without a question, a question about the past, and what only fills the first page are evidence of nothing.
+    A listing without a question, a question about the past, somebody who only looks, and what only fills the first page
+    are evidence of nothing.
     """
-    if not query.text.strip() or query.as_of is not None or query.known_at is not None:
+    if query.browse or not query.text.strip() or query.as_of is not None or query.known_at is not None:
         return ()
     found = answer.hits if query.cursor is not None else answer.hits[: max(0, answer.total - query.offset)]
     hits = (hit for hit in found if hit.kind == "fact" and hit.tier == "mid")
     return tuple(hit.id for hit in hits if hit.state in {"active", "expired"} and hit.valid_to is None)
+
+
+def last_asked(tx: ReadTx, memory_ids: Sequence[str]) -> Mapping[str, datetime]:
+    """When each memory was last asked for and returned, as far as that is recorded and the scope has it."""
+    own = [memory.id for memory in tx.find_memories(memory_ids)]
+    found: dict[str, datetime] = {}
+    for row in tx.evidence(own):
+        if row.operation == "asked":
+            found[row.memory_id] = max(row.at, found.get(row.memory_id, row.at))
+    return found
 
 
 def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, at: datetime, life: timedelta, ids: Ids) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from memhold.facts.revisions import revise
 from memhold.facts.tiers import temporary
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.values.records import Author, Change
+from memhold.values.records import Author, Change, Memory
 
-__all__ = ["expire", "expire_overdue", "is_overdue"]
+__all__ = ["expire", "expire_overdue", "is_overdue", "told_until"]
 
 RULES = Author(origin="rules", name="upkeep")
 
@@ -37,9 +39,7 @@ def expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
         # Evidence has prolonged its life since this was made due.
         tx.put_due("expire", memory.id, memory.expires_at)
         return
-    # Told until when: it holds no longer. At the end of its life in the mid tier it still holds, and is recallable.
-    lives = memory.kind == "fact" and not temporary(tx.evidence([memory.id]))
-    effect = revise(tx, memory, state="expired", valid_to=None if lives else memory.expires_at)
+    effect = revise(tx, memory, state="expired", valid_to=told_until(tx, memory))
     change = Change(
         id=ids.new("chg"),
         seq=0,
@@ -50,3 +50,11 @@ def expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
         effects=(effect,),
     )
     tx.add_change(change)
+
+
+def told_until(tx: ReadTx, memory: Memory) -> datetime | None:
+    """When a memory holds no longer, where that was told; None where only its life in the mid tier ends."""
+    if memory.expires_at is None or memory.pinned:
+        return None
+    lives = memory.kind == "fact" and not temporary(tx.evidence([memory.id]))
+    return None if lives else memory.expires_at

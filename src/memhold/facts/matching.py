@@ -7,7 +7,7 @@ would overwrite what somebody said.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
@@ -17,12 +17,13 @@ from memhold.facts.keys import Aliases, Key, Verdict, canonical, compare, pair_o
 from memhold.ports.transaction import ReadTx
 from memhold.values.records import FactKey, Memory, Suspicion
 
-__all__ = ["ALIKE", "Resolution", "aliases", "key_of", "resolve", "warm"]
+__all__ = ["ALIKE", "Resolution", "aliases", "find", "key_of", "resolve", "warm"]
 
 ALIKE: Final = ("alike", "keys")
 """The due work of a scope whose suspicions about keys nobody has looked at yet."""
 
 SLICE = 64
+_EXACT = Verdict(same="same", rule="exact", reason="the same wording")
 
 MAX_SUSPECTS = 3
 """Most suspicions that one new key raises: a person settles them one at a time."""
@@ -65,8 +66,6 @@ async def warm(subject: str, attribute: str, stored: Sequence[FactKey]) -> None:
 
     The event loop turns after every 64 of them (about 2 ms); no thread and no lock is held meanwhile.
     """
-    if any((one.subject, one.attribute) == (subject, attribute) for one in stored):
-        return
     mine = _key(subject, attribute)
     for start in range(0, len(stored), SLICE):
         for one in stored[start : start + SLICE]:
@@ -84,6 +83,19 @@ def aliases(tx: ReadTx, suspicions: Iterable[Suspicion]) -> Aliases:
     return found
 
 
+def find(
+    tx: ReadTx, subject: str, attribute: str, agent: str | None, settled: Callable[[], Aliases] = dict
+) -> Resolution:
+    """The timeline for a fact that is about to be stated: `resolve`, with what is stored.
+
+    All keys of the scope are read, and `settled` is asked, only for a wording that no fact has.
+    """
+    known = tx.fact_key(subject=subject, attribute=attribute, agent=agent)
+    if known is not None:
+        return _known(known, attribute, _EXACT)
+    return resolve(subject, attribute, tx.fact_keys(agent), settled())
+
+
 def resolve(subject: str, attribute: str, stored: Sequence[FactKey], settled: Aliases) -> Resolution:
     """The timeline for a fact that is about to be stated.
 
@@ -93,7 +105,7 @@ def resolve(subject: str, attribute: str, stored: Sequence[FactKey], settled: Al
     mine = _key(subject, attribute)
     for one in stored:
         if (one.subject, one.attribute) == (subject, attribute):
-            return _known(one, attribute, Verdict(same="same", rule="exact", reason="the same wording"))
+            return _known(one, attribute, _EXACT)
     suspects: dict[str, tuple[FactKey, Verdict]] = {}
     for one in sorted(stored, key=lambda one: key_of(one).text != mine.text):
         verdict = _verdict(mine, key_of(one), settled)

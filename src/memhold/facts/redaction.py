@@ -41,6 +41,10 @@ def redacted_memory(memory: Memory, redactor: Redactor) -> Memory:
     """
     place = f"memory {memory.id}"
     metadata, count = redacted_value(memory.metadata, redactor, place=place)
+    (topics, in_topics), (entities, in_entities) = (
+        _redacted_labels(given, redactor, place) for given in (memory.topics, memory.entities)
+    )
+    count += in_topics + in_entities
     if memory.kind == "fact" and memory.value is not None:
         value, found = redacted_value(memory.value, redactor, place=place, name=memory.attribute or "")
         text = fact_text(memory.subject or "", memory.attribute or "", value) if found else memory.text
@@ -49,4 +53,11 @@ def redacted_memory(memory: Memory, redactor: Redactor) -> Memory:
         value, text = memory.value, body_json(content) if found else memory.text
     else:
         value, (text, found) = memory.value, redactor.redact(memory.text, place=place)
-    return replace(memory, metadata=metadata, value=value, text=text) if count + found else memory
+    if not count + found:
+        return memory
+    return replace(memory, metadata=metadata, value=value, text=text, topics=topics, entities=entities)
+
+
+def _redacted_labels(labels: tuple[str, ...], redactor: Redactor, place: str) -> tuple[tuple[str, ...], int]:
+    cleaned = [redactor.redact(label, place=place) for label in labels]
+    return tuple(dict.fromkeys(label for label, _ in cleaned)), sum(count for _, count in cleaned)

@@ -24,7 +24,7 @@ from memhold.values.answers import Receipt, Remembered
 from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict, ScopeDenied, TooLarge, WrongKind
 from memhold.values.jsonable import json_copy, parse_time
 from memhold.values.origins import authority, named, weight
-from memhold.values.records import Author, Change, Effect, Importance, Memory, Suspicion, Tier, Trust
+from memhold.values.records import MAX_TEXT, Author, Change, Effect, Importance, Memory, Suspicion, Tier, Trust
 
 __all__ = [
     "MAX_TEXT",
@@ -43,9 +43,6 @@ __all__ = [
     "remembered",
     "trust_of",
 ]
-
-MAX_TEXT = 100_000
-"""Longest text or value of one memory, in characters; longer material belongs into the journal."""
 
 """How far the time of a memory may lie in the future: as far as that of a message."""
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from memhold.facts.keys import Decision
-from memhold.facts.matching import ALIKE, Resolution, aliases, resolve
+from memhold.facts.matching import ALIKE, Resolution, aliases, find
 from memhold.facts.operations import doing, names_the_past
 from memhold.facts.remember import Writer, fact_text, relabelled
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
@@ -72,7 +72,7 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
     nothing was written but the count of evidence.
     """
     suspicions = tx.suspicions()
-    where = resolve(said.subject, said.attribute, tx.fact_keys(writer.agent), aliases(tx, suspicions))
+    where = find(tx, said.subject, said.attribute, writer.agent, lambda: aliases(tx, suspicions))
     work = _Work(tx=tx, said=said, writer=writer, change_id=change_id, life=life, where=where)
     timeline = _timeline(work, since=None if names_the_past(said) else said.at) if where.known else []
     operation, decision, ends = doing(said, timeline)
@@ -117,7 +117,7 @@ def _elsewhere(work: _Work, word: Word) -> tuple[Memory, ...]:
     """What of no agent stands against an agent's statement: its own timeline does not hold what the user told all."""
     if work.writer.agent is None or work.writer.author.origin not in _BROUGHT:
         return ()
-    where = resolve(work.said.subject, work.said.attribute, work.tx.fact_keys(None), {})
+    where = find(work.tx, work.said.subject, work.said.attribute, None)
     shared = work.tx.facts(subject=where.subject, key=where.key, agent=None) if where.known else []
     return place(shared, word, {}).against
 

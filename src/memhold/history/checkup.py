@@ -77,10 +77,10 @@ def index_drift(tx: ReadTx) -> list[str]:
     for item, hidden in documents(tx):
         living.add(item.number)
         found = held.find(item.number)
-        if found is None:
-            missing += 1
-            continue
         wanted = _entry(item, hidden=hidden, terms=analyse(said(item)), sessions=sessions, agents=agents)
+        if found is None:
+            missing += not wanted.record.removed  # an item and a copy are in no index
+            continue
         stale += not _agrees(found, wanted, message=isinstance(item, Message))
     living.update(tx.damaged.values())
     ghosts = sum(number not in living for block in sound for number in _occupied(block))

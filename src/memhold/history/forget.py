@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
 from memhold.facts.revisions import revise, said_digest
+from memhold.history.checkup import documents
+from memhold.history.imported import keep_out
 from memhold.history.said_in import says
 from memhold.index.pending_vectors import due_compaction
+from memhold.journal import beside
 from memhold.journal.visibility import checked_id, checked_session, has_labels, sees
 from memhold.messages.fences import UNKNOWN, erased
 from memhold.ports.idempotency import Idempotency
@@ -22,7 +26,20 @@ from memhold.values.origins import users_line
 from memhold.values.records import KINDS, LINEAGE, Author, Change, Effect, Kind, Memory, Message, micros
 from memhold.values.written import Written
 
-__all__ = ["EVERY", "Going", "Sources", "Target", "forget", "forget_once", "plan", "report"]
+__all__ = [
+    "EVERY",
+    "Going",
+    "Sources",
+    "Target",
+    "damaged_number",
+    "forget",
+    "forget_damaged",
+    "forget_once",
+    "has_damage",
+    "plan",
+    "report",
+    "together",
+]
 
 Sources = Literal["erase", "keep"]
 EVERY = 2**62
@@ -31,11 +48,16 @@ EVERY = 2**62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a forget is asked to take: one id, some ids, or everything in the scope that passes all given filters."""
+    """What a forget is asked to take: one id, some ids, or everything in the scope that passes all given filters.
+
+    `number` is the document number of an id that names nothing any more, since the row that has it has rotted.
+    """
 
     id: str | None = None
+    number: int | None = None
     some: tuple[str, ...] | None = None
     session: str | None = None
+    session_prefix: str | None = None
     kinds: tuple[Kind, ...] | None = None
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -45,13 +67,20 @@ class Target:
     written: Written = field(default_factory=Written)
 
     def __post_init__(self) -> None:
-        filters = (self.session, self.kinds, self.topics or None, self.entities or None, self.before, self.after)
+        sessions = (self.session, self.session_prefix)
+        filters = (*sessions, self.kinds, self.topics or None, self.entities or None, self.before, self.after)
         filtered = self.written.given or any(value is not None for value in filters)
         if (self.id is not None) + (self.some is not None) + filtered + self.everything != 1:
             raise InvalidInput(
-                "say what to forget: one id, or filters (session, kinds, topics, entities, before, after, origin,"
-                " actor, written_since, written_until), or everything=True"
+                "say what to forget: one id, or filters (session, session_prefix, kinds, topics, entities, before,"
+                " after, origin, actor, written_since, written_until), or everything=True"
             )
+        if self.session_prefix == "" or None not in sessions:
+            raise InvalidInput(
+                "session_prefix is how names of sessions begin: pass it not empty, and without a session"
+            )
+        if self.session_prefix is not None:
+            object.__setattr__(self, "session_prefix", unicodedata.normalize("NFC", self.session_prefix))
         object.__setattr__(self, "session", checked_session(self.session))
         unknown = set(self.kinds or ()) - set(KINDS)
         if unknown:
@@ -59,6 +88,17 @@ class Target:
         for moment in (self.before, self.after):
             if moment is not None:
                 micros(moment)
+
+    @property
+    def of_sessions(self) -> bool:
+        """Whether it is after what stands in some sessions only."""
+        return self.session is not None or self.session_prefix is not None
+
+    def in_session(self, name: str | None) -> bool:
+        """Whether it takes what stands in a session of that name (None: in no session)."""
+        if self.session_prefix is not None:
+            return name is not None and name.startswith(self.session_prefix)
+        return self.session in {None, name}
 
     @property
     def of_some(self) -> bool:
@@ -72,7 +112,7 @@ class Going:
 
     `quoting` are messages that stay and quote what goes: a hard forget erases those stretches.
     `revived` are memories that were merged into what goes and stay themselves: they stand for themselves again.
-    `damaged` are ids of rows that can no longer be read, with their numbers: they go by their ids.
+    `damaged` are ids of rows that can no longer be read, with their numbers, of which -1 is that of another row too.
     """
 
     messages: tuple[Message, ...]
@@ -92,6 +132,12 @@ class Going:
     def memory_ids(self) -> tuple[str, ...]:
         """The ids of the memories that go, readable or not."""
         return (*(m.id for m in self.memories), *(item for item in self.damaged if item.startswith("mem_")))
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The document numbers of all that goes, by id."""
+        said = {message.id: message.number for message in self.messages}
+        return {**said, **{memory.id: memory.number for memory in self.memories}, **self.damaged}
 
 
 class _Rows:
@@ -154,8 +200,12 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
             said, derived = rows.find(list(named))
             _add(messages, said)
             _add(memories, derived)
+    if target.id is not None:
+        _add(messages, rows.find([one.copy_of for one in messages.values() if one.copy_of is not None])[0])
+    _add(messages, _copies(tx, messages))
     besides = _Besides(rows, messages, of_some=target.of_some)
-    frontier = [*messages, *memories, *damaged]
+    # What a row was derived from it names by the id that the row had.
+    frontier = [*messages, *memories, *damaged, *(tx.lost() if damaged else ())]
     while frontier:
         found = [memory for memory in rows.derived(frontier) if memory.id not in memories and not besides.says(memory)]
         found += [one for one in _learnt(tx, rows, frontier, messages) if one.id not in memories and one not in found]
@@ -169,13 +219,19 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
         messages=tuple(messages.values()),
         memories=tuple(memories.values()),
         due_again=tuple(sorted(due_again)),
-        sessions=_emptied(tx, target),
+        sessions=_with_copies(tx, _emptied(tx, target), messages.values()),
         quoting=tuple(m for m in tx.quoting([*messages, *memories, *damaged, UNKNOWN]) if m.id not in messages)
         if hard
         else (),
         revived=tuple(one for one in rows.merged_into(memories.values()) if one.id not in memories),
         damaged=damaged,
     )
+
+
+def _copies(tx: ReadTx, going: Mapping[str, Message]) -> list[Message]:
+    """Copies of what goes, in whichever session they stand; who names one line means it wherever it was copied to."""
+    showing = tx.quoting([*going]) if going else []
+    return [one for one in showing if one.copy_of in going and one.id not in going]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +274,19 @@ def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str
 
 def _damaged(tx: ReadTx, target: Target, agent: str | None) -> Mapping[str, int]:
     """What the target takes of the rows that can no longer be read: of those only id and number are known."""
-    met = {item: number for item, number in tx.damaged.items() if not item.startswith("chg_")}
+    met = _met(tx)
     if target.id is not None:
         return {item: number for item, number in met.items() if item == target.id}
     unfiltered = target.kinds is None and target.before is None and target.after is None and not target.written.given
     whole = unfiltered and target.some is None and not (target.topics or target.entities) and agent is None
     return met if whole else {}
+
+
+def _met(tx: ReadTx) -> dict[str, int]:
+    """The messages and memories that this transaction came upon and could not read, and their numbers."""
+    met = {item: number for item, number in tx.damaged.items() if not item.startswith("chg_")}
+    others = {item.number for item in tx.find_numbers([number for number in met.values() if number >= 0])}
+    return {item: -1 if number in others else number for item, number in met.items()}
 
 
 def _named(memories: Iterable[Memory], asked: set[str]) -> dict[str, None]:
@@ -239,27 +302,33 @@ def _targets(
     tx: ReadTx, rows: _Rows, target: Target, agent: str | None
 ) -> tuple[dict[str, Message], dict[str, Memory]]:
     if target.id is not None:
-        return _one(tx, rows, target.id)
+        return _one(tx, rows, target.id, target.number)
     if target.some is not None:
         said, held = rows.find(target.some)
         return {item.id: item for item in said}, {item.id: item for item in held}
     messages: dict[str, Message] = {}
     if target.kinds is None and not target.topics and not target.entities:
-        names = [target.session] if target.session is not None else [session.name for session in tx.sessions()]
-        for name in names:
+        for name in _sessions(tx, target):
             _add(messages, (m for m in tx.messages(name) if _passes(m, target, agent)))
             hidden = (m for m in rows.messages.values() if m.session == name)
             _add(messages, (m for m in hidden if _passes(m, target, agent)))
     listing = Listing(kinds=target.kinds, states=None, session=target.session, limit=EVERY)
-    memories = {memory.id: memory for memory in tx.list_memories(listing) if _passes(memory, target, agent)}
+    memories = {
+        memory.id: memory
+        for memory in tx.list_memories(listing)
+        if target.in_session(memory.session) and _passes(memory, target, agent)
+    }
     for memory in rows.memories.values():
-        named = (target.kinds is None or memory.kind in target.kinds) and target.session in {None, memory.session}
+        named = (target.kinds is None or memory.kind in target.kinds) and target.in_session(memory.session)
         if named and _passes(memory, target, agent):
             memories[memory.id] = memory
     return messages, memories
 
 
-def _one(tx: ReadTx, rows: _Rows, item: str) -> tuple[dict[str, Message], dict[str, Memory]]:
+def _one(tx: ReadTx, rows: _Rows, item: str, number: int | None) -> tuple[dict[str, Message], dict[str, Memory]]:
+    if number is not None:
+        # It is met, if it is as damaged as when it was found.
+        tx.documents(after=number - 1, limit=1)
     if checked_id(item).startswith(("chg_", "ses_")):
         raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
     messages, memories = rows.find([item])
@@ -288,9 +357,29 @@ def _emptied(tx: ReadTx, target: Target) -> tuple[str, ...]:
     """Sessions of which nothing stays: their names may be content too."""
     if target.everything:
         return tuple(session.name for session in tx.sessions())
-    whole = target.session is not None and target.before is None and target.after is None and target.kinds is None
+    whole = target.of_sessions and target.before is None and target.after is None and target.kinds is None
     whole = whole and not target.written.given
-    return (target.session,) if whole and target.session is not None and not (target.topics or target.entities) else ()
+    return tuple(_sessions(tx, target)) if whole and not (target.topics or target.entities) else ()
+
+
+def _with_copies(tx: ReadTx, emptied: Sequence[str], going: Collection[Message]) -> tuple[str, ...]:
+    """These sessions, and copies of them that have nothing else beside them: it was copied with the messages."""
+    of = {message.id: message.session for message in going}
+    found = dict.fromkeys(emptied)
+    for message in going:
+        name = of.get(message.copy_of or "")
+        if name in found and message.session not in found:
+            source, copy = tx.session(name or ""), tx.session(message.session)
+            if source is not None and copy is not None and beside.has_all_of(source, copy):
+                found[message.session] = None
+    return tuple(found)
+
+
+def _sessions(tx: ReadTx, target: Target) -> list[str]:
+    """The names of the sessions that it looks into; the one that it names even where nothing stands there."""
+    if target.session is not None:
+        return [target.session]
+    return [session.name for session in tx.sessions() if target.in_session(session.name)]
 
 
 def forget(
@@ -304,12 +393,16 @@ def forget(
     ids: Ids,
     author: Author,
     reason: str | None = None,
+    change_id: str | None = None,
 ) -> Erasure:
-    """Forget in one transaction: rows, revisions, index entries; tombstones and one change without content stay."""
+    """Forget in one transaction: rows, revisions, index entries; tombstones and one change without content stay.
+
+    `change_id` is the id of that change, where the same was forgotten in another namespace before.
+    """
     going = plan(tx, target, sources=sources, hard=hard, agent=agent)
     gone = [*going.message_ids, *going.memory_ids]
     change = Change(
-        id=ids.new("chg"),
+        id=change_id or ids.new("chg"),
         seq=0,
         verb="forget" if hard else "hide",
         reason=reason or ("forgotten for good" if hard else "hidden until undone"),
@@ -317,21 +410,67 @@ def forget(
         at=tx.now,
         sources=tuple(gone),
     )
-    numbers = [m.number for m in going.messages] + [m.number for m in going.memories]
-    numbers += [number for number in going.damaged.values() if number >= 0]
+    lost: list[str] = []
     if hard:
-        _erase(tx, going, change.id, numbers, sources=sources, secret=secret)
+        _erase(tx, going, change.id, sources=sources, secret=secret, agent=agent)
+        # Other rows know one whose id had rotted by its former id, which counts as forgotten too.
+        lost = tx.lost() if going.damaged else []
+        tx.entomb(lost, change.id)
         if target.everything and agent is None:
-            tx.erase_agents()
+            tx.erase_rest()
     else:
         tx.hide(gone, change.id)
-        tx.flag(dict.fromkeys(numbers, False))
+        tx.flag(dict.fromkeys(_indexed(going), False))
+        for session in (found for name in going.sessions if (found := tx.session(name)) is not None):
+            if agent is None or not _stays(tx, session.name):
+                tx.put_session(beside.hidden(session, change.id))
     _make_due(tx, going, hard=hard)
     # A hide leaves each memory at its revision: it is named so that it stands in their history.
     effects = [] if hard else [Effect(memory_id=m.id, rev_before=m.rev, rev_after=m.rev) for m in going.memories]
     effects += stand_again(tx, [memory.id for memory in going.revived])
-    tx.add_change(replace(change, effects=tuple(effects)))
+    tx.add_change(replace(change, effects=tuple(effects), sources=(*gone, *lost)))
     return report(going, hard=hard, change_id=change.id)
+
+
+def damaged_number(tx: ReadTx, item: str) -> int | None:
+    """The number of a row that cannot be read and is shown under that id, which no index has; None where none is."""
+    _meet_all(tx)
+    return _met(tx).get(item)
+
+
+def has_damage(tx: ReadTx) -> bool:
+    """Whether a message or current memory of the scope cannot be read, or something is named that is not there."""
+    _meet_all(tx)
+    return bool(_met(tx) or tx.lost())
+
+
+def forget_damaged(tx: WriteTx, *, secret: bytes, ids: Ids) -> int:
+    """Erase every message and current memory that cannot be read, in one transaction; returns how many those were.
+
+    What was derived from one stays, without that source. What is named and not there counts as forgotten.
+    """
+    _meet_all(tx)
+    damaged = _met(tx)
+    going = Going(messages=(), memories=(), due_again=(), sessions=(), damaged=damaged)
+    change = Change(
+        id=ids.new("chg"),
+        seq=0,
+        verb="forget",
+        reason="it was damaged on the disk",
+        by=Author(origin="rules", name="doctor"),
+        at=tx.now,
+    )
+    _erase(tx, going, change.id, sources="erase", secret=secret)
+    lost = tx.lost()
+    tx.entomb(lost, change.id)
+    _make_due(tx, going, hard=True)
+    tx.add_change(replace(change, sources=(*damaged, *lost)))
+    return len(damaged)
+
+
+def _meet_all(tx: ReadTx) -> None:
+    for _ in documents(tx):
+        pass
 
 
 def forget_once(tx: WriteTx, once: Idempotency, run: Callable[[], Erasure], *, hard: bool) -> Erasure:
@@ -362,8 +501,12 @@ def forget_once(tx: WriteTx, once: Idempotency, run: Callable[[], Erasure], *, h
     )
 
 
+def _indexed(going: Going) -> list[int]:
+    return [number for number in going.numbers.values() if number >= 0]
+
+
 def _erase(
-    tx: WriteTx, going: Going, change_id: str, numbers: Sequence[int], *, sources: Sources, secret: bytes
+    tx: WriteTx, going: Going, change_id: str, *, sources: Sources, secret: bytes, agent: str | None = None
 ) -> None:
     keep = sources == "keep"
     digests = (
@@ -371,26 +514,35 @@ def _erase(
         if keep
         else {}
     )
-    tx.unindex(numbers)
+    tx.unindex(_indexed(going))
     gone = [*going.message_ids, *going.memory_ids]
-    tx.erase_memories(going.memory_ids, change_id, digests=digests)
+    tx.erase_memories(going.memory_ids, change_id, digests=digests, numbers=going.numbers)
     tx.drop_sources(gone)
-    tx.erase_messages(going.message_ids, change_id)
+    tx.erase_messages(going.message_ids, change_id, numbers=going.numbers)
     for message in going.quoting:
         tx.rewrite_message(erased(message, set(gone), secret=secret))
     for memory in going.memories:
         tx.clear_due("expire", memory.id)
     hidden = {item.session for item in tx.hidden() if isinstance(item, Message)}
     for name in going.sessions:
-        stays = tx.messages(name, limit=1) or tx.list_memories(Listing(states=None, session=name, limit=1))
         session = tx.session(name)
         if session is None:
             continue
-        if stays or name in hidden:
+        stays = _stays(tx, name) or name in hidden
+        if stays and agent is not None:
+            continue  # what is kept beside it is the others' too
+        if session.metadata:
+            keep_out(tx, session, secret=secret)
+        if stays:
             tx.put_session(replace(session, metadata={}))
         else:
             tx.clear_due("consolidate", session.id)
             tx.erase_session(name)
+
+
+def _stays(tx: ReadTx, session: str) -> bool:
+    """Whether something of a session is still there."""
+    return bool(tx.messages(session, limit=1) or tx.list_memories(Listing(states=None, session=session, limit=1)))
 
 
 def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:
@@ -416,6 +568,19 @@ def stand_again(tx: WriteTx, ids: Sequence[str]) -> tuple[Effect, ...]:
     if effects:
         due_compaction(tx)
     return tuple(effects)
+
+
+def together(own: Erasure, below: Sequence[tuple[str, Erasure]]) -> Erasure:
+    """One report of a forget that reached namespaces below: what went anywhere, and which of them it reached."""
+    every = [own, *(done for _, done in below)]
+    return replace(
+        own,
+        messages=tuple(item for done in every for item in done.messages),
+        memories=tuple(item for done in every for item in done.memories),
+        hidden=tuple(item for done in every for item in done.hidden),
+        quotations=tuple(item for done in every for item in done.quotations),
+        below=tuple(name for name, done in below if done.messages or done.memories or done.hidden),
+    )
 
 
 def report(going: Going, *, hard: bool, change_id: str | None = None) -> Erasure:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from memhold.documents.content import Content
+from memhold.documents.read import current
+from memhold.documents.write import put
 from memhold.facts.instructions import keep_instructions
 from memhold.facts.remember import Writer
-from memhold.facts.revisions import memory_digest, said_digest
+from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.index.documents import index_memories
-from memhold.journal.append import Prepared, append
-from memhold.journal.windows import When
+from memhold.journal.append import Prepared, append, ensure_session
+from memhold.journal.windows import When, spoken
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, Replay, WriteTx
+from memhold.text.analysis import Terms
 from memhold.values.answers import Receipt
-from memhold.values.records import Author, Change, Effect, Memory
+from memhold.values.origins import authority
+from memhold.values.records import Author, Change, Effect, Memory, Session
 
-__all__ = ["IMPORT", "Live", "import_memory", "import_messages"]
+__all__ = ["IMPORT", "Live", "import_beside", "import_document", "import_memory", "import_messages", "keep_out"]
 
 IMPORT = Author(origin="import")
 VERB = "import"
@@ -81,15 +87,52 @@ def import_messages(
     return len(chosen)
 
 
-def import_memory(tx: WriteTx, revisions: Sequence[Memory], *, key: str, secret: bytes, ids: Ids) -> bool:
-    """Write a memory of an export with all its revisions, ids and times kept; False when there is nothing to write.
+def import_beside(
+    tx: WriteTx, name: str, metadata: Mapping[str, Any], *, source_id: str, secret: bytes, ids: Ids
+) -> None:
+    """Keep what an export says an application kept beside a session, once; what is kept here already wins."""
+    digest = _session_digest(secret, source_id)
+    if tx.replay(VERB, digest) is not None:
+        return
+    session = ensure_session(tx, name, ids)
+    if not session.metadata:
+        tx.put_session(replace(session, metadata=metadata))
+    _keep(tx, digest, Receipt(ids=()))
+
+
+def keep_out(tx: WriteTx, session: Session, *, secret: bytes) -> None:
+    """Note that what was kept beside a session was forgotten: no export brings it back."""
+    digest = _session_digest(secret, session.id)
+    if tx.replay(VERB, digest) is None:
+        _keep(tx, digest, Receipt(ids=()))
+
+
+def _session_digest(secret: bytes, source_id: str) -> bytes:
+    return keyed_digest(secret, "idempotency key", VERB, f"session\0{source_id}")
+
+
+def import_memory(
+    tx: WriteTx, revisions: Sequence[Memory], *, key: str, secret: bytes, ids: Ids, entry: str | None = None
+) -> bool:
+    """Write a memory of a file with all its revisions, ids and times kept; False when there is nothing to write.
 
     That is so where its key came before, where the scope knows its id (also as forgotten), and where the scope says
-    the same, or something else about the same attribute, by itself: what is here wins over what an export said.
+    the same, or something else about the same attribute, by itself: what is here wins over what a file says. Where the
+    `entry` of another system says something else than it did when it was imported before, that is superseded; where
+    somebody has corrected, confirmed, pinned, ended or forgotten that here since, it stays so, and nothing is written.
     """
     digest = keyed_digest(secret, "idempotency key", VERB, key)
     current = revisions[-1]
-    if tx.replay(VERB, digest) is not None or tx.known([current.id]) or _decided_here(tx, current, secret):
+    if tx.replay(VERB, digest) is not None or tx.known([current.id]):
+        return False
+    entry_digest = None if entry is None else keyed_digest(secret, "idempotency key", VERB, entry)
+    before = None if entry_digest is None else tx.replay(VERB, entry_digest)
+    former = tx.find_memories(before.receipt.ids) if before is not None else []
+    if before is not None and not any(one.state in {"active", "expired"} for one in former):
+        return False
+    if any(one.pinned or authority(one) > authority(current) for one in former):
+        return False
+    if any(_says_the_same(one, current) for one in former) or _decided_here(tx, current, secret, former):
         return False
     number = tx.take_numbers(1)
     # An export of a part may name sources that it did not carry.
@@ -102,10 +145,36 @@ def import_memory(tx: WriteTx, revisions: Sequence[Memory], *, key: str, secret:
     if current.expires_at is not None and current.state == "active" and not current.pinned:
         tx.put_due("expire", current.id, current.expires_at)
     _move_cursor(tx, current)
-    effect = Effect(memory_id=current.id, rev_before=0, rev_after=len(revisions))
-    change = Change(id=ids.new("chg"), seq=0, verb=VERB, reason="imported", by=IMPORT, at=tx.now, effects=(effect,))
+    effects = [Effect(memory_id=current.id, rev_before=0, rev_after=len(revisions))]
+    for one in former:
+        # What holds until then held until the new one does, or until now where the file tells no later time.
+        ended = max(one.valid_from, current.valid_from)
+        effects.append(revise(tx, one, state="superseded", superseded_by=current.id, valid_to=one.valid_to or ended))
+    change = Change(id=ids.new("chg"), seq=0, verb=VERB, reason="imported", by=IMPORT, at=tx.now, effects=(*effects,))
     tx.add_change(change)
-    _keep(tx, digest, Receipt(ids=(current.id,), change_ids=(change.id,)))
+    for name in filter(None, (digest, entry_digest)):
+        _keep(tx, name, Receipt(ids=(current.id,), change_ids=(change.id,)))
+    return True
+
+
+def import_document(tx: WriteTx, content: Content, *, key: str, entry: str, terms: Terms, writer: Writer) -> bool:
+    """Put a document of another system at its path, once; False when there is nothing to write.
+
+    What was imported before of the same `entry` is replaced, and kept as its former revision. What somebody put, moved
+    or deleted at that path here stays so.
+    """
+    digest, entry_digest = (keyed_digest(writer.secret, "idempotency key", VERB, one) for one in (key, entry))
+    if tx.replay(VERB, digest) is not None:
+        return False
+    before = tx.replay(VERB, entry_digest)
+    held = current(tx, content.path, writer.secret)
+    if (held is None) != (before is None):
+        return False
+    if held is not None and before is not None and held.id not in before.receipt.ids:
+        return False
+    receipt = put(tx, content, if_rev=None, terms=terms, writer=writer)
+    for name in (digest, entry_digest):
+        _keep(tx, name, Receipt(ids=receipt.ids, change_ids=receipt.change_ids))
     return True
 
 
@@ -115,7 +184,7 @@ def _move_cursor(tx: WriteTx, memory: Memory) -> None:
     if memory.kind not in {"summary", "raw"} or memory.state == "retracted" or session is None:
         return
     held = {message.seq for message in tx.find_messages(memory.sources) if message.session == session.name}
-    window = tx.messages(session.name, after=session.cursor, until=max(held, default=0))
+    window = spoken(tx.messages(session.name, after=session.cursor, until=max(held, default=0)))
     if window and held.issuperset(message.seq for message in window):
         tx.put_session(replace(session, cursor=window[-1].seq, rev=session.rev + 1))
 
@@ -130,7 +199,13 @@ def _keep(tx: WriteTx, digest: bytes, receipt: Receipt) -> None:
     tx.remember_key(VERB, digest, Replay(fingerprint=digest, receipt=receipt, expires_at=None))
 
 
-def _decided_here(tx: ReadTx, memory: Memory, secret: bytes) -> bool:
+def _says_the_same(one: Memory, other: Memory) -> bool:
+    """Whether two versions of an entry say the same, and until the same time."""
+    ends = (one.valid_to or one.expires_at, other.valid_to or other.expires_at)
+    return one.text == other.text and ends[0] == ends[1]
+
+
+def _decided_here(tx: ReadTx, memory: Memory, secret: bytes, former: Sequence[Memory]) -> bool:
     """Whether the scope has its own say on what a fact, note or path of the export says, or must not learn it again."""
     if memory.kind not in {"fact", "note", "document"}:
         return False
@@ -139,7 +214,8 @@ def _decided_here(tx: ReadTx, memory: Memory, secret: bytes) -> bool:
         return True
     if memory.state != "active":
         return False
-    if tx.same_content(kind=memory.kind, digest=digest, agent=memory.agent) is not None:
+    same = tx.same_content(kind=memory.kind, digest=digest, agent=memory.agent)
+    if same is not None and same.id not in {one.id for one in former}:
         return True
     if memory.kind != "fact" or memory.operation != "set":
         return False

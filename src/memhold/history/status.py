@@ -26,6 +26,7 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] |
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
     states: Counter[str] = Counter()
+    active: Counter[str] = Counter()
     messages = 0
     raw = 0
     for (kind, tier, state), count in tx.counts().items():
@@ -35,6 +36,8 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] |
         kinds[kind] += count
         tiers[tier] += count
         states[state] += count
+        if state == "active":
+            active[kind] += count
         if kind == "raw" and state == "active":
             raw += count
     due = tx.due()
@@ -47,6 +50,7 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] |
         memories=dict(kinds),
         tiers=dict(tiers),
         states=dict(states),
+        active=dict(active),
         due=dict(Counter(item.kind for item in due if item.due_at <= tx.now)),
         waiting=dict(Counter(item.kind for item in due if item.due_at > tx.now)),
         leased=tx.leased(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memhold.facts.revisions import as_before, memory_digest, restore, revise
@@ -10,6 +10,7 @@ from memhold.facts.rollups import founded, joined
 from memhold.facts.timeline import contradicting
 from memhold.history.forget import Target, forget
 from memhold.index.pending_vectors import look_again
+from memhold.journal import beside
 from memhold.journal.archive import archive
 from memhold.journal.visibility import checked_id, sees
 from memhold.ports.stores import Ids
@@ -19,7 +20,7 @@ from memhold.values.errors import Forgotten, NotFound, ScopeDenied, UndoConflict
 from memhold.values.records import Author, Change, Effect, Memory, Message, Session, Span
 from memhold.values.written import Written
 
-__all__ = ["Undoer", "undo", "undo_written", "would_undo"]
+__all__ = ["Undoer", "reaches_below", "stands", "undo", "undo_written", "would_undo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +33,20 @@ class Undoer:
     redo: bool = False
 
 
-def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Receipt:
-    """Undo a change; undoing an undo is redo.
+def reaches_below(tx: ReadTx, change_id: str) -> bool:
+    """Whether a change may stand in namespaces below too, under the same id: it hides, or undoes what did."""
+    change = tx.find_change(checked_id(change_id))
+    return change is not None and _root(tx, change).verb == "hide"
+
+
+def stands(tx: ReadTx, change_id: str) -> bool:
+    """Whether there is such a change here, and nothing undid it."""
+    change = tx.find_change(change_id)
+    return change is not None and change.undone_by is None
+
+
+def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id: str | None = None) -> Receipt:
+    """Undo a change; undoing an undo is redo. `made_id` is the id of the change that this makes of that one.
 
     Each row must still be at the revision that the change made. Otherwise later changes stand on it: they are
     `blocking`, and with `cascade` they are undone first, newest first, in the same transaction.
@@ -57,7 +70,7 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Recei
         later = ", ".join(blocking[:5])
         message = f"later changes stand on {change_id}: {later}; undo them first, or pass cascade=True"
         raise UndoConflict(message, blocking=blocking)
-    undone = _undo_tree(tx, change, undoer)
+    undone = _undo_tree(tx, change, undoer, made_id)
     made = tuple(one for one in reversed(undone) if _made_by_somebody(tx, _undone_by(tx, one)))
     return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=made)
 
@@ -139,7 +152,7 @@ def _seen(tx: ReadTx, change: Change) -> bool:
     return not touched or any(sees(tx.scope, memory) for memory in touched)
 
 
-def _undo_tree(tx: WriteTx, change: Change, undoer: Undoer) -> list[str]:
+def _undo_tree(tx: WriteTx, change: Change, undoer: Undoer, made_id: str | None = None) -> list[str]:
     """Undo what stands on a change, newest first and each with what stands on it, then the change itself."""
     undone: list[str] = []
     while blocking := _blocking(tx, change, undoer.secret):
@@ -150,7 +163,7 @@ def _undo_tree(tx: WriteTx, change: Change, undoer: Undoer) -> list[str]:
                 blocking=blocking,
             )
         undone += _undo_tree(tx, newest, undoer)
-    return [*undone, _undo_one(tx, change, undoer)]
+    return [*undone, _undo_one(tx, change, undoer, made_id)]
 
 
 def _refusal(change: Change) -> str | None:
@@ -287,9 +300,13 @@ def _root(tx: ReadTx, change: Change) -> Change:
 
 
 def _mark_of(tx: ReadTx, change: Change) -> str:
-    """The change that rows carry which this hide, or this redo of one, keeps hidden."""
+    """The change that rows carry which this hide, or this redo of one, keeps hidden: the last redo of the hide.
+
+    Once it was redone the hide itself stands again, and may be what is asked to be undone.
+    """
     root = _root(tx, change)
-    return root.id if change is root else change.id
+    later = (one for one in _changes(tx, after=root.seq) if one.undoes is not None and _root(tx, one).id == root.id)
+    return [root.id, *(one.id for one in later if _forward(tx, one))][-1]
 
 
 def _forward(tx: ReadTx, change: Change) -> bool:
@@ -320,7 +337,7 @@ def _moved(tx: ReadTx, change: Change) -> tuple[Effect, ...]:
     return tuple(effect for effect in change.effects if effect.rev_before != effect.rev_after)
 
 
-def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
+def _undo_one(tx: WriteTx, change: Change, undoer: Undoer, made_id: str | None) -> str:
     if undoer.author.origin != "user" and change.by.origin == "user":
         raise ScopeDenied(f"{change.id} was made by the user; leave it to a person")
     moved = _moved(tx, change)
@@ -335,7 +352,7 @@ def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
         if session is not None:
             _move(tx, session, span, forward=forward)
     made = Change(
-        id=undoer.ids.new("chg"),
+        id=made_id or undoer.ids.new("chg"),
         seq=0,
         verb="undo",
         reason=f"undoes {change.id}",
@@ -403,7 +420,9 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
     if root.verb != "hide":
         return
     if _forward(tx, change):
-        tx.reveal(_mark_of(tx, change))
+        mark = _mark_of(tx, change)
+        _keep_beside(tx, lambda session: beside.revealed(session, mark, made.id))
+        tx.reveal(mark)
         _flag(tx, change.sources)
         for name in {message.session for message in tx.find_messages(change.sources)}:
             session = tx.session(name)
@@ -416,6 +435,14 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
         numbers = _numbers(tx, change.sources)
         tx.hide(change.sources, made.id)
         tx.flag(dict.fromkeys(numbers, False))
+        _keep_beside(tx, lambda session: beside.hidden(session, made.id, again=change.id))
+
+
+def _keep_beside(tx: WriteTx, turned: Callable[[Session], Session]) -> None:
+    """Hide or show what is kept beside sessions."""
+    for session in tx.sessions():
+        if (now := turned(session)) is not session:
+            tx.put_session(now)
 
 
 def _numbers(tx: ReadTx, ids: Sequence[str]) -> dict[int, bool]:

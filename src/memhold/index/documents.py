@@ -8,7 +8,7 @@ from types import MappingProxyType
 from memhold.index.marks import asks, said_by, tells_of_change
 from memhold.index.pending_vectors import due_compaction, due_index
 from memhold.messages.fences import said
-from memhold.ports.postings import DocumentKind, DocumentRecord, DocumentRole, Entry
+from memhold.ports.postings import DocumentKind, DocumentRecord, DocumentRole, Entry, removed_record
 from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms, analyse
 from memhold.upkeep.periods import due_rollup
@@ -41,7 +41,12 @@ ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(
 
 
 def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -> Entry:
-    """A message as a document: its terms, and where and when it was said; `session` and `agent` are their numbers."""
+    """A message as a document: its terms, and where and when it was said; `session` and `agent` are their numbers.
+
+    An item and a copy are in no index: their place in it is that of a document which is gone.
+    """
+    if message.opaque or message.copy_of is not None:
+        return Entry(number=message.number, record=removed_record(DocumentKind.MESSAGE), terms={})
     record = DocumentRecord(
         kind=DocumentKind.MESSAGE,
         role=ROLE_OF.get(message.role, DocumentRole.NONE),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from memhold.text.analysis import analyse
 from memhold.text.change import brief_change, changes, word_count
 
-__all__ = ["ASKING", "CHANGED", "NAMED", "SHORT", "SPEAKER", "_QUESTION_MARKS", "asks", "said_by", "tells_of_change"]
+__all__ = ["ASKING", "CHANGED", "NAMED", "QUESTION_MARKS", "SHORT", "SPEAKER", "asks", "said_by", "tells_of_change"]
 
 SPEAKER = "\x02by:"
 """Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""
@@ -27,7 +27,7 @@ so in a short sentence."""
 SHORT = 60
 """Words up to which a message is short: it tells of one or two things."""
 
-_QUESTION_MARKS = frozenset("?\uff1f\u061f\u2047\u2048\u203d\ufe56")
+QUESTION_MARKS = frozenset("?\uff1f\u061f\u2047\u2048\u203d\ufe56")
 
 
 _MOST_NOTES = 8
@@ -46,15 +46,15 @@ def asks(text: str) -> Mapping[str, int]:
 
     Told by the question mark, which most languages share; a language that writes none is taken to state.
     """
-    if _QUESTION_MARKS.isdisjoint(text):
+    if QUESTION_MARKS.isdisjoint(text):
         return {}
     rest = text.rstrip()
     for _ in range(_MOST_NOTES):
         if not rest.endswith("]"):
             break
         rest = rest[: max(rest.rfind("["), 0)].rstrip()
-    last = next((char for char in reversed(rest) if char.isalnum() or char in _QUESTION_MARKS), "")
-    return {ASKING: 2 if last in _QUESTION_MARKS else 1}
+    last = next((char for char in reversed(rest) if char.isalnum() or char in QUESTION_MARKS), "")
+    return {ASKING: 2 if last in QUESTION_MARKS else 1}
 
 
 def tells_of_change(role: str, text: str) -> Mapping[str, int]:

@@ -25,6 +25,15 @@ class IndexCache:
         self._entries: OrderedDict[_Key, tuple[int, DecodedIndex]] = OrderedDict()
         self._lock = threading.Lock()
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it holds."""
+        with self._lock:
+            return self._held()
+
+    def _held(self) -> int:
+        return sum(entry.nbytes for _, entry in self._entries.values())
+
     def index(self, tx: ReadTx) -> DecodedIndex:
         """The decoded index of the transaction's scope, as of its snapshot."""
         key = (tx.scope.namespace, tx.scope.user)
@@ -40,6 +49,6 @@ class IndexCache:
         with self._lock:
             self._entries[key] = (rev, decoded)
             self._entries.move_to_end(key)
-            while len(self._entries) > 1 and sum(entry.nbytes for _, entry in self._entries.values()) > self._max_bytes:
+            while len(self._entries) > 1 and self._held() > self._max_bytes:
                 self._entries.popitem(last=False)
         return decoded

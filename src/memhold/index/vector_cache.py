@@ -352,6 +352,15 @@ class VectorCache:
         self._entries: OrderedDict[_Key, DecodedVectors] = OrderedDict()
         self._lock = threading.Lock()
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it holds."""
+        with self._lock:
+            return self._held()
+
+    def _held(self) -> int:
+        return sum(entry.nbytes for entry in self._entries.values())
+
     def vectors(self, tx: ReadTx, generation: Generation) -> DecodedVectors:
         """The vectors of the transaction's scope, as of its snapshot.
 
@@ -370,7 +379,7 @@ class VectorCache:
         with self._lock:
             self._entries[key] = decoded
             self._entries.move_to_end(key)
-            while len(self._entries) > 1 and sum(entry.nbytes for entry in self._entries.values()) > self._max_bytes:
+            while len(self._entries) > 1 and self._held() > self._max_bytes:
                 self._entries.popitem(last=False)
         return decoded
 

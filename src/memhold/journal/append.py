@@ -19,7 +19,7 @@ from memhold.text.analysis import Terms, analyse
 from memhold.text.instructions import instructions
 from memhold.values.answers import Receipt, Visibility
 from memhold.values.origins import lines_origin
-from memhold.values.records import Author, Change, Message, Quote, Session, Span
+from memhold.values.records import COPY_OF, Author, Change, Message, Quote, Session, Span
 
 __all__ = [
     "Analysed",
@@ -35,6 +35,7 @@ __all__ = [
 
 _SEEN_LATER = Visibility(meaning=None, consolidated=False)
 _NOT_SEEN = Visibility(meaning=False, consolidated=False)
+_KEPT = Visibility(words=False, meaning=False, consolidated=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +123,13 @@ def append(
     said: Sequence[Author] = (),
     when: When | None = None,
     meaning: bool = True,
+    reason: str | None = None,
 ) -> Receipt:
     """Append messages to a session: the journal, the words index and the audit trail in one transaction.
 
     Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one,
     and `said` who said them, where that was recorded before; else it follows from the author and the role.
+    `reason` is why, where it is not that they arrived.
     With `when`, the session's window becomes due work; `meaning` says whether there is an embedding. An empty batch
     writes nothing.
     """
@@ -137,25 +140,17 @@ def append(
     first, agent_number = tx.take_numbers(len(prepared.drafts)), tx.agent_number(agent)
     messages, entries = [], []
     for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
-        own = said[offset] if said else _said(draft, author)
-        message = Message(
+        message = _message(
+            tx,
+            draft,
+            said[offset] if said else _said(draft, author),
             id=(given[offset] if given else None) or ids.new("msg"),
             number=first + offset,
             session=session,
             seq=held.last_seq + 1 + offset,
-            role=draft.role,
-            body=draft.body,
-            shape=draft.shape,
-            text=draft.text,
-            event_time=draft.event_time or now,
-            recorded_at=now,
             change_id=change_id,
             agent=agent,
-            embed=draft.embed,
-            metadata=draft.metadata,
-            quotes=resolved(tx, draft.text, prepared.quotes[offset]),
-            origin=own.origin,
-            actor=own.name,
+            quotes=prepared.quotes[offset],
         )
         messages.append(message)
         entries.append(message_entry(message, terms, session=held.number, agent=agent_number))
@@ -167,16 +162,57 @@ def append(
         tx.put_due("consolidate", moved.id, due)
     tx.add_messages(messages)
     tx.index(entries)
-    embedded = any(message.embed for message in messages)
-    if embedded:
+    if any(message.embed for message in messages):
         due_index(tx)
-    tx.add_change(_appended(change_id, author, now, Span(session=held.id, first=held.last_seq + 1, last=last)))
+    span = Span(session=held.id, first=held.last_seq + 1, last=last)
+    tx.add_change(_appended(change_id, author, now, span, reason))
     return Receipt(
         ids=tuple(message.id for message in messages),
         change_ids=(change_id,),
         redacted=prepared.redacted,
-        visibility=_SEEN_LATER if embedded and meaning else _NOT_SEEN,
+        visibility=_visibility(messages, meaning=meaning),
     )
+
+
+def _message(
+    tx: WriteTx,
+    draft: Draft,
+    said: Author,
+    *,
+    id: str,
+    number: int,
+    session: str,
+    seq: int,
+    change_id: str,
+    agent: str | None,
+    quotes: Sequence[Quote],
+) -> Message:
+    return Message(
+        id=id,
+        number=number,
+        session=session,
+        seq=seq,
+        role=draft.role,
+        body=draft.body,
+        shape=draft.shape,
+        text=draft.text,
+        event_time=draft.event_time or tx.now,
+        recorded_at=tx.now,
+        change_id=change_id,
+        agent=agent,
+        embed=draft.embed,
+        metadata=draft.metadata,
+        quotes=_copied(draft) or resolved(tx, draft.text, quotes),
+        origin=said.origin,
+        actor=said.name,
+    )
+
+
+def _visibility(messages: Sequence[Message], *, meaning: bool) -> Visibility:
+    """Where these can be found; what is in no index can be read where it stands."""
+    if all(message.opaque or message.copy_of is not None for message in messages):
+        return _KEPT
+    return _SEEN_LATER if meaning and any(message.embed for message in messages) else _NOT_SEEN
 
 
 def _said(draft: Draft, author: Author) -> Author:
@@ -184,6 +220,12 @@ def _said(draft: Draft, author: Author) -> Author:
     return Author(origin=lines_origin(author, draft.role, result=draft.result), name=author.name)
 
 
-def _appended(change_id: str, author: Author, at: datetime, span: Span) -> Change:
-    reason = "imported" if author.origin == "import" else "messages arrived"
+def _copied(draft: Draft) -> tuple[Quote, ...]:
+    """A copy shows its original and nothing else: it is no new evidence, and goes where that goes."""
+    original = draft.metadata.get(COPY_OF)
+    return (Quote(start=0, end=len(draft.text), ids=(original,)),) if isinstance(original, str) else ()
+
+
+def _appended(change_id: str, author: Author, at: datetime, span: Span, reason: str | None) -> Change:
+    reason = reason or ("imported" if author.origin == "import" else "messages arrived")
     return Change(id=change_id, seq=0, verb="add", reason=reason, by=author, at=at, spans=(span,))

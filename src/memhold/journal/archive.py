@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memhold.index.documents import index_memories
+from memhold.journal.windows import spoken
 from memhold.messages.fences import unquoted
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.stores import Ids
@@ -122,7 +123,7 @@ def close_window(
     Everything happens in the caller's transaction. A window without messages changes nothing but, with `ended`, the
     time at which the session ended.
     """
-    window = tx.messages(session.name, after=session.cursor)
+    window = spoken(tx.messages(session.name, after=session.cursor))
     last = session.last_seq
     moved = replace(session, ended_at=tx.now if ended else session.ended_at, window_start=last, pending_tokens=0)
     if not window:
@@ -151,7 +152,7 @@ def uncovered(tx: ReadTx, session: Session) -> list[Message]:
 
     What is merged into a summary holds nothing itself; a window with nothing worth keeping is dealt with.
     """
-    behind = tx.messages(session.name, until=session.cursor)
+    behind = [one for one in spoken(tx.messages(session.name, until=session.cursor)) if one.copy_of is None]
     covered: set[str] = set()
     for memory in tx.derived([message.id for message in behind]):
         if memory.kind in {"summary", "raw"} and memory.state not in {"retracted", "merged"}:

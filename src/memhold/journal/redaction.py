@@ -59,12 +59,18 @@ _MOST_JSON = 1_000_000
 
 
 def _in_json(text: str, redactor: Redactor, place: str) -> tuple[str, int] | None:
-    """Arguments of a call are JSON in a string: redacted inside, so that they stay JSON. None for other text."""
+    """Arguments of a call are JSON in a string: redacted inside, so that they stay JSON.
+
+    None for other text, and for what is nested deeper than can be looked through: that is redacted as text.
+    """
     if not (text.startswith("{") and text.endswith("}")) or len(text) > _MOST_JSON:
         return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    cleaned, count = redacted_value(value, redactor, place=place)
-    return (json.dumps(cleaned, ensure_ascii=False), count) if count else None
+    try:
+        cleaned, count = redacted_value(value, redactor, place=place)
+        return (json.dumps(cleaned, ensure_ascii=False), count) if count else None
+    except RecursionError:
+        return None

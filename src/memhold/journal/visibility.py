@@ -57,12 +57,17 @@ def has_labels(wanted: Sequence[str], held: Sequence[str]) -> bool:
     return {label.casefold() for label in wanted} <= {label.casefold() for label in held}
 
 
-def page_of_messages(tx: ReadTx, session: str, *, after: int, limit: int) -> list[Message]:
-    """The first messages of a session behind `after` that the scope sees: fewer than `limit` only at the end."""
+def page_of_messages(
+    tx: ReadTx, session: str, *, after: int, until: int | None = None, limit: int, newest: bool = False
+) -> list[Message]:
+    """Messages of a session with `after < seq <= until` that the scope sees, oldest first.
+
+    The first `limit` of them, with `newest` the last: fewer only where there are no more.
+    """
     found: list[Message] = []
-    while page := tx.messages(session, after=after, limit=limit):
-        found += seen(tx, page)
+    while page := tx.messages(session, after=after, until=until, limit=limit, newest=newest):
+        found = [*seen(tx, page), *found] if newest else [*found, *seen(tx, page)]
         if len(found) >= limit or len(page) < limit:
             break
-        after = page[-1].seq
-    return found[:limit]
+        after, until = (after, page[0].seq - 1) if newest else (page[-1].seq, until)
+    return found[-limit:] if newest else found[:limit]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -12,7 +12,7 @@ from typing import Any
 from memhold.text.token_estimate import estimate_tokens
 from memhold.values.records import Message, Session
 
-__all__ = ["Part", "Piece", "When", "due_at", "kept_from", "parts", "skipped", "weight", "window"]
+__all__ = ["Part", "Piece", "When", "due_at", "kept_from", "parts", "skipped", "spoken", "weight", "window"]
 
 MAX_PARTS = 8
 """Most parts of one window; what lies behind them is the next window, so that a crash loses few answers."""
@@ -59,7 +59,12 @@ def due_at(session: Session, when: When, now: datetime) -> datetime | None:
 
 def weight(messages: Sequence[Message]) -> int:
     """What messages weigh against the setting `consolidate_tokens`: a quarter of their UTF-8 bytes, and 8 each."""
-    return sum(len(message.text.encode("utf-8", "surrogatepass")) // 4 + 8 for message in messages)
+    return sum(len(message.text.encode("utf-8", "surrogatepass")) // 4 + 8 for message in spoken(messages))
+
+
+def spoken(messages: Iterable[Message]) -> list[Message]:
+    """The turns of a conversation: its messages without the items that nobody reads."""
+    return [message for message in messages if not message.opaque]
 
 
 # --------------------------------------------------------------------------------------------- legal places

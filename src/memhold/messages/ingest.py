@@ -1,7 +1,7 @@
 """Where messages enter: what the caller gave becomes drafts that the journal can keep, or a clear refusal.
 
 Memhold's own keys on a message are `event_time`, `metadata` and `embed`. They are taken off; everything else is the
-message, is kept as it is, and comes back equal.
+message, is kept as it is, and comes back equal. An item without a role is kept whole, those keys too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from memhold.messages.limits import Limits
-from memhold.messages.shapes import read_message
+from memhold.messages.shapes import is_item, read_message
 from memhold.values.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
 from memhold.values.jsonable import body_from_json, body_json, json_copy, parse_time
 from memhold.values.records import Shape
@@ -96,23 +96,24 @@ def _draft(message: object, index: int, now: datetime, limits: Limits) -> Draft:
     if type(message) is not dict and not isinstance(message, Mapping):
         hint = "; pass its model_dump()" if hasattr(message, "model_dump") else "; pass a dict with role and content"
         raise _invalid(index, f"it is a {type(message).__name__}{hint}")
+    own: Mapping[str, Any] = {} if is_item(message) else message
     try:
-        body = json_copy({name: value for name, value in message.items() if name not in OWN_KEYS})
-        metadata = _metadata(message.get("metadata"))
+        body = json_copy({name: value for name, value in message.items() if name not in OWN_KEYS or not own})
+        metadata = _metadata(own.get("metadata"))
         size = _size(body) + (_size(metadata) if metadata else 0)
         if size > limits.message_bytes:
             raise _too_large(f"message {index} has more bytes than", size, limits.message_bytes, index)
         role, shape, text = read_message(body)
         if len(text) * 4 > limits.text_bytes and (length := len(text.encode())) > limits.text_bytes:
             raise _too_large(f"the text of message {index} has more bytes than", length, limits.text_bytes, index)
-        event_time = _event_time(message.get("event_time"), now, limits.ahead)
+        event_time = _event_time(own.get("event_time"), now, limits.ahead)
     except NaiveTime as error:
         raise NaiveTime(f"message {index}: {error}", index=index) from None
     except TooLarge:
         raise
     except InvalidInput as error:
         raise _invalid(index, str(error), **error.values) from None
-    embed = message.get("embed", True)
+    embed = own.get("embed", True) if own else False
     if not isinstance(embed, bool):
         raise _invalid(index, "embed must be true or false")
     caller_id = body.get("id")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from memhold.values.errors import InvalidMessage
 from memhold.values.records import Shape
 
-__all__ = ["ROLES", "read_message"]
+__all__ = ["ROLES", "is_item", "read_message"]
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 """Every role that is accepted. `function` is OpenAI's older name for `tool`."""
@@ -39,7 +39,8 @@ def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
 
     The text holds text parts, the names and arguments of calls, tool results, refusals and transcripts, a speaker's
     `name` in front, and short marks for what is not text: `[image: example.org]`. It never holds base64 data, and not
-    the model's private thinking. NUL and lone surrogates, which no text column can hold, show as U+FFFD in it.
+    the model's private thinking. NUL and lone surrogates, which no text column can hold, show as U+FFFD in it. Role and
+    text of an item, which has a `type` and no role, are empty.
 
     A tool result whose call is not there is well formed: the journal is the truth, and the history that it came from
     may have been cut before it. A result that does not say which call it answers is not, and a message that has nothing
@@ -49,6 +50,8 @@ def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
         InvalidMessage: the message is of neither shape, or there is nothing in it (`empty` is true then).
     """
     role = body.get("role")
+    if role is None and is_item(body):
+        return "", "openai", ""
     if not isinstance(role, str) or role not in ROLES:
         raise InvalidMessage(f"the role {role!r:.40} is unknown; use one of {', '.join(sorted(ROLES))}")
     content = body.get("content")
@@ -65,6 +68,14 @@ def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
     if text and isinstance(name, str) and name.strip():
         text = _clean(f"{name}: {text}")
     return role, shape, text
+
+
+def is_item(body: Mapping[str, Any]) -> bool:
+    """Whether it is an item of a session and no message: it has a `type` and no `role` (a call of OpenAI's Responses).
+
+    It is kept as it is, and nobody reads what is in it.
+    """
+    return "role" not in body and isinstance(kind := body.get("type"), str) and bool(kind.strip())
 
 
 def _blocks(content: Any) -> Sequence[Block]:

@@ -15,6 +15,8 @@ def sync_folder(folder: Path) -> None:
     Raises:
         OSError: the folder cannot be opened or synced.
     """
+    if not hasattr(os, "O_DIRECTORY"):
+        return  # Windows opens no folder as a file; its file system keeps a journal of names
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

@@ -22,6 +22,10 @@ class FactReads(Protocol):
         """
         ...
 
+    def fact_key(self, *, subject: str, attribute: str, agent: str | None) -> FactKey | None:
+        """The key of the oldest fact of exactly this agent with exactly this wording, or None; one look-up."""
+        ...
+
     def fact_keys(self, agent: str | None) -> list[FactKey]:
         """Each wording of a subject and attribute that facts of exactly this agent have, oldest first, with its key."""
         ...

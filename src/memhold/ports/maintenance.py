@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
@@ -15,6 +15,7 @@ from memhold.values.records import Scope
 
 __all__ = [
     "CLOCK_ADVICE",
+    "DayWritten",
     "Finding",
     "Lost",
     "Maintenance",
@@ -37,8 +38,22 @@ CLOCK_ADVICE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DayWritten:
+    """What was written on one day (UTC, ISO-8601) and is still there: messages, memories, and the bytes of both."""
+
+    day: str
+    messages: int = 0
+    memories: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What one namespace holds: counts, and the bytes of its messages, memories and words index."""
+    """What one namespace holds: counts, and the bytes of its messages, memories and words index.
+
+    `days` are the last days on which something was written that is still there, where they were asked for, the oldest
+    first: how it grew.
+    """
 
     namespace: str
     users: int = 0
@@ -47,13 +62,15 @@ class Usage:
     memories: int = 0
     changes: int = 0
     bytes: int = 0
+    days: tuple[DayWritten, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing that `doctor` looked at and did not like: what it is, where, and what to do.
 
-    `wrong` is something that must be mended; `note` is worth knowing and harms nothing now.
+    `wrong` is something that must be mended; `note` is worth knowing and harms nothing now. `namespace` is the one that
+    it is found in; None where it is no single one.
     """
 
     check: str
@@ -61,6 +78,7 @@ class Finding:
     what: str
     advice: str
     where: str = ""
+    namespace: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +116,7 @@ class Readiness:
 
     `waiting` counts the pieces of work that wait for a model, now or later: windows, and what stands for several of one
     scope. `error` is the class of what a write failed with. Models are told of and decide nothing: a save needs none.
+    `cached_bytes` is what this process keeps of indexes and vectors between questions.
     """
 
     writes: bool
@@ -105,6 +124,7 @@ class Readiness:
     due: int = 0
     models: Mapping[str, ModelHealth] = field(default_factory=dict)
     waiting: int = 0
+    cached_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +180,8 @@ def given_path(path: str | Path) -> Path:
 class Maintenance(Protocol):
     """Looks after a store's files, across scopes; opens connections of its own and holds up no write."""
 
-    async def usage(self) -> tuple[Usage, ...]:
-        """What each namespace holds, by name."""
+    async def usage(self, since: date | None = None) -> tuple[Usage, ...]:
+        """What each namespace holds, by name; with a day, what was written on it and on each day behind it too."""
         ...
 
     async def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
@@ -170,6 +190,16 @@ class Maintenance(Protocol):
 
     async def examine(self) -> tuple[Finding, ...]:
         """What is wrong with the files and the rows, without what only the pipeline can know."""
+        ...
+
+    async def mend_indexes(self) -> int:
+        """Build anew the indexes over rows that do not agree with them; returns how many that were.
+
+        Rows that no index can take (two of one number) and that cannot be read are removed first. Writes wait.
+
+        Raises:
+            StoreCorrupt: pages are damaged otherwise: a backup is to be restored.
+        """
         ...
 
     async def survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:

@@ -213,11 +213,13 @@ def place(tail: tuple[int, int, int] | None, number: int) -> Place:
 def encode(where: Place, entry: Entry) -> tuple[bytes, bytes]:
     """Give the bytes to append to the `records` and to the `entries` of the block at `where`.
 
+    A document that is to be found by nothing has the record of a removed one, and no terms.
+
     Raises:
-        ValueError: a number does not fit its field, the place is another document's, or the record says removed.
+        ValueError: a number does not fit its field, the place is another document's, or a removed one has content.
     """
-    if entry.record.removed:
-        raise ValueError("a removed document cannot be indexed; index it with removed=False")
+    if entry.record.removed and (entry.terms or entry.record != removed_record(entry.record.kind)):
+        raise ValueError("a removed document has no terms and no other field; index it with removed=False")
     offset = where.number - where.first
     if where.number != entry.number or not 0 <= offset < BLOCK_DOCUMENTS:
         raise ValueError(f"document {entry.number} does not belong into the block of {where.first}")

@@ -161,8 +161,12 @@ class Upkeep(Protocol):
         """Every (namespace, user) that the store holds anything of."""
         ...
 
+    async def below(self, scope: Scope) -> list[Scope]:
+        """The same scope in every namespace below its own in which the store holds or held anything of its user."""
+        ...
+
     async def users(self, namespace: str, after: str, limit: int) -> list[str]:
-        """The users of a namespace that the store holds or held anything of, in order of code points, behind a name."""
+        """The users of a namespace and of those below it that ever held anything, by code points, behind a name."""
         ...
 
     async def index_near(self, scope: Scope, generation: Generation) -> float | None:

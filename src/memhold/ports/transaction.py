@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memhold.ports.facts import FactReads, FactWrites
 from memhold.ports.postings import Block, Entry
@@ -15,7 +16,10 @@ from memhold.values.records import Change, HitKind, Kind, Memory, Message, Origi
 if TYPE_CHECKING:
     from memhold.values.answers import Due, Receipt
 
-__all__ = ["Listing", "ReadTx", "Replay", "Tombstone", "WriteTx"]
+__all__ = ["NO_NUMBERS", "Listing", "Place", "ReadTx", "Replay", "Tombstone", "WriteTx"]
+
+NO_NUMBERS: Mapping[str, int] = MappingProxyType({})
+"""No document numbers by id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +41,21 @@ class Tombstone:
     digest: bytes | None = None
 
 
+class Place(NamedTuple):
+    """A document without its content: its number, its key, the agent that it is of, and when its time is over."""
+
+    number: int
+    key: str
+    agent: str | None
+    expires_at: datetime | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """Which memories to list: oldest first after document number `after`, at most `limit`. None means "any".
 
-    An `agent` that is given asks for that agent's and for agentless memories, a `session` for exactly that one.
+    An `agent` that is given asks for that agent's and for agentless memories, a `session` for exactly that one, a
+    `subject` for facts about exactly that.
     `written_since` and `written_until` (not included) go by `created_at`. `unconfirmed_since` asks for what no person
     has confirmed at that time or later; what the user told counts as confirmed when it was told.
     """
@@ -52,6 +66,7 @@ class Listing:
     session: str | None = None
     origin: Origin | None = None
     actor: str | None = None
+    subject: str | None = None
     written_since: datetime | None = None
     written_until: datetime | None = None
     unconfirmed_since: datetime | None = None
@@ -95,6 +110,10 @@ class ReadTx(FactReads, VectorReads, Protocol):
         """All sessions of the scope, in order of creation."""
         ...
 
+    def count_messages(self, sessions: Sequence[str]) -> Mapping[str, int]:
+        """How many messages of each of these sessions the scope's agent sees (with no agent: all); none: left out."""
+        ...
+
     def messages(
         self,
         session: str,
@@ -132,6 +151,13 @@ class ReadTx(FactReads, VectorReads, Protocol):
 
         Those that stand there now; with `former` also what was replaced, expired or retracted, and nothing hidden.
         Reads no more rows than it returns.
+        """
+        ...
+
+    def places(self, first: str, until: str) -> list[Place]:
+        """Of the documents that stand at `first <= key < until` now, where and whose each is, by key and number.
+
+        Their contents are not read, nor is any digest compared.
         """
         ...
 
@@ -195,6 +221,10 @@ class ReadTx(FactReads, VectorReads, Protocol):
 
     def progress(self, name: str) -> int:
         """The `seq` up to which the upkeep of that name has read the scope's changes; 0 where it never did."""
+        ...
+
+    def lost(self) -> list[str]:
+        """Ids that rows of the scope name and that are neither there nor forgotten: those of rows whose id rotted."""
         ...
 
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
@@ -348,23 +378,42 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
         """
         ...
 
-    def erase_agents(self) -> None:
-        """Forget the names of the scope's agents, once it holds nothing of theirs."""
+    def erase_rest(self) -> None:
+        """Remove what no id reaches of a scope that holds nothing any more: names of agents, revisions that rotted."""
         ...
 
-    def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
+    def erase_messages(self, ids: Sequence[str], change_id: str, *, numbers: Mapping[str, int] = NO_NUMBERS) -> None:
         """Remove messages for good and leave tombstones; changes that name one as a source lose their `detail`.
 
-        An id that is not in the scope leaves nothing.
+        An id that is not in the scope leaves nothing, but for those with document `numbers`: they were seen, so where
+        their id reaches nothing (it rotted) their number does.
+
+        Raises:
+            StoreCorrupt: one that was seen is reached by neither; nothing of this unit is stored.
         """
         ...
 
-    def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
+    def erase_memories(
+        self,
+        ids: Sequence[str],
+        change_id: str,
+        *,
+        digests: Mapping[str, bytes],
+        numbers: Mapping[str, int] = NO_NUMBERS,
+    ) -> None:
         """Remove memories with all their revisions for good and leave tombstones; `digests` block learning again.
 
         `digests` maps a memory's id to the digest that its tombstone keeps. An id that is not in the scope leaves
-        nothing. Changes that touched one, or name one as a source, keep their effects and lose their `detail`.
+        nothing, but for those with `numbers`, as in `erase_messages`. Changes that touched one, or name one as a
+        source, keep their effects and lose their `detail`.
+
+        Raises:
+            StoreCorrupt: one that was seen is reached by neither; nothing of this unit is stored.
         """
+        ...
+
+    def entomb(self, ids: Sequence[str], change_id: str) -> None:
+        """Leave tombstones for what is not there any more, and take it out of all rows that name it."""
         ...
 
     def drop_sources(self, ids: Sequence[str]) -> None:

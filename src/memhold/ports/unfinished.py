@@ -8,7 +8,6 @@ the note, which goes with the process: a note without one is of something that n
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import secrets
 import shutil
@@ -17,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memhold.ports.durable_files import make_folder, sync_folder
+from memhold.ports.file_locks import lock, try_lock
 
 __all__ = ["left_behind", "noted", "sweep", "unfinished_files"]
 
@@ -51,6 +51,8 @@ def noted(store: Path | None, *parts: Path) -> Iterator[None]:
             note.unlink()
         os.close(handle)
         with contextlib.suppress(OSError):
+            note.unlink(missing_ok=True)  # Windows lets nobody remove what is open
+        with contextlib.suppress(OSError):
             folder.rmdir()
 
 
@@ -67,7 +69,7 @@ def _locked_note(folder: Path) -> tuple[Path, int]:
         except FileNotFoundError:
             continue
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            lock(handle)
             if note.exists():
                 return note, handle
         except OSError:
@@ -99,16 +101,20 @@ def sweep(store: Path) -> list[Path]:
         except OSError:
             continue
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not try_lock(handle):
+                continue
             there = [part for part in _named(note) if part.exists()]
             for part in there:
                 _remove(part)
-            note.unlink(missing_ok=True)
+            with contextlib.suppress(PermissionError):
+                note.unlink(missing_ok=True)
             removed += there
         except OSError:
             continue
         finally:
             os.close(handle)
+        with contextlib.suppress(OSError):
+            note.unlink(missing_ok=True)  # Windows lets nobody remove what is open
     with contextlib.suppress(OSError):
         _folder(store).rmdir()
     return removed
@@ -142,8 +148,7 @@ def _unlocked(note: Path) -> list[Path]:
     except OSError:
         return []
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return _named(note)
+        return _named(note) if try_lock(handle) else []
     except OSError:
         return []
     finally:

@@ -54,6 +54,7 @@ _EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jin
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE)
 _SMALL_BILLIONS: Final = 4.0  # Qwen 1.5B kept a fifth of a whole window, and nearly all of it line by line
 _HOSTED_SECONDS: Final = 30.0  # a hosted model that takes longer is stuck
+_OLLAMA_CONTEXT: Final = 16_384  # holds a window of 10,000 tokens; half a GB for a 1.5B model, 2 GB for 8B
 _LOCAL_SECONDS: Final = 180.0  # a local one may be loading: 5 to 19 s for 8B, minutes for larger
 
 
@@ -107,6 +108,17 @@ class Entry:
     def by_turns(self) -> bool:
         """Whether it is asked turn by turn: as its entry says, else where its name says that it is a small model."""
         return self.asked == "turns" or (self.asked is None and looks_small(self.model))
+
+    @property
+    def window(self) -> int | None:
+        """Tokens that its context takes, as far as the entry tells; None where it does not.
+
+        Ollama is told the tokens with each call: by itself it takes 4,096, and cuts a longer prompt without a word.
+        """
+        if self.protocol != "ollama-chat":
+            return self.context_window
+        asked = self.options.get("num_ctx")
+        return asked if type(asked) is int and asked > 0 else self.context_window or _OLLAMA_CONTEXT
 
     @property
     def deadline(self) -> float:

@@ -13,7 +13,9 @@ from typing import Final
 
 from memhold.ports.models import LinkNote
 from memhold.ports.stores import Clock
+from memhold.providers.context_room import CONTEXT_TOO_SMALL, needed, too_small, widen
 from memhold.providers.entry import FORMS, Entry, Structured, origin_of
+from memhold.providers.failures.classify import UNLOADED
 from memhold.values.answers import ModelHealth
 from memhold.values.errors import Attempt
 
@@ -69,7 +71,7 @@ class Links:
                 reason=attempt.reason,
                 said=attempt.said,
             )
-        self._lay(replace(fresh, unloads=int(attempt.code == "model_unloaded")))
+        self._lay(replace(fresh, unloads=int(attempt.code == UNLOADED)))
 
     def learned(self, name: str, form: Structured) -> None:
         """Note the form in which a link was found to take a question."""
@@ -131,7 +133,7 @@ def _absent(entry: Entry) -> str:
 
 def _down(attempt: Attempt) -> bool:
     """Whether a call shows a link that does not work, rather than a request that it does not take."""
-    if attempt.cls in _DOWN:
+    if attempt.cls in _DOWN or attempt.code == CONTEXT_TOO_SMALL:
         return True
     return attempt.cls == "next" and not attempt.refused and (attempt.status or 0) >= 400
 
@@ -168,13 +170,14 @@ def _health(entry: Entry, note: LinkNote | None, environment: Mapping[str, str])
         reason = f"the variable {entry.api_key_env} is not set"
         advice = f"set {entry.api_key_env} where this runs, and start it again"
         return replace(said, answers=False, reason=reason, advice=advice)
+    if note is None and entry.window is not None and entry.window < needed(entry) and not entry.embeds:
+        return replace(said, answers=False, reason=too_small(entry, entry.window), advice=widen(entry))
     if note is None:
         return said
     if note.failing_since is None:
         return replace(said, answers=True)
-    return replace(
-        said, answers=False, since=note.failing_since, reason=note.reason, said=note.said, advice=_advice(entry, note)
-    )
+    reason, advice = note.reason.removesuffix(f"; {widen(entry)}"), _advice(entry, note)
+    return replace(said, answers=False, since=note.failing_since, reason=reason, said=note.said, advice=advice)
 
 
 def _advice(entry: Entry, note: LinkNote) -> str:
@@ -187,6 +190,12 @@ def _advice(entry: Entry, note: LinkNote) -> str:
         case "park":
             there = f"at {site_of(entry)}" if entry.base_url else "there"
             return f"load the model {there} or name one that it serves; {test}"
+        case _ if note.code == CONTEXT_TOO_SMALL:
+            return f"{widen(entry)}; {test}"
+        case "retry" if note.code == UNLOADED:
+            return (
+                f"load the model at {site_of(entry)} and keep it there, or let that server load it just in time; {test}"
+            )
         case "retry" if note.status is None and entry.served_locally:
             return f"start the server at {site_of(entry)}, or name another model; {test}"
         case "retry":

@@ -15,6 +15,7 @@ from memhold.providers.catalog import Catalog
 from memhold.providers.chain import Chain, Link, Observe
 from memhold.providers.chat import KeySource, chat_model
 from memhold.providers.chat.forms import Forms
+from memhold.providers.context_room import Roomed
 from memhold.providers.entry import Entry
 from memhold.providers.link_health import Links
 from memhold.providers.stepwise import Stepwise
@@ -76,7 +77,8 @@ class ChatPool:
             self._bare[name] = bare
             timed = Timed(bare, clock=self._clock, seconds=entry.deadline)
             limited = Limited(timed, gate=self.gates.of(entry))
-            asked = Stepwise(limited) if entry.by_turns else limited
+            roomed = Roomed(limited, entry)
+            asked = Stepwise(roomed) if entry.by_turns else roomed
             key = partial(self._keys, entry.api_key_env) if entry.api_key_env else None
             self._dressed[name] = Breaker(asked, clock=self._clock, rest=self._settings.rest, key=key)
         return self._dressed[name]
@@ -94,9 +96,7 @@ class ChatPool:
         Raises:
             InvalidSetting: there is none, or a link of it is no chat model.
         """
-        links = [
-            Link(model=self.model(entry.name), window=entry.context_window) for entry in self._catalog.chain(start)
-        ]
+        links = [Link(model=self.model(entry.name), window=entry.window) for entry in self._catalog.chain(start)]
         return Chain(
             links,
             clock=self._clock,

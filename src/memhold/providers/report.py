@@ -43,7 +43,8 @@ PROBE_TOOL: Final = Tool(
 class Probe:
     """What one real call to a link showed.
 
-    `tools` is None for an embedding model; `usd` is one consolidation's price; `form` is how it gave arguments.
+    `tools` is None for an embedding model; `usd` is one consolidation's price; `form` is how it gave arguments,
+    `context` the tokens that its context takes, as its server or its entry tells.
     """
 
     model: str
@@ -58,6 +59,7 @@ class Probe:
     code: str | None = None
     reason: str = ""
     said: str = ""
+    context: int | None = None
 
     def row(self) -> dict[str, Any]:
         """The same as a plain row."""
@@ -66,6 +68,7 @@ class Probe:
             "reachable": self.reachable,
             "tools": self.tools,
             "form": self.form,
+            "context": self.context,
             "seconds": round(self.seconds, 3),
             "usd_per_consolidation": self.usd,
             "class": self.cls,

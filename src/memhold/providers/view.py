@@ -13,6 +13,7 @@ from memhold.ports.models import LinkNote, Tally
 from memhold.ports.stores import Clock
 from memhold.providers.catalog import Catalog
 from memhold.providers.chat import KeySource, chat_model
+from memhold.providers.context_room import CONTEXT_TOO_SMALL, needed, told_by_server, too_small, widen
 from memhold.providers.embedders import embedding_model
 from memhold.providers.entry import FORMS, Entry
 from memhold.providers.failures.classify import classify_rows
@@ -125,10 +126,24 @@ class ModelsView:
             probe = replace(probe, form=form if probe.tools else None, seconds=seconds)
             if probe.tools or not _about_form(probe):
                 break
+        if probe.reachable:
+            probe = await self._room(entry, probe)
         links.note(_attempt(probe))
         if probe.tools and entry.structured is None and entry.protocol in FORMED:
             links.learned(entry.name, form)
         return probe
+
+    async def _room(self, entry: Entry, probe: Probe) -> Probe:
+        """The probe with the tokens that the link's context takes: one that is too small is a failure of its own."""
+        key = self._keys(entry.api_key_env) if entry.api_key_env else None
+        told = await told_by_server(entry, key)
+        seen = told if told is not None else entry.window
+        probe = replace(probe, context=seen)
+        if seen is None or seen >= needed(entry) or probe.cls not in {None, "shorten"}:
+            return probe
+        reason = too_small(entry, seen)
+        text = f"{reason}; {widen(entry)}"
+        return replace(probe, cls="shorten", code=CONTEXT_TOO_SMALL, reason=reason, text=text)
 
 
 FORMED: Final = frozenset({"openai-chat", "ollama-chat"})

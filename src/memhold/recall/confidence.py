@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memhold.facts.asked import asked_concepts, names_one_of
+from memhold.facts.asked import says_what_is_asked
 from memhold.recall.signals import ASKED_FOR
 from memhold.text.sought import holds, sought
 
@@ -23,8 +23,8 @@ LOOKED_AT = 5
 CHARS = 2_000
 """Characters of a hit that are looked at."""
 
-_TOPIC = -4.0
-_SHARE, _COSINE, _SMALL, _TOLD, _NAMED = 3.1, 6.8, 4.3, 4.2, 1.1
+_TOPIC = -3.3
+_SHARE, _COSINE, _SMALL, _TOLD, _NAMED = 3.1, 6.8, 3.6, 4.2, 1.1
 HALF = 50
 """A scope of so many documents has half its nearness explained by its size: among ten facts the nearest is the nearest,
 among thousands something is near to every question."""
@@ -86,8 +86,8 @@ def confidence(evidence: Evidence, said: Said) -> float:
 
 def said_of(question: str, texts: Sequence[str], sentences: Sequence[str]) -> Said:
     """Whether the texts of the best hits, and the nearest sentence of each, hold what a question asks for."""
-    asked, kind = asked_concepts(question), sought(question)
-    named = any(names_one_of(asked, text[:CHARS]) for text in texts) if asked else None
+    kind, says = sought(question), [says_what_is_asked(question, text[:CHARS]) for text in texts]
+    named = None if None in says else any(says)
     fits = kind is None or any(holds(sentence[:CHARS], kind, question) for sentence in sentences)
     return Said(named=named, fits=fits)
 

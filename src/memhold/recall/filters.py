@@ -76,9 +76,10 @@ def passing_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[in
     labelled = bool(query.topics or query.entities or query.metadata or query.states or query.tiers)
     if not (labelled or query.include_superseded or held is not None):
         return rows
-    passing = np.zeros_like(rows)
+    # What is current was never retracted: where nothing else is asked, only what is past is to be read.
+    passing = np.zeros_like(rows) if labelled or held is not None else rows & index.active
     then = held or {}
-    items = tx.find_numbers(index.numbers[rows].tolist())
+    items = tx.find_numbers(index.numbers[rows & ~passing].tolist())
     numbers = [item.number for item in items if _passes(then.get(item.number, item), query)]
     passing[index.rows_of(numbers)] = True
     return passing

@@ -41,7 +41,7 @@ def with_neighbours(tx: ReadTx, hit: Hit, item: Message | Memory, count: int) ->
     if not count or not isinstance(item, Message):
         return hit
     around = tx.messages(item.session, after=max(0, item.seq - count - 1), until=item.seq + count)
-    return replace(hit, neighbours=tuple(message for message in around if message.id != item.id))
+    return replace(hit, neighbours=tuple(message for message in around if message.id != item.id and not message.opaque))
 
 
 def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:

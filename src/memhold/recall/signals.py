@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from memhold.facts.asked import asked_concepts, concepts_of
+from memhold.facts.asked import asked_concepts, asks_for, concepts_of
 from memhold.index.documents import KIND_OF, ROLE_OF
-from memhold.index.marks import _QUESTION_MARKS, ASKING, NAMED, SPEAKER
+from memhold.index.marks import ASKING, NAMED, QUESTION_MARKS, SPEAKER
 from memhold.index.turns import SCORING, turns_of
 from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
@@ -55,6 +55,8 @@ MEANS_IT = 0.45
 and a turn of its conversation reach it."""
 ASKED_FOR = 0.5
 """The share of a fact's subject and attribute from which on it is what a question asks for."""
+ELSES = 0.4
+"""What is left of that share where the question asks for it of somebody else: below what is asked for."""
 HALF_LIFE = timedelta(days=14)
 """After this long a message counts half as recent."""
 SHOULDER = timedelta(days=7)
@@ -103,7 +105,7 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
     spans = [(start, end) for start, end in pairwise(ends) if text[start:end].strip()]
     found, events, goes_on = list(times(text, now)), list(anchors(text)), len(spans) > 1
     if goes_on:
-        asked = [(start, end) for start, end in spans if not _QUESTION_MARKS.isdisjoint(text[start:end])]
+        asked = [(start, end) for start, end in spans if not QUESTION_MARKS.isdisjoint(text[start:end])]
         found = [
             one for one in found if one.start < now and any(start <= one.span[0] < end for start, end in asked or spans)
         ]
@@ -241,6 +243,8 @@ def key_signal(question: Question, facts: Sequence[tuple[int, Memory]], index: D
             score[row] = sum(not asked.isdisjoint(terms) for terms in named) / len(named)
         if wanted and (concepts := concepts_of(fact)):
             score[row] = max(score[row], len(wanted & concepts) / len(concepts))
+        if score[row] >= ASKED_FOR and not asks_for(question.text, fact):
+            score[row] *= ELSES
     return Signal(name="key", score=score, found=(score >= ASKED_FOR) & index.active) if score.any() else None
 
 

@@ -1,1 +1,1 @@
-"""One process, one port: who is let in, how much they may ask, and what is mounted behind the door."""
+"""One port, from one process or several: who is let in, how much they may ask, and what is mounted behind the door."""

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hmac import compare_digest
 from time import monotonic
@@ -18,6 +18,8 @@ from typing import Any, Final, Protocol
 from uuid import uuid4
 
 from memhold.faces.problems import PREFIX, Problem, problem_of, send_problem
+from memhold.faces.rest.docs_pages import DOCS, FIRST
+from memhold.faces.ui.browser import OPEN_UI_PATHS
 from memhold.server.guard_rules import (
     WHOLE,
     BodyLimits,
@@ -33,6 +35,7 @@ from memhold.server.guard_rules import (
 )
 from memhold.server.request_cost import MOST_VALUES, Cost, JsonValues, metered
 from memhold.server.resource import Resource
+from memhold.server.shared_state import SharedState
 from memhold.values.errors import (
     InvalidScope,
     MemholdError,
@@ -53,13 +56,15 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 log = logging.getLogger("memhold.guard")
 
-OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
-"""Served to anybody, beside the metadata of RFC 9728: they tell that the server is there, and nothing of anybody."""
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", FIRST, DOCS}) | OPEN_UI_PATHS
+"""Served to anybody, beside the metadata of RFC 9728: that a server is there, how to come in, nothing of anybody."""
 
 REQUEST_ID: Final = "memhold.request_id"
 """The key of the ASGI scope under which the guard leaves the request's id."""
 
 MIB: Final = 1024 * 1024
+_CHARGED: Final = "memhold.charged"
+"""The key under which the guard keeps whose budgets a request is taken from."""
 _METRICS = "/metrics"
 _SAFE_HEADERS: Final = {
     b"x-content-type-options": b"nosniff",
@@ -125,7 +130,9 @@ class Guard:
     `REQUEST_ID`. Identity comes from the `Authorization` header and from nowhere else; for which user a service acts
     it says in `X-Memhold-User`. What it refuses is answered as a problem (RFC 9457). No token is ever logged. There is
     no CORS: no page of another site can read an answer. `stays_open` says whether requests without a token are still
-    the local principal's.
+    the local principal's;
+    `refused` is told which budget was spent where a request is refused for one. With `state` the processes of a server
+    share what they keep of callers.
     """
 
     def __init__(
@@ -135,6 +142,8 @@ class Guard:
         rules: GuardRules,
         authenticate: Authenticate,
         stays_open: Callable[[], Awaitable[bool]] | None = None,
+        refused: Callable[[str], None] = lambda _: None,
+        state: SharedState | None = None,
         clock: Callable[[], float] = monotonic,
         new_id: Callable[[], str] = lambda: uuid4().hex,
     ) -> None:
@@ -142,17 +151,20 @@ class Guard:
         self._rules = rules
         self._authenticate = authenticate
         self._stays_open = stays_open
+        self._refused = refused
         self._local = rules.local
-        self._limits = RateLimits(rules.rate, clock)
-        self._bytes = RateLimits(rules.bytes_rate, clock)
-        self._work = RateLimits(rules.work_rate, clock)
-        self._failures = Failures(rules.failures, clock)
+        self._state = SharedState.alone(clock) if state is None else state
+        table = self._state.table
+        self._limits = RateLimits(rules.rate, clock, table("requests"))
+        self._bytes = RateLimits(rules.bytes_rate, clock, table("bytes"))
+        self._work = RateLimits(rules.work_rate, clock, table("work"))
+        self._failures = Failures(rules.failures, clock, table("failures"), table("good"))
         self._new_id = new_id
 
     @property
     def open_to_this_machine(self) -> bool:
         """Whether the local principal's requests are served: there are no tokens yet."""
-        return self._local is not None
+        return self._local is not None and not self._state.shut
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one connection: requests are guarded, start and stop pass, web sockets are refused."""
@@ -204,7 +216,7 @@ class Guard:
     async def _admit(self, scope: MutableMapping[str, Any]) -> Problem | None:
         """Find the principal and put it into the ASGI scope, unless the path is open."""
         # What a client wrote never gets here under our key, whatever stands in front of us put into the scope.
-        for name in (PRINCIPAL, STANDS, NEIGHBOUR):
+        for name in (PRINCIPAL, STANDS, NEIGHBOUR, _CHARGED):
             scope.pop(name, None)
         path = scope["path"]
         scope[NEIGHBOUR] = self._is_neighbour(scope)
@@ -213,10 +225,18 @@ class Guard:
         if path == _METRICS and scope[NEIGHBOUR]:
             return None
         principal = await self._asking(scope)
+        charged = [principal.budget]
         self._within_budget(principal.budget)
+
+        def naming(acting: Principal) -> None:
+            if acting.budget not in charged:
+                self._within_budget(acting.budget)
+                charged.append(acting.budget)
+
         if path == _METRICS and "admin" not in principal.rights:
             raise ScopeDenied("metrics are for tokens with the right 'admin'", right="admin")
-        scope[PRINCIPAL] = principal
+        scope[PRINCIPAL] = replace(principal, naming=naming)
+        scope[_CHARGED] = charged
         scope[STANDS] = partial(self._stands, scope, principal)
         return None
 
@@ -229,6 +249,7 @@ class Guard:
         forwarded = _header(scope, b"x-forwarded-for")
         address = address_of(client, forwarded, behind_proxy=self._rules.behind_proxy)
         if (wait := self._failures.wait(address, presented[0])) > 0:
+            self._refused("failures")
             said = f"too many tokens that do not count came from this address; try again in {wait:.2f} seconds"
             raise RateLimited(said, retry_after=wait)
         try:
@@ -245,13 +266,14 @@ class Guard:
         Raises:
             RateLimited: there is nothing left.
         """
-        for limits, what in (
-            (self._bytes, "too many bytes"),
-            (self._work, "too much work"),
-            (self._limits, "too many requests"),
+        for limits, budget, what in (
+            (self._bytes, "bytes", "too many bytes"),
+            (self._work, "work", "too much work"),
+            (self._limits, "requests", "too many requests"),
         ):
             wait = limits.take(token) if limits is self._limits else limits.wait(token)
             if wait > 0:
+                self._refused(budget)
                 raise RateLimited(f"{what}; the next request may come in {wait:.2f} seconds", retry_after=wait)
 
     async def _stands(self, scope: Mapping[str, Any], principal: Principal) -> bool:
@@ -296,8 +318,8 @@ class Guard:
     async def _nobody(self) -> Principal:
         """Who a request without a token is. A door that was shut stays shut: the first token ends it for good."""
         if self._local is not None and self._stays_open is not None and not await self._stays_open():
-            self._local = None
-        if self._local is None:
+            self._state.shut_the_door()
+        if self._local is None or self._state.shut:
             raise Unauthenticated("send a token: Authorization: Bearer mh_…")
         return self._local
 
@@ -328,10 +350,10 @@ class Guard:
         try:
             await metered(self._served(scope, body, answer), cost)
         finally:
-            principal = scope.get(PRINCIPAL)
-            if principal is not None:
-                self._bytes.charge(principal.budget, body.size / MIB)
-                self._work.charge(principal.budget, cost.seconds)
+            # What a body names counts for the service that sent it too: it was let in before anybody was named.
+            for budget in scope.get(_CHARGED, ()):
+                self._bytes.charge(budget, body.size / MIB)
+                self._work.charge(budget, cost.seconds)
 
     async def _served(self, scope: MutableMapping[str, Any], body: _Body, answer: _Answer) -> None:
         def too_large() -> Problem:

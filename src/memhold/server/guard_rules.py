@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
 from memhold.faces.remote.wire import MAX_BODY
+from memhold.server.expiry_table import ExpiryTable
 
 __all__ = [
     "LOOPBACK_NAMES",
@@ -35,6 +35,9 @@ WHOLE = "memhold.whole"
 """The key of the ASGI scope under which a connection leaves a question: whether all of the request has come."""
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_ROUNDED = 0.001
+_GOOD_SECONDS = 24 * 3600.0
+_ALONE_ENTRIES = 32 * 1024
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>\d{1,5}))?")
 _ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\s]+)", re.IGNORECASE)
@@ -192,41 +195,41 @@ class Rate:
 
 
 class RateLimits:
-    """A token bucket for each caller, in one process; `clock` gives seconds that never go back.
+    """A token bucket for each caller; `clock` gives seconds that never go back.
 
-    It remembers at most `most` callers and drops whoever has been quiet the longest: a bucket that is dropped is full
-    again, which is what a quiet one is.
+    What is kept of a bucket is when it will be full again (the generic cell rate algorithm, ITU-T I.371): one that is
+    full is forgotten, which is what a quiet caller's is. Processes that share the table share the buckets.
     """
 
-    def __init__(self, rate: Rate, clock: Callable[[], float], *, most: int = 10_000) -> None:
+    def __init__(self, rate: Rate, clock: Callable[[], float], table: ExpiryTable | None = None) -> None:
         self._rate = rate
         self._clock = clock
-        self._most = most
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._full = _alone(clock) if table is None else table
 
     def take(self, caller: str) -> float:
         """Take one request out of the caller's bucket: 0.0 where there was one, else the seconds until there is."""
-        wait = self.wait(caller)
-        if not wait:
-            self.charge(caller, 1.0)
+        wait = 0.0
+
+        def taken(full: float) -> float:
+            nonlocal wait
+            wait = self._until_one(full)
+            return full if wait else full + 1.0 / self._rate.per_second
+
+        self._full.change(_name(caller), taken)
         return wait
 
     def wait(self, caller: str) -> float:
         """Seconds until the caller may ask again; 0.0 where it may now. Takes nothing."""
-        left = self._left(caller)
-        return 0.0 if left >= 1.0 else (1.0 - left) / self._rate.per_second
+        return self._until_one(self._full.get(_name(caller)))
 
     def charge(self, caller: str, cost: float) -> None:
         """Take what something has cost out of the caller's bucket, which may then be owed more than it holds."""
-        self._buckets[caller] = (self._left(caller) - cost, self._clock())
-        self._buckets.move_to_end(caller)
-        while len(self._buckets) > self._most:
-            self._buckets.popitem(last=False)
+        self._full.change(_name(caller), lambda full: full + cost / self._rate.per_second)
 
-    def _left(self, caller: str) -> float:
-        now, full = self._clock(), float(self._rate.burst)
-        left, since = self._buckets.get(caller, (full, now))
-        return min(full, left + (now - since) * self._rate.per_second)
+    def _until_one(self, full: float) -> float:
+        left = self._rate.burst - (full - self._clock()) * self._rate.per_second
+        # Sums of moments are rounded: a thousandth of a request is nobody's.
+        return 0.0 if left >= 1.0 - _ROUNDED else (1.0 - left) / self._rate.per_second
 
 
 class Failures:
@@ -235,27 +238,37 @@ class Failures:
     So nobody can lock out the others behind one address: only who is new there waits with whoever guesses.
     """
 
-    def __init__(self, rate: Rate, clock: Callable[[], float], *, most: int = 10_000) -> None:
-        self._limits = RateLimits(rate, clock, most=most)
-        self._good: OrderedDict[bytes, None] = OrderedDict()
-        self._most = most
+    def __init__(
+        self, rate: Rate, clock: Callable[[], float], table: ExpiryTable | None = None, good: ExpiryTable | None = None
+    ) -> None:
+        self._clock = clock
+        self._limits = RateLimits(rate, clock, table)
+        self._good = _alone(clock) if good is None else good
 
     def wait(self, address: str, token: str) -> float:
         """Seconds until the address may try this token; 0.0 where it may now."""
-        return 0.0 if _digest(token) in self._good else self._limits.wait(address)
+        return 0.0 if self._good.get(_digest(token)) > self._clock() else self._limits.wait(address)
 
     def failed(self, address: str, token: str) -> None:
         """Note that a token did not count (any more)."""
-        self._good.pop(_digest(token), None)
+        digest = _digest(token)
+        if self._good.get(digest) > self._clock():
+            self._good.drop(digest)
         self._limits.charge(address, 1.0)
 
     def counted(self, token: str) -> None:
-        """Note that a token counted. What is kept of it is a digest."""
-        digest = _digest(token)
-        self._good[digest] = None
-        self._good.move_to_end(digest)
-        while len(self._good) > self._most:
-            self._good.popitem(last=False)
+        """Note that a token counted. What is kept of it is a digest, for a day."""
+        digest, now = _digest(token), self._clock()
+        if self._good.get(digest) < now + _GOOD_SECONDS / 2:
+            self._good.change(digest, lambda _: now + _GOOD_SECONDS)
+
+
+def _alone(clock: Callable[[], float]) -> ExpiryTable:
+    return ExpiryTable(memoryview(bytearray(ExpiryTable.size(_ALONE_ENTRIES))), clock)
+
+
+def _name(caller: str) -> bytes:
+    return caller.encode("utf-8", "surrogatepass")
 
 
 def _digest(token: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memhold.server.guard import App, Authenticate, Guard, GuardRules
 from memhold.server.guard_rules import BodyLimits, Rate, allowed_hosts, may_bind
 from memhold.server.resource import Resource
+from memhold.server.shared_state import SharedState
 from memhold.values.access_tokens import RIGHTS, AccessToken
 from memhold.values.errors import InvalidSetting
 from memhold.values.principal import Principal
@@ -58,11 +59,20 @@ class Door:
     timeout: float = 60.0
 
 
-async def guarded(app: App, store: AsyncStore, door: Door, *, now: datetime) -> Guard:
+async def guarded(
+    app: App,
+    store: AsyncStore,
+    door: Door,
+    *,
+    now: datetime,
+    spent: Callable[[str], None] = lambda _: None,
+    state: SharedState | None = None,
+) -> Guard:
     """The application behind its guard.
 
     Tokens are looked up in the store at each request: one that is made or revoked later counts at once, or no more,
     and the first one ends requests without a token. One that has run out still asks for tokens, until it is revoked.
+    `spent` is told of each request that is refused because a budget is; `state` is what processes of a server share.
 
     Raises:
         InvalidSetting: it must not be served like this: others could reach it without tokens, or tokens would cross the
@@ -80,7 +90,7 @@ async def guarded(app: App, store: AsyncStore, door: Door, *, now: datetime) -> 
         resource = Resource(
             url=door.public_url,
             authorization_servers=(door.oauth.issuer,),
-            scopes=tuple(scope for scope, right in door.oauth.rights.items() if right != "act"),
+            scopes=tuple(scope for scope, right in door.oauth.rights.items() if right in {"read", "write"}),
         )
     open_door = door.oauth is None and not _asked_for(given)
     rules = GuardRules(
@@ -103,7 +113,7 @@ async def guarded(app: App, store: AsyncStore, door: Door, *, now: datetime) -> 
         return not _asked_for(await store.admin.tokens.list())
 
     authenticate = _authenticate(store, door.oauth, resource)
-    return Guard(app, rules=rules, authenticate=authenticate, stays_open=stays_open)
+    return Guard(app, rules=rules, authenticate=authenticate, stays_open=stays_open, refused=spent, state=state)
 
 
 def oauth_of_file(folder: Path) -> OAuth | None:
@@ -142,7 +152,14 @@ class TokenAuthenticate:
         rights = frozenset(token.rights)
         # A pass carries the id of the service's token: its users have a budget each.
         passed = bearer.startswith("mhp_")
-        return Principal(scope=token.scope, rights=rights, token=token.id, service="act" in rights, apart=passed)
+        return Principal(
+            scope=token.scope,
+            rights=rights,
+            token=token.id,
+            service="act" in rights,
+            apart=passed,
+            expires_at=token.expires_at,
+        )
 
 
 def _authenticate(store: AsyncStore, oauth: OAuth | None, resource: Resource | None) -> Authenticate:

@@ -15,12 +15,15 @@ __all__ = ["set_up_logs"]
 _QUIET = ("uvicorn.access", "uvicorn.error", "httpx2", "httpcore", "mcp")
 
 
-def set_up_logs(form: str, stream: TextIO | None = None) -> None:
+def set_up_logs(form: str, stream: TextIO | None = None, *, process: int | None = None) -> None:
     """Send every log of this process to a stream (standard error), as lines of text or of JSON.
 
-    Of an exception only its type and the places are written: its message may be somebody's words.
+    With `process` each line says that number: which of several it comes from. Of an exception only its type and the
+    places are written: its message may be somebody's words.
     """
+    said = {} if process is None else {"process": process}
     shared: list[Any] = [
+        lambda _, __, event: {**said, **event},
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,

@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import sha256
 from time import time
 from typing import Any, Final
@@ -42,7 +43,7 @@ _LONGEST_CLAIM: Final = 2 * MAX_NAME
 _LEEWAY_SECONDS: Final = 30.0
 _TYPES: Final = frozenset({"at+jwt", "jwt"})
 """Types of a token (`typ`, RFC 9068 and what issuers wrote before it); not those of ID tokens, JWE, logout tokens."""
-_GRANTED: Final[Mapping[str, Right]] = {f"memhold:{right}": right for right in RIGHTS if right != "act"}
+_GRANTED: Final[Mapping[str, Right]] = {"memhold:read": "read", "memhold:write": "write"}
 _LAST_TIME: Final = 253_402_300_799
 """The end of the year 9999, in seconds since 1970."""
 
@@ -60,8 +61,8 @@ class OAuth:
         user_pattern: a regular expression whose one group is the user within that claim, such as `auth0[|](.+)`; a
             token whose claim it does not match whole does not count. Empty: the claim as it is.
         agent_claim: the claim that holds the agent, where there is one.
-        rights: what each scope of the token allows. `act` is not among them unless it is given: a client
-            that asks for every scope there is would become a service.
+        rights: what each scope of the token allows. `admin` and `act` are not among them unless they are given: a
+            client that asks for every scope there is would look after the namespace, or become a service.
     """
 
     issuer: str
@@ -198,7 +199,8 @@ class JwtAuthenticate:
         scope = Scope(namespace=namespace, user=user, agent=agent, actor=_actor(claims, holder if service else None))
         whose = f"{oauth.issuer}\0{scope.namespace}\0{holder if service else scope.user}\0{scope.agent or ''}"
         who = sha256(whose.encode()).hexdigest()
-        return Principal(scope=scope, rights=rights, token=f"jwt-{who[:16]}", service=service)
+        ends = datetime.fromtimestamp(claims["exp"], UTC)
+        return Principal(scope=scope, rights=rights, token=f"jwt-{who[:16]}", service=service, expires_at=ends)
 
     def _user(self, claim: str) -> str:
         if not self._oauth.user_pattern:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from time import monotonic
 from typing import Any, Final
 
 from memhold.faces.rest.changes import Streams
+from memhold.faces.ui.browser import HOME
 from memhold.ports.maintenance import Readiness
+from memhold.ports.models import Tally
 from memhold.server.metrics import CONTENT_TYPE, Metrics
+from memhold.values.errors import MemholdError
 from memhold.values.jsonable import to_jsonable
 from memhold.values.principal import NEIGHBOUR, PRINCIPAL
 from memhold.verbs.store_protocols import AsyncAdmin
@@ -38,6 +41,7 @@ class PathRouter:
         *,
         rest: App,
         mcp: App,
+        ui: App,
         admin: Callable[[], AsyncAdmin],
         metrics: Metrics,
         streams: Streams,
@@ -45,6 +49,7 @@ class PathRouter:
     ) -> None:
         self._rest = rest
         self._mcp = mcp
+        self._ui = ui
         self._admin = admin
         self._metrics = metrics
         self._streams = streams
@@ -63,8 +68,11 @@ class PathRouter:
             case "/readyz" if scope["method"] in {"GET", "HEAD"}:
                 await self._readyz(scope, send)
             case "/metrics" if scope["method"] in {"GET", "HEAD"}:
-                text = self._metrics.text(await self._readiness(), streams=self._streams.open)
+                usage = await self._usage()
+                text = self._metrics.text(await self._readiness(), streams=self._streams.open, usage=usage)
                 await _answer(scope, send, 200, text, CONTENT_TYPE)
+            case path if path == HOME or path.startswith(f"{HOME}/"):
+                await self._ui(scope, receive, send)
             case _:
                 await self._rest(scope, receive, send)
 
@@ -74,6 +82,12 @@ class PathRouter:
             if self._found is None or self._clock() - self._found[0] >= READY_SECONDS:
                 self._found = (self._clock(), await self._admin().ready())
             return self._found[1]
+
+    async def _usage(self) -> Sequence[Tally]:
+        try:
+            return await self._admin().model_usage()
+        except MemholdError:
+            return ()  # that the store does not answer is told by another metric
 
     async def _readyz(self, scope: MutableMapping[str, Any], send: Send) -> None:
         """Anybody may ask: whether the store takes writes, and how many models work.
@@ -87,7 +101,7 @@ class PathRouter:
             models["waiting"] = found.waiting
         if down and scope.get(NEIGHBOUR):
             models["failing"] = [{"model": one.model, "told": one.told} for one in down]
-        stopping = self._streams.ended
+        stopping = self._streams.stopping
         good = found.writes and not stopping
         said = {"status": "ready" if good else "not ready", "error": found.error, "models": models}
         body = json.dumps(to_jsonable(said)).encode()
@@ -164,7 +178,7 @@ class _Answered:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
+            self.status = int(message["status"])  # the MCP SDK hands an HTTPStatus over, which prints by its name
             found = [value for name, value in message.get("headers", ()) if name.lower() == b"x-request-id"]
             self.request_id = found[0].decode("latin-1") if found else None
         await self._send(message)

@@ -1,15 +1,14 @@
-"""One process, one port: REST, MCP at `/mcp`, metrics and health behind the guard, with the worker inside."""
+"""One port: REST, MCP at `/mcp`, metrics and health behind the guard, from this process or as one of several."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-import resource
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,20 +24,36 @@ from memhold.faces.python.open import AsyncMemhold
 from memhold.faces.remote.local_token import kept_local_token
 from memhold.faces.rest.app import RestOptions, rest_app
 from memhold.faces.rest.changes import Streams
+from memhold.faces.ui.pages import ui_app
+from memhold.ports.signals import heard
+from memhold.server.browser_shelf import OnDisk
+from memhold.server.browsers import Browsers
 from memhold.server.connections import patient_protocol
 from memhold.server.guard_rules import BodyLimits, Rate
 from memhold.server.guard_setup import Door, guarded, oauth_of_file
+from memhold.server.listening import BACKLOG, address_of_socket, listening, url_of
 from memhold.server.loop_watch import LoopWatch
 from memhold.server.metrics import Metrics
 from memhold.server.request_cost import MeteredThreads
 from memhold.server.routing import Observed, PathRouter
 from memhold.server.settings import ServeSettings
+from memhold.server.shared_state import ServerFiles, SharedState
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
 from memhold.verbs.store_protocols import AsyncStore
 from memhold.wiring.postgres import shown
 
-__all__ = ["Serving", "serve", "serving"]
+__all__ = [
+    "Among",
+    "Serving",
+    "UvicornServer",
+    "around",
+    "body_limits",
+    "kept_token",
+    "serve",
+    "serving",
+    "uvicorn_config",
+]
 
 log = logging.getLogger("memhold.serve")
 
@@ -51,11 +66,21 @@ App = Callable[
     Awaitable[None],
 ]
 _STOPS = (signal.SIGINT, signal.SIGTERM)
-_BACKLOG = 2048
+_ACCEPTED = 0.5
+"""Seconds until a connection that was accepted when a server retired is among its connections."""
 _TOLD = 2 * 1024 * 1024
 """A note of 100,000 characters, each written as an escape of JSON, with its labels."""
 _ASKED = 64 * 1024
 """A question of 10,000 characters, each written as an escape of JSON, with its filters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Among:
+    """Which process of a server this is: its number among those that are there, and what they share."""
+
+    files: ServerFiles
+    place: int
+    local_token: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +95,13 @@ class Serving:
     local_token: str | None = field(default=None, repr=False)
 
 
-async def serving(memhold: AsyncStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None) -> Serving:
+async def serving(
+    memhold: AsyncStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None,
+    among: Among | None = None, host: str | None = None,
+) -> Serving:  # fmt: skip
     """Put a server together around an open store; enter `mcp.lifespan()` while it serves.
+
+    With `among` it is one process of several. `host` is where it listens, unless that is what the settings say.
 
     Raises:
         InvalidSetting: it must not be served like this.
@@ -81,9 +111,11 @@ async def serving(memhold: AsyncStore, settings: ServeSettings, *, local: Scope,
         from memhold.server.telemetry import traced, tracer_of
 
         seen = traced(memhold, tracer_of())
-    streams = Streams(most=settings.max_streams)
+    files = None if among is None else among.files
+    state = SharedState.alone() if among is None else SharedState.of(among.files, among.place)
+    streams = Streams(most=settings.max_streams, count=state.streams)
     watch = LoopWatch()
-    metrics = Metrics(held=lambda: watch.longest)
+    metrics = Metrics(held=lambda: watch.longest, folder=None if files is None else files.metrics)
     mcp = mcp_app(seen, documents=settings.mcp_documents)
     rest = rest_app(seen, RestOptions(streams=streams))
     if settings.compat:
@@ -91,24 +123,30 @@ async def serving(memhold: AsyncStore, settings: ServeSettings, *, local: Scope,
 
         rest.include_router(compat_router(seen))
     front = PathRouter(
-        rest=rest, mcp=mcp, admin=lambda: memhold.admin, metrics=metrics,
+        rest=rest, mcp=mcp, ui=ui_app(seen), admin=lambda: memhold.admin, metrics=metrics,
         streams=streams,
     )  # fmt: skip
-    token = "" if settings.insecure_loopback else secrets.token_urlsafe(32)
-    guard = await guarded(front, memhold, _door(settings, local, folder, token), now=datetime.now(UTC))
+    token = secrets.token_urlsafe(32) if among is None else among.local_token
+    door = _door(
+        settings, local, folder, "" if settings.insecure_loopback else token,
+        settings.host if host is None else host,
+    )  # fmt: skip
+    guard = await guarded(front, memhold, door, now=datetime.now(UTC), spent=metrics.refused, state=state)
+    secure = settings.tls or settings.behind_proxy or settings.public_url.startswith("https:")
+    shelf = None if files is None else OnDisk(files.browsers, files.secret)
     return Serving(
-        app=Observed(guard, metrics),
+        app=Observed(Browsers(guard, secure=secure, shelf=shelf), metrics),
         streams=streams,
         mcp=mcp,
         metrics=metrics,
         watch=watch,
-        local_token=token if token and guard.open_to_this_machine else None,
+        local_token=door.local_token if door.local_token and guard.open_to_this_machine else None,
     )
 
 
-def _door(settings: ServeSettings, local: Scope, folder: Path | None, local_token: str) -> Door:
+def _door(settings: ServeSettings, local: Scope, folder: Path | None, local_token: str, host: str) -> Door:
     return Door(
-        host=settings.host,
+        host=host,
         local=local,
         local_token=local_token,
         tls=settings.tls,
@@ -142,6 +180,8 @@ def body_limits(settings: ServeSettings) -> BodyLimits:
         "/v1/memories": told,
         "/v1/memories/": told,
         "/v1/documents": conversation,
+        "/ui/memories/": told,
+        "/ui/remember": told,
         "/v1/documents/": conversation,
         "/v1/working-memory/": conversation,
         "/v1/long-term-memory/": conversation,
@@ -155,12 +195,55 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-class _Server(uvicorn.Server):
-    """Stops when it is told to, not by the signals of whoever runs it: the store is closed after it."""
+class UvicornServer(uvicorn.Server):
+    """Stops when it is told to, not by the signals of whoever runs it: the store is closed after it.
+
+    `begun` is called once connections are taken.
+    """
+
+    def __init__(self, config: uvicorn.Config, *, begun: Callable[[], None] = lambda: None) -> None:
+        super().__init__(config)
+        self._begun = begun
 
     @contextlib.contextmanager
     def capture_signals(self) -> Any:
+        """Capture none."""
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take connections."""
+        await super().startup(sockets)
+        self._begun()
+
+    async def retire(self, seconds: float) -> None:
+        """Leave further connections to others, answer what comes on those that there are, and end.
+
+        An answer ends its connection, and says so; one on which nothing comes is kept for so many seconds, because
+        its client may be sending now. So nobody is refused who is served elsewhere by the same address.
+        """
+        for one in self.servers:
+            one.close()
+        last = (b"connection", b"close")
+        self.config.encoded_headers = [*self.config.encoded_headers, last]
+        self.server_state.default_headers = [*self.server_state.default_headers, last]
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        await asyncio.sleep(_ACCEPTED)
+        while self.server_state.connections and loop.time() < until:  # noqa: ASYNC110 - as uvicorn waits for them
+            await asyncio.sleep(0.1)
+        self.should_exit = True
+
+
+@asynccontextmanager
+async def around(made: Serving) -> AsyncIterator[None]:
+    """What must stand around a server that takes requests: threads that are metered, the loop watched, MCP ready."""
+    asyncio.get_running_loop().set_default_executor(MeteredThreads(thread_name_prefix="memhold"))
+    made.watch.begin()
+    async with made.mcp.lifespan():
+        yield
+    made.watch.end()
+    said = {"longest_seconds": round(made.watch.longest, 3), "over_goal": made.watch.over_goal}
+    log.info("the longest hold of the event loop", extra=said)
 
 
 async def serve(
@@ -171,7 +254,7 @@ async def serve(
     local: Scope,
     ready: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve a store until SIGINT or SIGTERM; SIGHUP opens it anew, with the catalog as it then is.
+    """Serve a store from this process until SIGINT or SIGTERM; SIGHUP opens it anew, with the catalog as it then is.
 
     A stop takes nothing more, lets requests that are running end, ends streams, and closes the store as `close` does:
     what was acknowledged is durable before. `ready` gets the address once requests are taken.
@@ -179,81 +262,58 @@ async def serve(
     Raises:
         InvalidSetting: it must not be served like this.
     """
-    sock = _bound(settings)
+    socks, host = listening(settings)
     try:
-        opened = {"worker": settings.workers > 0, "analysis_processes": settings.analysis_processes, **opened}
+        opened = {"worker": settings.upkeep, "analysis_processes": settings.analysis_processes, **opened}
         async with AsyncMemhold.open(location, **opened) as memhold:
-            made = await serving(memhold, settings, local=local)
-            server = _Server(_config(made.app, settings))
+            made = await serving(memhold, settings, local=local, host=host)
+            server = UvicornServer(uvicorn_config(made.app, settings))
             reloads = _Reloads(memhold, location, opened, made.app)
-            asyncio.get_running_loop().set_default_executor(MeteredThreads(thread_name_prefix="memhold"))
-            made.watch.begin()
             taking_in = asyncio.create_task(keep_taking_in(memhold, location))
-            async with made.mcp.lifespan(), _signals(server, made.streams, reloads):
-                place = {"host": settings.host, "port": sock.getsockname()[1], "store": shown(location)}
-                log.info("serving", extra=place)
+            async with around(made), _signals(server, made.streams, reloads):
+                url = url_of(socks, tls=settings.tls)
+                log.info("serving", extra={"url": url, "store": shown(location)})
                 # Who reads the address may ask at once: it waits until the server takes it.
-                sock.listen(_BACKLOG)
-                scheme = "https" if settings.tls else "http"
-                name = f"[{settings.host}]" if ":" in settings.host else settings.host
-                port = sock.getsockname()[1]
-                with _local_token(made.local_token, port):
-                    ready(f"{scheme}://{name}:{port}")
-                    await server.serve([sock])
+                for sock in socks:
+                    sock.listen(BACKLOG)
+                with kept_token(made.local_token, socks):
+                    ready(url)
+                    await server.serve(socks)
             taking_in.cancel()
             await take_in(memhold, location)
             await reloads.ended()
-            made.watch.end()
-            said = {"longest_seconds": round(made.watch.longest, 3), "over_goal": made.watch.over_goal}
-            log.info("the longest hold of the event loop", extra=said)
     finally:
-        sock.close()
+        for sock in socks:
+            sock.close()
     log.info("stopped")
 
 
 @contextlib.contextmanager
-def _local_token(token: str | None, port: int) -> Iterator[None]:
+def kept_token(token: str | None, socks: Sequence[socket.socket]) -> Iterator[None]:
     """Keep the token where this account's clients find it, while the server runs.
 
     Raises:
-        InvalidSetting: it cannot be kept.
+        InvalidSetting: it cannot be kept, or nobody would find it.
     """
     if token is None:
         yield
         return
+    ports = [found[1] for found in map(address_of_socket, socks) if found is not None]
+    if not ports:
+        said = "the token that is made at the start is found by a port, and there is none; make one"
+        raise InvalidSetting(f"{said} ('memhold token create')", name="insecure_loopback")
     with contextlib.ExitStack() as stack:
         try:
-            path = stack.enter_context(kept_local_token(port, token))
+            paths = [stack.enter_context(kept_local_token(port, token)) for port in ports]
         except OSError as error:
             said = f"the token for this machine cannot be written: {error.strerror}; make one ('memhold token create')"
             raise InvalidSetting(said, name="insecure_loopback") from None
-        log.info("a token for this account's clients is kept", extra={"path": str(path)})
+        log.info("a token for this account's clients is kept", extra={"path": str(paths[0])})
         yield
 
 
-def _bound(settings: ServeSettings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    sock = socket.socket(family)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        sock.bind((settings.host, settings.port))
-    except OSError as error:
-        sock.close()
-        said = f"cannot listen on {settings.host}:{settings.port}: {error.strerror}; choose another port or address"
-        raise InvalidSetting(said, name="port") from None
-    _raise_file_limit()
-    return sock
-
-
-def _raise_file_limit() -> None:
-    """As many connections as the system allows: the soft limit is often 1,024."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def _config(app: Any, settings: ServeSettings) -> uvicorn.Config:
+def uvicorn_config(app: Any, settings: ServeSettings) -> uvicorn.Config:
+    """How uvicorn serves an application: patient with slow clients within bounds, and silent."""
     return uvicorn.Config(
         app,
         http=patient_protocol(settings.header_seconds),
@@ -263,7 +323,7 @@ def _config(app: Any, settings: ServeSettings) -> uvicorn.Config:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        backlog=2048,
+        backlog=BACKLOG,
         timeout_keep_alive=int(max(1, settings.header_seconds)),
         timeout_graceful_shutdown=int(max(1, settings.stop_seconds)),
         ssl_certfile=settings.tls_cert or None,
@@ -272,23 +332,16 @@ def _config(app: Any, settings: ServeSettings) -> uvicorn.Config:
 
 
 @asynccontextmanager
-async def _signals(server: _Server, streams: Streams, reloads: _Reloads) -> AsyncIterator[None]:
-    loop = asyncio.get_running_loop()
-
+async def _signals(server: UvicornServer, streams: Streams, reloads: _Reloads) -> AsyncIterator[None]:
     def stop() -> None:
         if server.should_exit:
             server.force_exit = True
         streams.end()
         server.should_exit = True
 
-    for number in _STOPS:
-        loop.add_signal_handler(number, stop)
-    loop.add_signal_handler(signal.SIGHUP, reloads.begin)
-    try:
+    again = (signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()
+    with heard(_STOPS, stop), heard(again, reloads.begin):
         yield
-    finally:
-        for number in (*_STOPS, signal.SIGHUP):
-            loop.remove_signal_handler(number)
 
 
 class _Reloads:

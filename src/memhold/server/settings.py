@@ -15,7 +15,8 @@ from memhold.wiring.settings import load_group
 __all__ = ["TABLE", "ServeSettings", "load_serve_settings"]
 
 TABLE = "serve"
-_MAY_BE_ZERO = {"analysis_processes", "port", "workers"}
+MOST_WORKERS = 64
+_MAY_BE_ZERO = {"analysis_processes", "port"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,8 @@ class ServeSettings:
     Attributes:
         host: the address it listens on; beyond loopback it needs tokens, and TLS or `behind_proxy`.
         port: its port; 0 takes a free one.
-        workers: 1 does due work inside the server, 0 leaves it to `memhold worker` processes.
+        workers: processes that serve, each on a core of its own; 1 serves without a process above it.
+        upkeep: whether due work is done inside the server; without, `memhold worker` processes do it.
         insecure_loopback: whether every account of the machine may ask without a token, where there are none.
         tls_cert: a file with the certificate chain, as PEM.
         tls_key: a file with its key.
@@ -58,6 +60,7 @@ class ServeSettings:
     host: str = "127.0.0.1"
     port: int = 8484
     workers: int = 1
+    upkeep: bool = True
     insecure_loopback: bool = False
     tls_cert: str = ""
     tls_key: str = ""
@@ -94,9 +97,8 @@ class ServeSettings:
                 raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0, and finite", name=field.name)
         if self.port > 65_535:
             raise InvalidSetting(f"port is {self.port}; it must be 0 to 65535", name="port")
-        if self.workers > 1:
-            said = "one worker runs inside; for more run 'memhold worker' beside it"
-            raise InvalidSetting(f"workers is {self.workers}; it must be 0 or 1: {said}", name="workers")
+        if self.workers > MOST_WORKERS:
+            raise InvalidSetting(f"workers is {self.workers}; it must be 1 to {MOST_WORKERS}", name="workers")
         if bool(self.tls_cert) != bool(self.tls_key):
             raise InvalidSetting("TLS needs both: give tls_cert and tls_key", name="tls_cert")
         if self.log_format not in {"text", "json"}:

@@ -9,7 +9,7 @@ from pathlib import Path
 from memhold.values.answers import Residue
 from memhold.values.errors import InvalidInput
 
-__all__ = ["MIN_CHARS", "scan"]
+__all__ = ["MIN_CHARS", "checked_text", "scan"]
 
 MIN_CHARS = 4
 """Shorter texts stand in any file by chance."""
@@ -24,8 +24,7 @@ def scan(files: Mapping[Path, str], text: str, *, chunks: Callable[[str], Iterat
     Raises:
         InvalidInput: the text has fewer than 4 characters.
     """
-    if len(text) < MIN_CHARS:
-        raise InvalidInput(f"residue needs at least {MIN_CHARS} characters to look for; pass a longer text")
+    checked_text(text)
     needles = {text.encode("utf-8", "surrogatepass"), text.encode("utf-16-le", "surrogatepass")}
     needles.add(json.dumps(text)[1:-1].encode())
     found: dict[str, int] = {}
@@ -36,6 +35,16 @@ def scan(files: Mapping[Path, str], text: str, *, chunks: Callable[[str], Iterat
         if count:
             found[name] = found.get(name, 0) + count
     return Residue(found=found, files=len(files), bytes=size)
+
+
+def checked_text(text: str) -> None:
+    """Refuse a text that stands anywhere by chance.
+
+    Raises:
+        InvalidInput: the text has fewer than 4 characters.
+    """
+    if len(text) < MIN_CHARS:
+        raise InvalidInput(f"residue needs at least {MIN_CHARS} characters to look for; pass a longer text")
 
 
 def _count(pieces: Iterator[bytes], needles: Iterable[bytes]) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -220,6 +220,35 @@ class ContentCases:
         await store.write(ALICE, lambda tx: tx.hide([a.id], "chg_x"))
         assert await found("a\x1f", "a\x1f\x01", limit=100, former=True) == [old.id]
         assert await store.read(Scope(user="bob"), lambda tx: tx.at_paths("", "\U0010ffff", limit=9)) == []
+
+    async def test_the_places_of_documents_are_those_that_stand_there(self, store: Store, ids: Ids) -> None:
+        until = datetime(2030, 1, 2, tzinfo=UTC)
+
+        def fill(tx: WriteTx) -> list[Memory]:
+            made = [
+                add_note(tx, ids, "of an agent", kind="document", key="a\x1fz\x1f", agent="writer"),
+                add_note(tx, ids, "behind", kind="document", key="b\x1f"),
+                add_note(tx, ids, "for a time", kind="document", key="a\x1f", expires_at=until),
+                add_note(tx, ids, "hidden", kind="document", key="a\x1fh\x1f"),
+                add_note(tx, ids, "replaced", kind="document", key="a\x1fr\x1f"),
+                add_note(tx, ids, "deep", kind="document", key="a\x1f" + "long" * 2000),
+            ]
+            tx.put_memory(replace(made[4], rev=2, state="superseded"))
+            tx.hide([made[3].id], "chg_x")
+            add_note(tx, ids, "no document", key="a\x1f")
+            return made
+
+        mine, behind, timed, _, _, deep = await store.write(ALICE, fill)
+        below = [
+            (timed.number, "a\x1f", None, until),
+            (deep.number, deep.key, None, None),
+            (mine.number, "a\x1fz\x1f", "writer", None),
+        ]
+        assert await store.read(ALICE, lambda tx: tx.places("a\x1f", "a ")) == below
+        assert await store.read(ALICE, lambda tx: tx.places("a\x1fz\x1f", "a\x1fz ")) == below[2:]
+        every = await store.read(ALICE, lambda tx: tx.places("", "\U0010ffff"))
+        assert every == [*below, (behind.number, "b\x1f", None, None)]
+        assert await store.read(Scope(user="bob"), lambda tx: tx.places("", "\U0010ffff")) == []
 
     async def test_memories_read_together_have_their_own_sources(self, store: Store, ids: Ids) -> None:
         said = await store.write(ALICE, lambda tx: [one.id for one in say(tx, ids, *"abc")])

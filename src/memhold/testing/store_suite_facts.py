@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memhold.ports.stores import Ids, Store
-from memhold.ports.transaction import WriteTx
+from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.testing.store_suite_rows import ALICE, add_change, add_fact, add_note, later
 from memhold.values.records import Evidence, FactKey, Memory, Scope, Suspicion
 
@@ -111,6 +111,18 @@ class FactCases:
             FactKey(subject="user", attribute="occupation", key="job"),
             FactKey(subject="ada", attribute="job", key="job"),
         ]
+        asked = [
+            *((one.subject, one.attribute, None) for one in wordings),
+            ("user", "hobby", None),
+            ("user", "job", "writer"),
+        ]
+
+        def look(tx: ReadTx) -> list[FactKey | None]:
+            return [
+                tx.fact_key(subject=subject, attribute=attribute, agent=agent) for subject, attribute, agent in asked
+            ]
+
+        assert await store.read(ALICE, look) == [*wordings, None, None]
         assert [one.attribute for one in await store.read(ALICE, lambda tx: tx.fact_keys("planner"))] == ["hobby"]
         assert await store.read(ALICE, lambda tx: tx.fact_keys("writer")) == []
 

@@ -393,6 +393,19 @@ class UpkeepCases:
         assert await store.upkeep.users("acme", "alice", 2) == sorted(names)[2:4]
         assert await store.upkeep.users("nobody", "", 100) == []
 
+    async def test_the_namespaces_below_hold_what_a_user_has_there(self, store: Store, ids: Ids) -> None:
+        below = ("acme//a", "acme//shop", "acme//shop//deep", "acme//\U0001f600")
+        beside = ("acme", "acme/", "acme/shop", "acme/0", "acmes//shop", "acm//shop", "ACME//shop")
+        for namespace in (*below, *beside):
+            await store.write(Scope(namespace=namespace, user="alice"), lambda tx: say(tx, ids, "x"))
+        await store.write(Scope(namespace="acme//bobs", user="bob"), lambda tx: say(tx, ids, "x"))
+        await store.write(Scope(namespace="acme//nobodys"), lambda tx: say(tx, ids, "x"))
+        own = Scope(namespace="acme", user="alice", agent="cursor")
+        assert await store.upkeep.below(own) == [replace(own, namespace=name) for name in below]
+        assert await store.upkeep.below(Scope(namespace="acme")) == [Scope(namespace="acme//nobodys")]
+        assert await store.upkeep.users("acme", "", 100) == ["alice", "bob"]
+        assert await store.upkeep.users("acme", "alice", 100) == ["bob"]
+
     async def test_a_forgotten_scope_is_still_listed_and_scrub_says_none(self, store: Store, ids: Ids) -> None:
         [message] = await store.write(ALICE, lambda tx: say(tx, ids, "x"))
         await store.write(ALICE, lambda tx: tx.erase_messages([message.id], "chg_x"))

@@ -34,6 +34,7 @@ from memhold.testing.verb_suite_telling import TellingCases
 from memhold.testing.verb_suite_tidying import TidyingCases
 from memhold.testing.verb_suite_timeline import TimelineCases
 from memhold.testing.verb_suite_undo import UndoCases
+from memhold.testing.verb_suite_whole_sessions import WholeSessionCases
 
 __all__ = ["Harness", "OpenHarness", "VerbSuite"]
 
@@ -53,6 +54,7 @@ class VerbSuite(
     TidyingCases,
     TimelineCases,
     UndoCases,
+    WholeSessionCases,
 ):
     """Everything that the verbs promise, as tests of whatever `harness` gives."""
 

@@ -184,6 +184,86 @@ class ForgettingCases:
         again = await alice.remember("tea note")
         assert texts(await alice.recall("tea")) == [again.memory.text]
 
+    async def test_everything_is_also_what_stands_in_namespaces_below(self, harness: Harness) -> None:
+        own = harness.scope(namespace="acme", user="alice")
+        shop = harness.scope(namespace="acme//shop", user="alice")
+        others = [
+            harness.scope(namespace="acme//shop", user="bob"),
+            harness.scope(namespace="acme/shop", user="alice"),
+            harness.scope(namespace="acmes//shop", user="alice"),
+        ]
+        await own.remember("Likes green tea")
+        for scope in (shop, *others):
+            await scope.remember("Likes black tea")
+        assert (await own.forget(topics=["tea"])).memories == (), "a filter is about what stands here"
+        planned = await own.forget(everything=True, dry_run=True)
+        assert (len(planned.memories), planned.below) == (2, ("acme//shop",))
+        hidden = await own.forget(everything=True, hard=False)
+        assert (texts(await own.recall("tea")), texts(await shop.recall("tea"))) == ([], [])
+        undone = await own.undo(hidden.change_id or "")
+        assert texts(await shop.recall("tea")) == ["Likes black tea"]
+        redone = await own.undo(undone.change_ids[0])
+        assert texts(await shop.recall("tea")) == []
+        await own.undo(redone.change_ids[0])
+        assert texts(await own.recall("tea")) == ["Likes green tea"]
+        # What is told anew stands in the way here: nothing is shown below either.
+        twice = await own.forget(everything=True, hard=False)
+        anew = await own.remember("Likes green tea")
+        with pytest.raises(UndoConflict):
+            await own.undo(twice.change_id or "")
+        assert texts(await shop.recall("tea")) == []
+        await own.forget(anew.memory.id)
+        # A hide that was redone stands again: it is undone by its own id too, and what is sent again undoes no redo.
+        for key in ("k", None):
+            undone = await own.undo(twice.change_id or "", idempotency_key=key)
+            assert [texts(await one.recall("tea")) for one in (own, shop)] == [["Likes green tea"], ["Likes black tea"]]
+            await own.undo(undone.change_ids[0])
+            await own.undo(twice.change_id or "", idempotency_key="k")
+            assert [texts(await one.recall("tea")) for one in (own, shop)] == [[], []]
+        await own.undo(twice.change_id or "")
+        done = await own.forget(everything=True, idempotency_key="out")
+        assert (set(done.memories), done.below, done.erased) == (set(planned.memories), planned.below, True)
+        assert (texts(await own.recall("tea")), texts(await shop.recall("tea"))) == ([], [])
+        assert [texts(await scope.recall("tea")) for scope in others] == [["Likes black tea"]] * 3
+        # Sent again it tells what went, and takes nothing that came since.
+        newer = harness.scope(namespace="acme//newer", user="alice")
+        for scope in (shop, newer):
+            await scope.remember("Likes white tea")
+        again = await own.forget(everything=True, idempotency_key="out")
+        assert (again.memories, again.replayed) == (done.memories, True)
+        assert texts(await shop.recall("tea")) == texts(await newer.recall("tea")) == ["Likes white tea"]
+
+    async def test_what_is_kept_beside_a_session_goes_and_hides_with_it(self, harness: Harness) -> None:
+        chat, other = (harness.scope(user="alice", session=name) for name in ("chat", "other"))
+        for scope in (chat, other):
+            await scope.add([user("tea")])
+            await scope.set_session_metadata({"title": "Allergies"})
+        whole = harness.scope(user="alice")
+        hidden = await whole.forget(session="chat", hard=False)
+        assert (dict(await chat.session_metadata()), dict(await other.session_metadata())) == (
+            {}, {"title": "Allergies"},
+        )  # fmt: skip
+        await chat.set_session_metadata({"colour": "red"})
+        undone = await whole.undo(hidden.change_id or "")
+        assert dict(await chat.session_metadata()) == {"title": "Allergies", "colour": "red"}
+        await whole.undo(undone.change_ids[0])
+        assert dict(await chat.session_metadata()) == {}
+        await whole.forget(everything=True)
+        assert (dict(await chat.session_metadata()), dict(await other.session_metadata())) == ({}, {})
+
+    async def test_an_agents_forget_leaves_what_is_kept_beside_others_sessions(self, harness: Harness) -> None:
+        for hard in (False, True):
+            mine = harness.scope(user=f"alice-{hard}", agent="a", session="mine")
+            shared = harness.scope(user=f"alice-{hard}", agent="b", session="shared")
+            await mine.add([user("tea of a")])
+            await shared.add([user("tea of b")])
+            for scope in (mine, shared):
+                await scope.set_session_metadata({"title": "tea"})
+            await harness.scope(user=f"alice-{hard}", agent="a").forget(everything=True, hard=hard)
+            assert (dict(await mine.session_metadata()), dict(await shared.session_metadata())) == (
+                {}, {"title": "tea"},
+            )  # fmt: skip
+
     async def test_with_an_agent_only_its_and_agentless_rows_go(self, harness: Harness) -> None:
         nobody, one, two = (harness.scope(user="alice", agent=name, session="s") for name in (None, "one", "two"))
         for scope in (nobody, one, two):

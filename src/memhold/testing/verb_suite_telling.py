@@ -225,3 +225,36 @@ class TellingCases:
         with pytest.raises(Conflict, match="mem_"):
             await alice.correct(wrong.memory.id, "Faro")
         assert await facts(alice) == ["Lisbon"]
+
+    async def test_facts_are_listed_by_what_they_are_about_and_counted_by_kind(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        own = (await alice.remember(attribute="job", value="baker")).memory
+        hers = [
+            (await alice.remember(attribute=name, value="x", subject="sister")).memory
+            for name in ("job", "city", "pet")
+        ]
+        await alice.remember("a note about the sister")
+        assert [one.id for one in (await alice.list(subject="user")).items] == [own.id]
+        first = await alice.list(subject="sister", limit=2)
+        rest = await alice.list(subject="sister", limit=2, cursor=first.cursor)
+        assert [one.id for one in (*first.items, *rest.items)] == [one.id for one in hers]
+        assert (await alice.list(subject="nobody")).items == ()
+        await alice.correct(own.id, "cook")
+        assert (await alice.status()).active == {"fact": 4, "note": 1}
+
+    async def test_when_a_fact_was_last_asked_for_is_told_to_its_owner(self, harness: Harness) -> None:
+        alice, bob = harness.scope(user="alice"), harness.scope(user="bob")
+        asked = (await alice.remember(attribute="hobby", value="hiking")).memory
+        never = (await alice.remember(attribute="employer", value="Acme")).memory
+        ids = [asked.id, never.id, "mem_01980000000070008000000000000000"]
+        assert await alice.last_recalled(ids) == {}
+        await alice.recall("hobby", browse=True)
+        assert await alice.last_recalled(ids) == {}, "to look is no use"
+        await harness.advance(timedelta(days=1))
+        await alice.recall("hobby", kinds=["fact"], limit=1)
+        found = await alice.last_recalled(ids)
+        assert set(found) == {asked.id}
+        assert found[asked.id] >= asked.recorded_at + timedelta(days=1)
+        assert await bob.last_recalled(ids) == {}
+        with pytest.raises(InvalidInput):
+            await alice.last_recalled([asked.id] * 1001)

@@ -33,6 +33,7 @@ __all__ = [
     "language_of",
     "language_votes",
     "unspaced",
+    "votes_of_words",
 ]
 
 ANALYSIS_VERSION = 1
@@ -213,6 +214,11 @@ _KNOWN = _Known()
 def language_of(text: str) -> str:
     """The language that a text is taken for: the one whose function words it has most of, else English."""
     return _language(_tokens(text)) or "english"
+
+
+def votes_of_words(words: Iterable[str]) -> dict[str, int]:
+    """`language_votes` for words that are in lower case and without accents."""
+    return _scores(EVIDENCE.get(word, ()) for word in words)
 
 
 def language_votes(text: str) -> dict[str, int]:

@@ -71,7 +71,14 @@ for _names in (
     "двадцать тридцать сорок пятьдесят шестьдесят семьдесят восемьдесят девяносто",
 ):
     _WORDS |= {_name: _at * 10 for _at, _name in enumerate(_names.split(), 2)}
+_WORDS |= {f"{_name}mal": _WORDS[_name] for _name in ("zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht")}
 _WORDS |= {
+    "twice": 2,
+    "thrice": 3,
+    **{
+        f"{_name}mal": _WORDS[_name]
+        for _name in ["zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "zwölf"]
+    },
     "duas": 2,
     "dois": 2,
     "одна": 1,
@@ -98,12 +105,26 @@ _AND: Final = frozenset({"and", "und", "et", "y", "e"})
 _GERMAN = re.compile(
     r"(?:(ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)und)?(zwanzig|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig)"
 )
-_NATIVE: Final = dict(zip("한두세네", (1, 2, 3, 4), strict=True)) | {
-    name: value
-    for value, name in enumerate(
-        ["하나", "둘", "셋", "넷", "다섯", "여섯", "일곱", "여덟", "아홉", "열", "열한", "열두"], 1
-    )
+_KOREAN_ONES: Final = dict(zip("한두세네", (1, 2, 3, 4), strict=True)) | {
+    name: value for value, name in enumerate(["하나", "둘", "셋", "넷", "다섯", "여섯", "일곱", "여덟", "아홉"], 1)
 }
+_KOREAN_TENS: Final = {
+    "열": 10,
+    "스물": 20,
+    "서른": 30,
+    "마흔": 40,
+    "쉰": 50,
+    "예순": 60,
+    "일흔": 70,
+    "여든": 80,
+    "아흔": 90,
+}
+_NATIVE: Final = (
+    _KOREAN_ONES
+    | _KOREAN_TENS
+    | {"스무": 20}
+    | {f"{ten}{one}": tens + ones for ten, tens in _KOREAN_TENS.items() for one, ones in _KOREAN_ONES.items()}
+)
 _COUNTERS: Final = "개|명|번|시간|시|살|달|마리|잔|권|주|년|일|분|가지|박|장|병|대|층"
 _KOREAN = re.compile(rf"({'|'.join(sorted(_NATIVE, key=len, reverse=True))})\s?(?:{_COUNTERS})")
 _HAN_DIGITS: Final = {char: value for value, char in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
@@ -143,6 +164,11 @@ _UNITS: Final = {
             "cm centimetre centimetres centimeter centimeters zentimeter centimètre centimètres centímetros centimetri",
         ),
         ("mm", "mm"),
+        ("ha", "ha hektar hectare hectares hectárea hectáreas ettari 헥타르 ヘクタール 公顷"),
+        ("m²", "m2 m² qm sqm quadratmeter quadratmetern 평방미터 平米 平方米"),
+        ("a", "アール 公亩"),
+        ("acre", "acre acres"),
+        ("W", "watt watts 와트 ワット 瓦"),
         ("mi", "mi mile miles milla millas meile meilen miglia"),
         ("l", "l litre litres liter liters litro litros litri"),
         ("ml", "ml"),
@@ -178,15 +204,30 @@ def quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def _in_digits(text: str) -> Iterator[Quantity]:
+    end = 0
     for match in _DIGITS.finditer(text):
-        values = _readings(match[0])
-        big = re.match(r"\s?(万|萬|億|亿|만|억|k\b|천)", text[match.end() :])
+        if match.start() < end:
+            continue  # a part of the number before
+        values, end = _readings(match[0]), match.end()
+        big = _BIG.match(text, end)
         if big is not None:
-            scale = {"k": 1000, "천": 1000, "만": 10_000, "억": 10**8} | _HAN_BIG
-            values |= {value * scale[big[1]] for value in values}
+            scaled = {value * _SCALED[big["times"] or "1"] * _SCALED[big["big"].lower()] for value in values}
+            values, end = values | scaled if big["big"] in "kK" else scaled, big.end()
+        rest = _REST.match(text, end) if big is not None and big["big"] in _MYRIAD else None
+        if rest is not None:
+            more = Decimal(rest["digits"]) * _SCALED[rest["scale"] or "1"]
+            values, end = {(value + more).normalize() for value in values}, rest.end()
         if values:
-            unit = _unit(text, match.start(), match.end() + (big.end() if big else 0))
-            yield Quantity(values=frozenset(values), unit=unit, text=match[0], start=match.start())
+            yield Quantity(
+                values=frozenset(values), unit=_unit(text, match.start(), end), text=match[0], start=match.start()
+            )
+
+
+_BIG = re.compile(r"\s?(?P<times>[천백千百](?=[만억万萬億亿]))?(?P<big>[万萬億亿만억천千]|k\b)", re.IGNORECASE)
+_MYRIAD: Final = frozenset("만万萬")
+_REST = re.compile(r"\s?(?P<digits>\d{1,4})(?!\d)(?:\s?(?P<scale>[천백千百])|(?<=\d{4}))")
+"""What follows a myriad in the same number: "8만 5천"."""
+_SCALED: Final = _HAN_BIG | {"1": 1, "k": 1000, "천": 1000, "千": 1000, "백": 100, "百": 100, "만": 10_000, "억": 10**8}
 
 
 def _readings(token: str) -> set[Decimal]:

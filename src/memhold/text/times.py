@@ -50,6 +50,8 @@ _MONTHS: Final = {
         "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
         "januari februari maart april mei juni juli augustus - - - -",
         "- - mars april maj juni juli augusti - - - -",
+        "январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь",
+        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
     )
     for number, name in enumerate(names.split(), start=1)
     if name != "-"
@@ -106,9 +108,15 @@ _WEEKDAYS: Final = {
         "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
         "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
         "måndag tisdag onsdag torsdag fredag lördag söndag",
+        "понедельник вторник среда четверг пятница суббота воскресенье",
+        "- - среду - пятницу субботу -",
         "월요일 화요일 수요일 목요일 금요일 토요일 일요일",
+        "月曜 火曜 水曜 木曜 金曜 土曜 日曜",
+        "周一 周二 周三 周四 周五 周六 周日",
+        "星期一 星期二 星期三 星期四 星期五 星期六 星期日",
     )
     for number, name in enumerate(names.split())
+    if name != "-"
 }
 _DAYS_BACK: Final = {
     **dict.fromkeys(("today", "tonight", "heute", "aujourd'hui", "hoy", "오늘", "今日", "今天"), 0),
@@ -182,7 +190,12 @@ def _rule(pattern: str, *, bounded: bool = True) -> re.Pattern[str]:
     return re.compile(_NO_WORD.format(pattern) if bounded else pattern, re.IGNORECASE)
 
 
-_ISO = _rule(r"(?P<year>(?:19|20)\d\d)[-/.](?P<number>1[0-2]|0?[1-9])(?:[-/.](?P<day>3[01]|[12]\d|0?[1-9]))?(?!\d)")
+_ISO = _rule(
+    # Scripts without spaces write particles beside a date.
+    r"(?<![A-Za-z\u00c0-\u052f\d])(?P<year>(?:19|20)\d\d)[-/.](?P<number>1[0-2]|0?[1-9])"
+    r"(?:[-/.](?P<day>3[01]|[12]\d|0?[1-9]))?(?![A-Za-z\u00c0-\u052f\d])",
+    bounded=False,
+)
 _CJK_DATE = _rule(
     r"(?:(?P<year>(?:19|20)\d\d)\s*[년年]\s*)?(?P<number>1[0-2]|[1-9])\s*[월月](?:\s*(?P<day>[0-3]?\d)\s*[일日号])?",
     bounded=False,
@@ -224,9 +237,7 @@ _NAMED = {name for name in (*_MONTHS, *_WEEKDAYS) if (name not in _VERBS and len
 _CALENDAR = re.compile(
     "|".join(
         re.escape(name) if unspaced_name else rf"(?<!\w){re.escape(name)}(?!\w)"
-        for name, unspaced_name in sorted(
-            ((name, not name[0].isascii() and len(name) == 3) for name in _NAMED), reverse=True
-        )
+        for name, unspaced_name in sorted(((name, name[0] >= "\u3040") for name in _NAMED), reverse=True)
     ),
     re.IGNORECASE,
 )

@@ -134,6 +134,7 @@ def days_of(text: str, said: datetime) -> tuple[Days, ...]:
     found += [(_year_on(days[0]), _year_on(days[1])) for days, words, _ in named if not _YEAR.search(words)]
     found += _ahead(text[:_MOST].lower(), today)
     found += _weekdays(text[:_MOST].lower(), today)
+    found += _in_a_month(text[:_MOST], today)
     return tuple(found)
 
 
@@ -179,6 +180,25 @@ def _ahead(text: str, today: datetime) -> Iterator[Days]:
             yield middle - slack, middle + slack + timedelta(days=1)
 
 
+_OF_A_MONTH = re.compile(
+    r"(?i)(?<!\w)(?:the|am|zum|vom|bis|le|au|du|el|al|il|dal|de|op|den)\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.)?(?![\w.:,]*\d|\w)"
+    r"|(?<![\d月월])(?P<wide>[0-3]?\d)\s?(?:日|号|號|일)(?![間间간])"
+)
+"""A day that is named by its number alone: "until the 18th", "bis zum 18.", "le 18", "18日"."""
+
+
+def _in_a_month(text: str, today: datetime) -> Iterator[Days]:
+    """Each day of the month before, of this one and of the next that a number can mean."""
+    months = [today.replace(day=1) + timedelta(days=ahead) for ahead in (-1, 0, 32)]
+    for match in _OF_A_MONTH.finditer(text):
+        for month in months:
+            try:
+                day = month.replace(day=int(match["day"] or match["wide"]))
+            except ValueError:
+                continue
+            yield day, day + timedelta(days=1)
+
+
 _COMING = re.compile(
     r"next|prochain|n[äa]chst|kommend|que viene|pr[óo]xim|prossim|volgende|nästa|следующ|다음|来週|下周|下週"
 )
@@ -214,7 +234,8 @@ def _weekdays(text: str, today: datetime) -> Iterator[Days]:
     for offset in range(7):
         day = today + timedelta(days=offset)
         for name in calendar_names(day) & _weekday_names():
-            for match in re.finditer(rf"(?<!\w){re.escape(name)}\w*", text):
+            edge = "" if name[0] >= "\u3040" else r"(?<!\w)"
+            for match in re.finditer(rf"{edge}{re.escape(name)}\w*", text):
                 for days in _meant(text[: match.start()], text[match.end() :].lstrip(), offset, ahead):
                     moment = today + timedelta(days=days)
                     yield moment, moment + timedelta(days=1)

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from memhold.transfer.items import Item, any_time, make_item, session_name
+from memhold.transfer.items import Conversation, Item, any_time
 from memhold.transfer.source import Source
-from memhold.values.errors import InvalidInput
 
 __all__ = ["read_chatgpt"]
 
@@ -44,38 +43,32 @@ def _conversation(source: Source, conversation: Node, line: int) -> Iterator[Ite
     if not isinstance(ident, str) or not ident:
         source.bad(line, "the conversation has no id")
         return
-    title = conversation.get("title")
-    try:
+    with source.naming(line, f"conversation {ident:.80}: "):
         moment = any_time(conversation.get("create_time"), source.zone)
         branch = [(node, _moment(node, source)) for node in _branch(conversation)]
-    except InvalidInput as error:
-        source.bad(line, f"conversation {ident:.80}: {error}")
-        return
+        whole = Conversation(source=source, kind=KIND, ident=ident, line=line)
+        yield from _said(whole, branch, moment, conversation.get("title"))
+
+
+def _said(
+    whole: Conversation, branch: list[tuple[dict[str, Any], datetime | None]], moment: datetime | None, title: Any
+) -> Iterator[Item]:
     call: str | None = None
     for node, said in branch:
         moment = said or moment
         message = node["message"]
         body = _body(node, message, call)
         if body is None:
-            source.ignored += 1
+            whole.source.leave_out("messages that say nothing or were hidden")
             continue
         call = body["tool_calls"][0]["id"] if "tool_calls" in body else call
-        metadata = {"source": KIND, "source_id": node["id"]}
-        if isinstance(title, str) and title.strip():
-            metadata["title"] = title
-        if isinstance(model := _dict(message.get("metadata")).get("model_slug"), str):
-            metadata["model"] = model
-        body["metadata"] = metadata
-        if moment is not None:
-            body["event_time"] = moment
-        item = make_item(
-            source,
+        model = _dict(message.get("metadata")).get("model_slug")
+        item = whole.item(
+            node["id"],
             body,
-            kind=KIND,
-            session=session_name(KIND, ident),
-            conversation=ident,
-            source_id=node["id"],
-            line=line,
+            at=moment,
+            title=title if isinstance(title, str) and title.strip() else None,
+            model=model if isinstance(model, str) else None,
         )
         if item is not None:
             yield item

@@ -8,6 +8,7 @@ from typing import Any
 from memhold.transfer.items import Item, any_time, make_item, session_name
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
+from memhold.values.records import Author
 
 __all__ = ["read_claude_code"]
 
@@ -19,14 +20,14 @@ def read_claude_code(source: Source) -> Iterator[Item]:
 
     A session is the transcript's `sessionId`; what a subagent said (`isSidechain`) is a session of its own. `message`
     is kept with its role and content; `uuid` names it, so a resumed transcript that repeats earlier lines adds nothing.
-    Left out, and counted as ignored: every other type of line, and what neither the person nor the model said: notes
+    Left out, and counted: every other type of line, and what neither the person nor the model said: notes
     that the tool injects (`isMeta`), its summaries of text that stands before them (`isCompactSummary`), and the
     answers it makes up when a request fails.
     """
     for number, record in source.records():
         message = record.get("message")
-        if record.get("type") not in {"user", "assistant"} or not _said(record, message):
-            source.ignored += 1
+        if record.get("type") not in ("user", "assistant") or not _said(record, message):
+            source.leave_out("lines that nobody said")
             continue
         if not isinstance(message, dict):
             source.bad(number, "it has no `message`")
@@ -76,4 +77,6 @@ def _item(source: Source, record: Mapping[str, Any], message: Mapping[str, Any],
         conversation="" if named else session,
         source_id=str(metadata["source_id"]),
         line=number,
+        # What stands in the user's role there is what the agent asked of its subagent.
+        said=Author(origin="agent", name=KIND) if record.get("isSidechain") is True else None,
     )

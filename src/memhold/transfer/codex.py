@@ -19,7 +19,7 @@ _INJECTED = ("<environment_context>", "<user_instructions>", "# AGENTS.md instru
 def read_codex(source: Source) -> Iterator[Item]:
     """What the person and the model said, the calls and their results, in the order of the file, in OpenAI's shape.
 
-    A session is the rollout's own id (`session_meta`). Left out, and counted as ignored: every other type of line, what
+    A session is the rollout's own id (`session_meta`). Left out, and counted: every other type of line, what
     the tool itself puts in (environment, instructions, hooks), reasoning, and searches that the provider did.
     """
     session, cwd = source.path.stem, None
@@ -31,7 +31,7 @@ def read_codex(source: Source) -> Iterator[Item]:
             cwd = payload.get("cwd")
         message = _message(payload) if record.get("type") == "response_item" and isinstance(payload, dict) else None
         if message is None:
-            source.ignored += 1
+            source.leave_out("lines that nobody said")
             continue
         try:
             moment = any_time(record.get("timestamp"), source.zone)
@@ -68,7 +68,7 @@ def _message(payload: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _said(payload: Mapping[str, Any]) -> dict[str, Any] | None:
     role = payload.get("role")
-    if role not in {"user", "assistant"}:
+    if role not in ("user", "assistant"):
         return None
     parts = [part for part in _parts(payload.get("content")) if isinstance(part.get("text"), str)]
     if role == "user":

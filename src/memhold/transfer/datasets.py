@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from memhold.transfer.items import Item, make_item, session_name
+from memhold.transfer.items import Conversation, Item, session_name
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
 
@@ -42,47 +42,29 @@ def read_locomo(source: Source) -> Iterator[Item]:
         ident = name if isinstance(name, str) and name else f"{source.path.stem}-{piece.index}"
         numbers = sorted(int(found[1]) for key in conversation if (found := _SESSION.fullmatch(key)))
         for number in numbers:
-            yield from _locomo_session(source, conversation, ident, number, piece.line)
+            session = session_name(ident, f"session_{number}")
+            whole = Conversation(source=source, kind="locomo", ident=ident, line=piece.line, session=session)
+            with source.naming(piece.line, f"{ident}, session_{number}: "):
+                yield from _locomo_session(whole, conversation, number)
 
 
-def _locomo_session(
-    source: Source, conversation: Mapping[str, Any], ident: str, number: int, line: int
-) -> Iterator[Item]:
-    where = f"{ident}, session_{number}"
+def _locomo_session(whole: Conversation, conversation: Mapping[str, Any], number: int) -> Iterator[Item]:
+    moment = locomo_time(conversation.get(f"session_{number}_date_time"), whole.source.zone)
     turns = conversation[f"session_{number}"]
-    try:
-        moment = locomo_time(conversation.get(f"session_{number}_date_time"), source.zone)
-    except InvalidInput as error:
-        source.bad(line, f"{where}: {error}")
-        return
     if not isinstance(turns, list):
-        source.bad(line, f"{where} is not a list of turns")
-        return
+        raise InvalidInput("it is not a list of turns")
     for place, turn in enumerate(turns):
         speaker = turn.get("speaker") if isinstance(turn, dict) else None
         if not isinstance(speaker, str):
-            source.bad(line, f"{where}, turn {place}: there is no `speaker`")
+            whole.source.bad(whole.line, f"{whole.ident}, session_{number}, turn {place}: there is no `speaker`")
             continue
         dia = turn.get("dia_id")
-        source_id = dia if isinstance(dia, str) else f"{number}:{place}"
-        metadata: dict[str, Any] = {"source": "locomo", "source_id": source_id}
-        if turn.get("img_url"):
-            metadata["images"] = turn["img_url"]
-        body = {
-            "role": "assistant" if speaker == conversation.get("speaker_b") else "user",
-            "name": speaker,
-            "content": _with_caption(turn),
-            "event_time": moment,
-            "metadata": metadata,
-        }
-        item = make_item(
-            source,
-            body,
-            kind="locomo",
-            session=session_name(ident, f"session_{number}"),
-            conversation=ident,
-            source_id=source_id,
-            line=line,
+        role = "assistant" if speaker == conversation.get("speaker_b") else "user"
+        item = whole.item(
+            dia if isinstance(dia, str) else f"{number}:{place}",
+            {"role": role, "name": speaker, "content": _with_caption(turn)},
+            at=moment,
+            images=turn.get("img_url"),
         )
         if item is not None:
             yield item
@@ -123,38 +105,23 @@ def read_realmem(source: Source) -> Iterator[Item]:
         if not isinstance(ident, str) or not ident:
             source.bad(piece.line, "the dialogue has no `session_uuid`")
             continue
-        try:
-            moment = realmem_time(session.get("current_time"), source.zone)
-        except InvalidInput as error:
-            source.bad(piece.line, f"dialogue {ident:.80}: {error}")
-            continue
-        yield from _realmem_turns(source, turns, ident, moment, piece.line)
+        whole = Conversation(source=source, kind="realmem", ident=ident, line=piece.line)
+        with source.naming(piece.line, f"dialogue {ident:.80}: "):
+            yield from _realmem_turns(whole, turns, realmem_time(session.get("current_time"), source.zone))
 
 
-def _realmem_turns(source: Source, turns: list[Any], ident: str, moment: datetime, line: int) -> Iterator[Item]:
+def _realmem_turns(whole: Conversation, turns: list[Any], moment: datetime) -> Iterator[Item]:
     for place, turn in enumerate(turns):
         speaker = turn.get("speaker") if isinstance(turn, dict) else None
         if not isinstance(speaker, str):
-            source.bad(line, f"dialogue {ident:.80}, turn {place}: there is no `speaker`")
+            whole.source.bad(whole.line, f"dialogue {whole.ident:.80}, turn {place}: there is no `speaker`")
             continue
         role = speaker.lower() if speaker.lower() in {"user", "assistant"} else None
-        source_id = f"{ident}:{place}"
-        metadata: dict[str, Any] = {"source": "realmem", "source_id": source_id}
-        for name in ("query_id", "is_query"):
-            if turn.get(name):
-                metadata[name] = turn[name]
         body: dict[str, Any] = {"role": role or "user", "content": turn.get("content")}
         if role is None:
             body["name"] = speaker
-        item = make_item(
-            source,
-            body | {"event_time": moment, "metadata": metadata},
-            kind="realmem",
-            session=session_name("realmem", ident),
-            conversation=ident,
-            source_id=source_id,
-            line=line,
-        )
+        told = {name: turn[name] for name in ("query_id", "is_query") if turn.get(name)}
+        item = whole.item(f"{whole.ident}:{place}", body, at=moment, **told)
         if item is not None:
             yield item
 

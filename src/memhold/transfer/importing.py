@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Protocol
 
 from memhold.messages.limits import Limits
-from memhold.transfer.formats import detect, read_batches
-from memhold.transfer.items import BATCH_MESSAGES, Batch, Restored
-from memhold.transfer.source import OnError, Problem, Source
+from memhold.transfer.folders import files_of
+from memhold.transfer.formats import detect, format_of, read_batches
+from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Part, Placed, Restored
+from memhold.transfer.source import KEPT_PROBLEMS, OnError, Problem, Source
+from memhold.values.errors import UnreadableImport
 
 __all__ = ["Progress", "Report", "Target", "import_file"]
 
@@ -37,10 +40,21 @@ class Target(Protocol):
         """
         ...
 
+    async def place(self, placed: Placed) -> int:
+        """Put a document at its path and keep its key, unless the key is known: one transaction.
+
+        Returns 1 when it was put, else 0.
+        """
+        ...
+
+    async def keep(self, beside: Beside) -> None:
+        """Keep what stood beside a session, unless its key is known or something stands there: one transaction."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far an import is: bytes of the file read of `size`, and messages and memories dealt with."""
+    """How far an import is: bytes read of `size`, which is all files', and messages and memories dealt with."""
 
     position: int
     size: int
@@ -52,17 +66,73 @@ class Progress:
 class Report:
     """What an import did.
 
-    `read` counts the messages and memories of the file, `added` those that were new; `skipped` counts what could not be
-    read (the first hundred in `problems`), `ignored` what is well formed and was left out on purpose.
+    `format` names the formats of all files, where it was a folder. `read` counts the messages, memories and documents
+    (`memories` of them are memories, `documents` documents), `added` those that were new, `replaced` the memories that
+    stand in the file several times, with one id and different words: the last holds, the others are its past.
+    `skipped` counts what could not be read (the first hundred in `problems`), `left_out`, by what it is, what is well
+    formed and has no place here. After a `dry_run` nothing was written, and `added` is 0.
     """
 
     format: str
     read: int
     added: int
     skipped: int
-    ignored: int
+    left_out: Mapping[str, int]
     sessions: int
+    memories: int
     problems: tuple[Problem, ...]
+    dry_run: bool = False
+    documents: int = 0
+    replaced: int = 0
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What was read so far."""
+
+    read: int = 0
+    added: int = 0
+    memories: int = 0
+    documents: int = 0
+    replaced: int = 0
+    skipped: int = 0
+    sessions: set[str] = field(default_factory=set)
+    left_out: Counter[str] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+    formats: dict[str, None] = field(default_factory=dict)
+    _latest: dict[int, int] = field(default_factory=dict)
+
+    def count(self, part: Part) -> None:
+        """Count what is in a part."""
+        match part:
+            case Batch():
+                self.read += len(part.messages)
+                self.sessions.add(part.session)
+            case Restored():
+                self.read, self.memories = self.read + 1, self.memories + 1
+                self._see(part.entry, part.key)
+            case Placed():
+                self.read, self.documents = self.read + 1, self.documents + 1
+
+    def _see(self, entry: str | None, key: str) -> None:
+        """Count an entry that stood in the file before, with other words. Of each 16 digits are kept."""
+        if entry is None:
+            return
+        name, says = int(entry[:16], 16), int(key[:16], 16)
+        self.replaced += self._latest.setdefault(name, says) != says
+        self._latest[name] = says
+
+    def take_over(self, source: Source, name: str) -> None:
+        """Count what could not be read of a file and what was left out; of a folder a problem says in which file."""
+        self.skipped += source.skipped
+        self.left_out.update(source.left_out)
+        for one in source.problems:
+            self.name(replace(one, why=f"{name}: {one.why}") if name else one)
+
+    def name(self, problem: Problem) -> None:
+        """Keep a problem, while few are kept."""
+        if len(self.problems) < KEPT_PROBLEMS:
+            self.problems.append(problem)
 
 
 async def import_file(
@@ -75,39 +145,98 @@ async def import_file(
     on_error: OnError = "stop",
     limits: Limits | None = None,
     batch: int = BATCH_MESSAGES,
+    dry_run: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Import a file, batch after batch, in bounded memory.
+    """Import a file, or each file of a folder, batch after batch, in bounded memory.
 
     A second import of the same file adds nothing, an interrupted one goes on where it was, and a file that has grown
     adds what is new: the keys of the messages see to it. `zone` is the zone of times that name none. The file is read
-    on the calling thread, a batch at a time.
+    on the calling thread, a batch at a time. A `dry_run` reads all of it and writes nothing. Of a folder, files in no
+    known format are counted as left out.
 
     Raises:
-        UnreadableImport: the file cannot be read, from some place on; what stands before it was imported.
+        UnreadableImport: a file cannot be read, from some place on; what stands before it was imported.
         InvalidSetting: there is no such format.
     """
-    chosen = format_name or detect(path)
-    source = Source(path=path, zone=zone, now=now, on_error=on_error, limits=limits or Limits())
-    read = added = 0
-    sessions: set[str] = set()
-    for part in read_batches(source, chosen, most=batch):
-        match part:
-            case Batch():
-                added += await target.add(part)
-                read += len(part.messages)
-                sessions.add(part.session)
-            case Restored():
-                added += await target.restore(part)
-                read += 1
-        if progress is not None:
-            progress(Progress(position=part.position, size=source.size, done=read, added=added))
+    tally = _Tally()
+    files = _files(path)
+    size = sum(file.size for file in files)
+    before = 0
+    for file in files:
+        chosen = format_name or _format_of(file, tally)
+        if chosen is not None:
+            tally.formats[chosen] = None
+            source = Source(path=file.path, zone=zone, now=now, on_error=on_error, limits=limits or Limits())
+            for part in read_batches(source, chosen, most=batch):
+                if not dry_run:
+                    tally.added += await _write(target, part)
+                tally.count(part)
+                if progress is not None:
+                    whole = size if file.name else source.size  # one that is being written may have grown
+                    step = Progress(position=before + part.position, size=whole, done=tally.read, added=tally.added)
+                    progress(step)
+            tally.take_over(source, file.name)
+        before += file.size
+    if not tally.formats:
+        raise UnreadableImport(f"{path}: no file in it can be imported", path=str(path), line=None)
+    return _report(tally, dry_run=dry_run)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """One file of an import; of a folder its `name` is where it stands in that, else empty."""
+
+    path: Path
+    name: str
+    size: int
+
+
+def _files(path: Path) -> list[_File]:
+    if not path.is_dir():
+        return [_File(path=path, name="", size=0)]
+    return [_File(path=one, name=str(one.relative_to(path)), size=one.stat().st_size) for one in files_of(path)]
+
+
+def _format_of(file: _File, tally: _Tally) -> str | None:
+    """The format of a file; None for one of a folder that is in none, or is not to be imported (which is told)."""
+    if not file.name:
+        return detect(file.path)
+    try:
+        found = format_of(file.path)
+    except UnreadableImport as error:
+        tally.skipped += 1
+        tally.name(Problem(line=None, why=str(error)))
+        return None
+    if found is None:
+        tally.left_out["files in no known format"] += 1
+    return found
+
+
+async def _write(target: Target, part: Part) -> int:
+    match part:
+        case Batch():
+            return await target.add(part)
+        case Restored():
+            return await target.restore(part)
+        case Placed():
+            return await target.place(part)
+        case Beside():
+            await target.keep(part)
+            return 0
+
+
+def _report(tally: _Tally, *, dry_run: bool) -> Report:
     return Report(
-        format=chosen,
-        read=read,
-        added=added,
-        skipped=source.skipped,
-        ignored=source.ignored,
-        sessions=len(sessions),
-        problems=tuple(source.problems),
+        format=", ".join(tally.formats),
+        read=tally.read,
+        added=tally.added,
+        skipped=tally.skipped,
+        left_out=dict(tally.left_out),
+        sessions=len(tally.sessions),
+        memories=tally.memories,
+        problems=tuple(tally.problems),
+        dry_run=dry_run,
+        documents=tally.documents,
+        replaced=tally.replaced,
     )

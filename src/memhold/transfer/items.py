@@ -3,34 +3,46 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from itertools import islice
+from typing import Any, TypeAlias
 
+from memhold.documents.content import Content
 from memhold.messages.ingest import parse_messages
 from memhold.text.normal_form import normal_form
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput, UnreadableImport
-from memhold.values.jsonable import body_json
+from memhold.values.jsonable import body_json, json_copy
 from memhold.values.names import MAX_NAME, usable_name
-from memhold.values.records import Author, Memory, from_micros
+from memhold.values.records import MAX_TEXT, Author, Memory, from_micros
 
 __all__ = [
     "BATCH_MESSAGES",
     "Batch",
+    "Beside",
+    "Conversation",
     "Item",
+    "Part",
+    "Placed",
     "Restored",
     "any_time",
     "batched",
     "fingerprint",
+    "kept_whole",
     "make_item",
+    "make_note",
     "session_name",
 ]
 
 BATCH_MESSAGES = 128
 """Most messages of one transaction of an import."""
 _BATCH_BYTES = 1024 * 1024
+_MOST_LABELS = 50
+MAX_KEPT = 64 * 1024
+"""How much a note keeps as its metadata, in characters and members; what is larger is left out, the largest first."""
+_OF_A_MEMBER = 8
 _EPOCH_MILLIS = 10**11  # as seconds this is the year 5138, as milliseconds 1973
 
 
@@ -52,11 +64,14 @@ class Item:
     said: Author
     agent: str | None = None
     own: bool = False
+    below: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """Messages of one session, in order, to be added in one transaction.
+
+    `below` is the namespace below the one that is imported into, where they are of such a one.
 
     `messages`, `keys`, `source_ids` and `said` run in parallel. `position` is how many bytes of the file were read.
     """
@@ -69,15 +84,85 @@ class Batch:
     said: tuple[Author, ...]
     position: int
     own: bool = False
+    below: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """One memory of Memhold's own export with all its revisions, oldest first, the current one last."""
+    """One memory with all its revisions, oldest first, the current one last.
+
+    `entry` names it in another system, whatever it says there now: where it says something else than when it was
+    imported before, what was imported then is over.
+    """
 
     revisions: tuple[Memory, ...]
     key: str
     position: int
+    entry: str | None = None
+    below: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A document of another system, which `said` names, ready to be put at its path.
+
+    `entry` names it there, whatever it says now: where it says something else than when it was imported before, that
+    is put in the place of what was imported then.
+    """
+
+    content: Content
+    key: str
+    entry: str
+    said: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What an export says an application kept beside a session; `source_id` is the session's id there."""
+
+    session: str
+    metadata: Mapping[str, Any]
+    source_id: str
+    position: int
+    below: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A conversation of another system, by what it is called there (`ident`); `line` is where it stands in the file.
+
+    `session` is the name of its session here, where that is not made of the format and `ident`.
+    """
+
+    source: Source
+    kind: str
+    ident: str
+    line: int | None
+    session: str | None = None
+
+    def item(
+        self, source_id: str, body: Mapping[str, Any], *, at: datetime | None = None, **metadata: Any
+    ) -> Item | None:
+        """A message of it as an item, said `at` that time; what else is named becomes metadata, where it has a value.
+
+        Nothing where it is not well formed or empty (`source` was told); see `make_item`.
+        """
+        known = {name: value for name, value in metadata.items() if value not in (None, "", [], {})}
+        own = {"source": self.kind, "source_id": source_id, **known}
+        return make_item(
+            self.source,
+            {**body, "metadata": own, **({} if at is None else {"event_time": at})},
+            kind=self.kind,
+            session=self.session or session_name(self.kind, self.ident),
+            conversation=self.ident,
+            source_id=source_id,
+            line=self.line,
+        )
+
+
+Part: TypeAlias = Batch | Restored | Placed | Beside
+"""What a store takes at once."""
 
 
 def make_item(
@@ -91,28 +176,29 @@ def make_item(
     line: int | None,
     agent: str | None = None,
     own: bool = False,
+    below: str | None = None,
     said: Author | None = None,
 ) -> Item | None:
     """The message as an item; None when it is not well formed (`source` was told), or when there is nothing in it.
 
     Other systems keep messages without content (an answer that was stopped, a picture that is gone): those hold nothing
-    to remember, and are counted as ignored, not as damage.
+    to remember, and are counted as left out, not as damage.
 
     Its key is made of the format, the conversation, its id there and its content; not of its time, so that naming
     another zone does not make it another message.
 
-    Calls of Memhold's own tools and their results are left out, but for its own export, and count as ignored.
+    Calls of Memhold's own tools and their results are left out, but for its own export, and count as left out.
     """
     kept = message if own else source.own_calls.left_out(message)
     if kept is None:
-        source.ignored += 1
+        source.leave_out("calls of Memhold's own tools, and their results")
         return None
     message = kept
     try:
         (draft,) = parse_messages((message,), now=source.now, limits=source.limits)
     except InvalidInput as error:
         if error.values.get("empty"):
-            source.ignored += 1
+            source.leave_out("messages without content")
         else:
             source.bad(line, str(error).removeprefix("message 0: "))
         return None
@@ -126,7 +212,122 @@ def make_item(
         said=said or Author(origin="import", name=kind),
         agent=agent,
         own=own,
+        below=below,
     )
+
+
+def make_note(
+    source: Source,
+    text: Any,
+    *,
+    kind: str,
+    entry: str,
+    line: int | None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    topics: Sequence[Any] = (),
+    entities: Sequence[Any] = (),
+    metadata: Mapping[str, Any] | None = None,
+    version: Any = None,
+) -> Restored | None:
+    """A memory of another system as a note with origin `import`; None when it is not well formed (`source` was told).
+
+    It holds from `since` (now, where the file does not tell) until `until`. Its key is made of the format, its `entry`
+    (what names it there), what it says, until when, and its `version` (when it was changed there, as it is written): an
+    entry that has changed is read again, also where it says again what it said before. What else the file tells of it
+    is kept as metadata; members without a value are not. So is what a note has no room for: a time that is still to
+    come (`since`), labels that are no text or too many, and members that are called as one that stands here.
+    """
+    if text is None or (isinstance(text, str) and not text.strip()):
+        source.leave_out("memories that say nothing")
+        return None
+    why = _no_text(text)
+    if why is not None:
+        source.bad(line, why)
+        return None
+    held = {name: value for name, value in (metadata or {}).items() if value not in (None, "", [], {})}
+    kept = {"topics": _labels(topics), "entities": _labels(entities)}
+    for name, given in (("topics", topics), ("entities", entities)):
+        if any(one not in kept[name] for one in given):
+            held.setdefault(name, list(given))
+    if since is not None and since > source.now:
+        held.setdefault("since", since.isoformat())
+    own = {"source": kind, "source_id": entry}
+    named = {f"{kind} {name}" if name in own else name: held[name] for name in held}
+    try:
+        told = json_copy({**kept_whole(source, named), **own})
+    except InvalidInput as error:
+        source.bad(line, str(error))
+        return None
+    over = until is not None and until <= source.now
+    begun = min(since or source.now, until if until is not None and over else source.now)
+    changed = "" if version is None else str(version)
+    key = fingerprint(kind, entry, text, "" if until is None else until.isoformat(), changed)
+    note = Memory(
+        id="",  # made by the store that takes it
+        number=-1,
+        kind="note",
+        text=text,
+        state="expired" if over else "active",
+        topics=kept["topics"],
+        entities=kept["entities"],
+        metadata=told,
+        origin="import",
+        actor=kind,
+        trust="assistant",
+        event_time=begun,
+        valid_from=begun,
+        valid_to=until if over else None,
+        expires_at=None if over else until,
+        created_at=source.now,
+        recorded_at=source.now,
+    )
+    return Restored(revisions=(note,), key=key, entry=fingerprint(kind, "entry", entry), position=source.position)
+
+
+def kept_whole(source: Source, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that are kept: all, where they fit together; else without the largest, which are counted."""
+    sizes = {name: _OF_A_MEMBER + len(name) + _size(metadata[name]) for name in metadata}
+    held, total = dict(metadata), sum(sizes.values())
+    for name in sorted(sizes, key=lambda one: sizes[one], reverse=True):
+        if total <= MAX_KEPT:
+            break
+        total -= sizes[name]
+        del held[name]
+        source.leave_out(f"members beside a memory that are too large to keep with it (over {MAX_KEPT // 1024} KiB)")
+    return held
+
+
+def _size(value: Any) -> int:
+    """The size of a value as metadata, counted no further than needed: what one shares with itself counts each time."""
+    total, left = 0, [value]
+    while left and total <= MAX_KEPT:
+        one = left.pop()
+        total += _OF_A_MEMBER
+        if isinstance(one, str | bytes):
+            total += len(one)
+        elif isinstance(one, Mapping):
+            left += one.keys()
+            left += one.values()
+        elif isinstance(one, list | tuple):
+            left += one
+    return total
+
+
+def _no_text(text: Any) -> str | None:
+    """Why this is no text of a memory; None where it is one."""
+    if not isinstance(text, str):
+        return f"its text is a JSON {type(text).__name__}"
+    if len(text) > MAX_TEXT:
+        return f"its text has {len(text):,} characters; at most {MAX_TEXT:,} fit one memory"
+    if any(char == "\0" or 0xD800 <= ord(char) <= 0xDFFF for char in text):
+        return "its text holds NUL or half a surrogate pair"
+    return None
+
+
+def _labels(given: Sequence[Any]) -> tuple[str, ...]:
+    named = (one.strip() for one in given if isinstance(one, str) and _no_text(one) is None)
+    return tuple(islice(dict.fromkeys(one for one in named if one), _MOST_LABELS))
 
 
 def fingerprint(*parts: str) -> str:
@@ -139,9 +340,9 @@ def fingerprint(*parts: str) -> str:
 
 
 def batched(
-    items: Iterable[Item | Restored], source: Source, *, most: int = BATCH_MESSAGES
-) -> Iterator[Batch | Restored]:
-    """The items in batches of at most `most` messages and about 1 MiB, each of one session and agent, order kept.
+    items: Iterable[Item | Restored | Placed | Beside], source: Source, *, most: int = BATCH_MESSAGES
+) -> Iterator[Part]:
+    """The items in batches of at most `most` messages and about 1 MiB, each of one place, order kept.
 
     When reading fails, what was read before is yielded first, then the error is raised.
     """
@@ -153,7 +354,7 @@ def batched(
             if held and (full or not _joins(held[-1], item)):
                 yield _batch(held, source)
                 held, size = [], 0
-            if isinstance(item, Restored):
+            if not isinstance(item, Item):
                 yield item
             else:
                 held.append(item)
@@ -166,8 +367,12 @@ def batched(
         yield _batch(held, source)
 
 
-def _joins(last: Item, item: Item | Restored) -> bool:
-    return isinstance(item, Item) and (last.session, last.agent) == (item.session, item.agent)
+def _joins(last: Item, item: Item | Restored | Placed | Beside) -> bool:
+    return isinstance(item, Item) and _place(last) == _place(item)
+
+
+def _place(item: Item) -> tuple[str | None, str, str | None]:
+    return (item.below, item.session, item.agent)
 
 
 def _batch(held: list[Item], source: Source) -> Batch:
@@ -180,6 +385,7 @@ def _batch(held: list[Item], source: Source) -> Batch:
         said=tuple(item.said for item in held),
         position=source.position,
         own=held[0].own,
+        below=held[0].below,
     )
 
 

@@ -22,20 +22,20 @@ _SPACES = re.compile(r"\s+")
 _BARE_LINK = re.compile(r"(?i)\b(https?|ftp|mailto):|\bwww\.")
 
 
-def memory_markdown(memories: Iterable[Memory], *, now: datetime) -> str:
+def memory_markdown(memories: Iterable[Memory], *, now: datetime, below: str | None = None) -> str:
     """`MEMORY.md`: the profile, then what else holds at `now`.
 
     The profile is the long-term facts, by subject ("user" first) and attribute. Below it stand the facts that are not
     lasting yet ("For now"), and the notes, pinned first. Only active facts and notes are shown, each on one line with
     the day from which it holds. Nothing in it changes unless a memory does, so a diff of two exports shows what
-    changed.
+    changed. `below` is the namespace below that these are of, where they are of such a one.
     """
     held = [m for m in memories if _holds(m, now)]
     every = sorted((m for m in held if m.kind == "fact"), key=_fact_order)
     facts = [m for m in every if m.tier == "long"]
     passing = [m for m in every if m.tier != "long"]
     notes = sorted((m for m in held if m.kind == "note"), key=lambda m: (not m.pinned, m.event_time, m.id))
-    lines = ["# Memory", ""]
+    lines = [_title("Memory", below), ""]
     for subject, group in groupby(facts, key=lambda m: m.subject or ""):
         lines += [f"## {_inline(subject) or 'Without a subject'}", "", *map(_fact, group), ""]
     if passing:
@@ -47,7 +47,7 @@ def memory_markdown(memories: Iterable[Memory], *, now: datetime) -> str:
     return "\n".join(lines)
 
 
-def history_markdown(memories: Iterable[Memory], *, limit: int | None = None) -> str:
+def history_markdown(memories: Iterable[Memory], *, limit: int | None = None, below: str | None = None) -> str:
     """`HISTORY.md`: the active summaries and raw windows, newest first, at most `limit`, a paragraph each.
 
     A raw window, which no model has read yet, is marked as such in its heading.
@@ -55,7 +55,7 @@ def history_markdown(memories: Iterable[Memory], *, limit: int | None = None) ->
     entries = [m for m in memories if m.kind in {"summary", "raw"} and m.state == "active"]
     entries.sort(key=lambda m: (m.event_time, m.id), reverse=True)
     shown = entries[:limit]
-    lines = ["# History", ""]
+    lines = [_title("History", below), ""]
     for memory in shown:
         session = f" · {_inline(memory.session)}" if memory.session else ""
         raw = " · raw, not consolidated yet" if memory.kind == "raw" else ""
@@ -65,6 +65,10 @@ def history_markdown(memories: Iterable[Memory], *, limit: int | None = None) ->
     if not entries:
         lines += ["Nothing yet.", ""]
     return "\n".join(lines)
+
+
+def _title(what: str, below: str | None) -> str:
+    return f"# {what}" if below is None else f"# {what} of the namespace below: {_inline(below)}"
 
 
 def _holds(memory: Memory, now: datetime) -> bool:

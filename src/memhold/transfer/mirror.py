@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import tempfile
@@ -13,6 +12,7 @@ from io import BufferedWriter
 from pathlib import Path
 from urllib.parse import quote
 
+from memhold.ports import file_locks
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.transfer.markdown import history_markdown, memory_markdown
 from memhold.values.records import Memory, Scope
@@ -83,9 +83,7 @@ def try_lock(folder: Path) -> BufferedWriter | None:
     """The one writer's place over all processes, given back by closing it; None where somebody has it."""
     make_folder(folder, mode=0o700)
     held = (folder / ".lock").open("ab")
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not file_locks.try_lock(held.fileno()):
         held.close()
         return None
     return held

@@ -13,13 +13,13 @@ from memhold.values.errors import InvalidInput
 __all__ = ["read_opencode"]
 
 KIND = "opencode"
-_DONE = frozenset({"completed", "error"})
+_DONE = ("completed", "error")
 
 
 def read_opencode(source: Source) -> Iterator[Item]:
     """What the person and the model said, the calls and their results, in order, in OpenAI's shape.
 
-    Left out, and counted as ignored: texts that the tool puts in (`synthetic`, `ignored`), reasoning, steps, files,
+    Left out, and counted: texts that the tool puts in (`synthetic`, `ignored`), reasoning, steps, files,
     calls that have not ended, and answers that were still being written.
     """
     session = source.path.stem
@@ -39,7 +39,7 @@ def _items(source: Source, value: Mapping[str, Any], session: str, line: int) ->
     info = value["info"]
     times = info.get("time") if isinstance(info.get("time"), Mapping) else {}
     if info.get("role") == "assistant" and not times.get("completed") and not info.get("error"):
-        source.ignored += 1
+        source.leave_out("answers that are not whole yet")
         return
     try:
         moment = any_time(times.get("created"), source.zone)
@@ -50,7 +50,8 @@ def _items(source: Source, value: Mapping[str, Any], session: str, line: int) ->
     parts = value.get("parts")
     for part in parts if isinstance(parts, list) else ():
         found = _messages(str(info.get("role")), part) if isinstance(part, Mapping) else []
-        source.ignored += not found
+        if not found:
+            source.leave_out("parts that nobody said")
         for place, message in enumerate(found):
             source_id = f"{part.get('id')}:{place}"
             item = make_item(
@@ -69,7 +70,7 @@ def _items(source: Source, value: Mapping[str, Any], session: str, line: int) ->
 def _messages(role: str, part: Mapping[str, Any]) -> list[dict[str, Any]]:
     state = part.get("state")
     match part.get("type"):
-        case "text" if role in {"user", "assistant"} and not (part.get("synthetic") or part.get("ignored")):
+        case "text" if role in ("user", "assistant") and not (part.get("synthetic") or part.get("ignored")):
             text = part.get("text")
             return [{"role": role, "content": text}] if isinstance(text, str) and text.strip() else []
         case "tool" if isinstance(state, Mapping) and state.get("status") in _DONE:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from json import JSONDecodeError, JSONDecoder
@@ -18,9 +20,10 @@ from typing import Any, Literal
 
 from memhold.messages.limits import Limits
 from memhold.messages.own_calls import OwnCalls
-from memhold.values.errors import UnreadableImport
+from memhold.transfer.opencode_sessions import document_of, is_session
+from memhold.values.errors import InvalidInput, UnreadableImport
 
-__all__ = ["MAX_PIECE", "OnError", "Piece", "Problem", "Source"]
+__all__ = ["KEPT_PROBLEMS", "MAX_PIECE", "WRONG_BYTES", "OnError", "Piece", "Problem", "Source"]
 
 OnError = Literal["stop", "skip"]
 
@@ -29,8 +32,10 @@ MAX_PIECE = 64 * 1024 * 1024
 
 _CHUNK = 64 * 1024
 _NEAR_END = 16  # no token that a cut can break in two is longer: -Infinity, \\uXXXX\\uXXXX
-_KEPT_PROBLEMS = 100
-_WRONG_BYTES = re.compile("[\udc80-\udcff]")
+KEPT_PROBLEMS = 100
+"""How many problems a report tells one by one."""
+WRONG_BYTES = re.compile("[\udc80-\udcff]")
+"""Bytes that are not UTF-8, as they stand in a text that was read."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -59,8 +64,11 @@ class Piece:
 class Source:
     """An import file and how far its reading is: `position` of `size` bytes, and what could not be read so far.
 
+    The path of a session inside opencode's database (`opencode.db/ses_…`) is read as `opencode export` writes it.
+
     With `on_error="stop"` the first problem raises `UnreadableImport`; with "skip" it is counted (`skipped`; the first
-    hundred are kept in `problems`) and reading goes on. `ignored` counts what is well formed and no message.
+    hundred are kept in `problems`) and reading goes on. `left_out` counts, by what it is, what is well formed and has
+    no place in a memory.
     """
 
     path: Path
@@ -70,14 +78,33 @@ class Source:
     limits: Limits = field(default_factory=Limits)
     position: int = 0
     skipped: int = 0
-    ignored: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     own_calls: OwnCalls = field(default_factory=OwnCalls)
+    _session: bytes | None = field(default=None, init=False, repr=False)
 
     @property
     def size(self) -> int:
         """The file's size in bytes, now."""
-        return self.path.stat().st_size
+        return len(self._document()) if is_session(self.path) else self.path.stat().st_size
+
+    def open_bytes(self) -> io.BufferedReader:
+        """What is read, from its beginning: the file, or the session of opencode that the path names."""
+        if is_session(self.path):
+            return io.BufferedReader(io.BytesIO(self._document()))
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise self.unreadable(None, f"it cannot be read: {error.strerror}") from None
+
+    def _document(self) -> bytes:
+        # One snapshot: what is read twice is the same both times.
+        if self._session is None:
+            try:
+                self._session = document_of(self.path)
+            except OSError as error:
+                raise UnreadableImport(str(error), path=str(self.path), line=None) from error
+        return self._session
 
     def bad(self, line: int | None, why: str) -> None:
         """Something cannot be read: stop here, or count it.
@@ -88,8 +115,22 @@ class Source:
         if self.on_error == "stop":
             raise self.unreadable(line, f"{why}; mend it, or pass on_error='skip' to leave such entries out")
         self.skipped += 1
-        if len(self.problems) < _KEPT_PROBLEMS:
+        if len(self.problems) < KEPT_PROBLEMS:
             self.problems.append(Problem(line=line, why=why))
+
+    @contextmanager
+    def naming(self, line: int | None, where: str = "") -> Iterator[None]:
+        """What is `InvalidInput` in here cannot be read: `bad` is told of it, with this line."""
+        try:
+            yield
+        except UnreadableImport:
+            raise  # told already
+        except InvalidInput as error:
+            self.bad(line, f"{where}{error}")
+
+    def leave_out(self, what: str, count: int = 1) -> None:
+        """Count something that is well formed and is not taken; `what` says, in the plural, what it is."""
+        self.left_out[what] += count
 
     def unreadable(self, line: int | None, why: str) -> UnreadableImport:
         """The error for a file that cannot be read on from this line."""
@@ -103,10 +144,10 @@ class Source:
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """The objects of a JSONL file with their line numbers from 1; blank lines are passed over."""
-        for number, line, ended in self._lines():
+        for number, line, ended in self.lines():
             if not line.strip():
                 continue
-            if _WRONG_BYTES.search(line):
+            if WRONG_BYTES.search(line):
                 self.bad(number, "it holds bytes that are not UTF-8")
                 continue
             try:
@@ -121,7 +162,8 @@ class Source:
                 continue
             yield number, record
 
-    def _lines(self) -> Iterator[tuple[int, str, bool]]:
+    def lines(self) -> Iterator[tuple[int, str, bool]]:
+        """The lines with their numbers from 1, and whether each has an end."""
         with self._open() as (raw, text):
             number = 0
             while True:
@@ -187,7 +229,7 @@ class _Opened:
         self._source = source
 
     def __enter__(self) -> tuple[io.BufferedReader, io.TextIOWrapper]:
-        raw = self._source.path.open("rb")
+        raw = self._source.open_bytes()
         encoding = json.detect_encoding(raw.peek(4)[:4])
         errors = "surrogateescape" if encoding.startswith("utf-8") else "strict"
         self._text = io.TextIOWrapper(raw, encoding=encoding, errors=errors, newline="\n")
@@ -287,7 +329,7 @@ class _Document:
                     raise self._source.unreadable(self.here(), f"it is not JSON: {cut}") from None
             else:
                 if end + _NEAR_END < len(self._buffer) or self._ended:  # a cut number reads as a shorter one
-                    clean = not _WRONG_BYTES.search(self._buffer, self._at, end)
+                    clean = not WRONG_BYTES.search(self._buffer, self._at, end)
                     self._at = end
                     return value, clean
             held = len(self._buffer) - self._at

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from memhold.values.records import Change, HitKind, Memory, Message, Origin, State, Suspicion, Tier
+from memhold.values.records import Change, HitKind, Memory, Message, Origin, Scope, State, Suspicion, Tier
 from memhold.values.repr_parts import ids_shown, one_of, opening
 
 __all__ = [
@@ -105,12 +105,14 @@ class Query:
     as_of: datetime | None = None
     known_at: datetime | None = None
     include_superseded: bool = False
+    browse: bool = False
     signals: tuple[str, ...] | None = None
     neighbours: int = 0
     explain: bool = False
     expect: str | None = None
     snapshot: str | None = None
     cursor: str | None = None
+    also: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +156,8 @@ class Hit:
     the text has one sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
     compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
-    first 4,000 characters of its text.
+    first 4,000 characters of its text. `scope` is whose memory it stands in, where the read named further scopes
+    (`also`; None elsewhere): its id is known there, and its score compares with hits of that scope only.
     """
 
     id: str
@@ -188,6 +191,7 @@ class Hit:
     last_confirmed_at: datetime | None = None
     excerpt: str | None = None
     path: tuple[str, ...] = ()
+    scope: Scope | None = None
 
     def __repr__(self) -> str:
         state = "" if self.state == "active" else f" {self.state}"
@@ -309,6 +313,7 @@ class Erasure:
     log, standbys and archives are PostgreSQL's. `quotations` are messages that stay and lose a quotation of what
     goes. No surface returns any of it from the moment of the
     acknowledgement. `replayed` says that the same idempotency key had been seen and nothing was forgotten now.
+    `below` names the namespaces below the scope's own from which something of it went; a replay does not tell them.
     """
 
     messages: tuple[str, ...] = ()
@@ -322,6 +327,7 @@ class Erasure:
     erased: bool = False
     waiting_for: str | None = None
     replayed: bool = False
+    below: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         counts = {
@@ -330,6 +336,7 @@ class Erasure:
             "hidden": self.hidden,
             "due again": self.due_again,
             "quotation": self.quotations,
+            "namespace below": self.below,
         }
         gone = [_counted(name, ids) for name, ids in counts.items() if ids]
         parts = [", ".join(gone) or "nothing"]
@@ -349,7 +356,10 @@ def _counted(name: str, ids: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Residue:
-    """Where the bytes of a text still stand, in the store's files and those of its mirror: file name and count."""
+    """Where the bytes of a text still stand, in the store's files and those of its mirror: file name and count.
+
+    Of a store on PostgreSQL it names tables in place of files, and how many of their values hold the text.
+    """
 
     found: Mapping[str, int]
     files: int
@@ -485,13 +495,14 @@ class ModelHealth:
         at = f" at {self.url}" if self.url and self.url not in f"{self.model} {self.reason}" else ""
         since = f" since {self.since:%Y-%m-%d %H:%M} UTC" if self.since is not None else ""
         said = f" (it said: {self.said})" if self.said else ""
-        return f"the model {self.model}{at} does not answer{since}: {self.reason}{said}; {self.advice}"
+        return f"the model {self.model}{at} does not work{since}: {self.reason}{said}; {self.advice}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What a scope holds and what is still to be done for it; counts by kind, tier and state.
 
+    `memories`, `tiers` and `states` count memories of every state, `active` those that hold, by kind.
     `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
     that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
@@ -524,3 +535,4 @@ class Status:
     redacted: int = 0
     uncompared: int = 0
     compact_calls_left: int | None = None
+    active: Mapping[str, int] = field(default_factory=dict)

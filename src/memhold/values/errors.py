@@ -301,7 +301,8 @@ class ModelError(MemholdError):
     `cls` says what to do, `retry_after` how many seconds the provider asked for, `rule` which line of the classifier's
     table decided, `slow` whether the model took too long, `refused` whether it would not speak about this content,
     and `cause` the type of the exception underneath. `reason` is in our words; `said` are the provider's first ones,
-    with everything masked that is not of errors. `attempts` are the calls that were made on the same model.
+    with everything masked that is not of errors. `attempts` are the calls that were made on the same model. `context`
+    are the tokens that the model's context takes, where a refusal of a long request told them.
     """
 
     model: str
@@ -316,6 +317,7 @@ class ModelError(MemholdError):
     refused: bool = False
     cause: str | None = None
     attempts: tuple[Attempt, ...] = ()
+    context: int | None = None
 
 
 class ModelDamaged(ModelError):

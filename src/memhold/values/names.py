@@ -12,7 +12,10 @@ from typing import Final
 
 from memhold.values.errors import InvalidScope
 
-__all__ = ["ACTORS", "MAX_NAME", "checked_actor", "checked_name", "usable_name"]
+__all__ = ["ACTORS", "BELOW", "MAX_NAME", "checked_actor", "checked_name", "is_within", "usable_name"]
+
+BELOW: Final = "//"
+"""What stands between a namespace and one below it: `acme//shop` is below `acme`."""
 
 MAX_NAME: Final = 256
 """Longest namespace, user, agent or session, in characters of its composed form."""
@@ -69,6 +72,11 @@ def checked_actor(value: object) -> str:
         known = ", ".join(ACTORS)
         raise InvalidScope(f"actor is {value!r:.60}; pass one of {known}, or one with a name such as 'agent:my-client'")
     return f"{kind}:{checked_name(name, 'the name of the actor')}" if colon else kind
+
+
+def is_within(namespace: str, own: str) -> bool:
+    """Whether a namespace is another one or below it."""
+    return namespace == own or namespace.startswith(f"{own}{BELOW}")
 
 
 def usable_name(text: str) -> str:

@@ -6,8 +6,9 @@ namespace, user and rights from there, and from nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from memhold.values.access_tokens import RIGHTS, Right
@@ -24,6 +25,7 @@ __all__ = [
     "Principal",
     "Right",
     "acting_for",
+    "only_readable",
     "principal_of",
     "still_stands",
 ]
@@ -52,6 +54,8 @@ class Principal:
         service: Whether it is bound to no user: each request must name one.
         named: Whether the user of `scope` is one that the request itself named.
         apart: Whether its user has a budget apart from that of the token's others.
+        expires_at: When its token ends; None where it does not, or there is none. Nothing that it makes outlives it.
+        naming: Asked with the principal that acts for a user whom a body names: that user's budget counts too.
     """
 
     scope: Scope
@@ -60,6 +64,8 @@ class Principal:
     service: bool = False
     named: bool = False
     apart: bool = False
+    expires_at: datetime | None = None
+    naming: Callable[[Principal], None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def whose(self) -> Scope:
@@ -85,6 +91,7 @@ def acting_for(principal: Principal, user: object) -> Principal:
         InvalidScope: it is no name.
         ScopeDenied: it is another user's, and the principal has not the right `act`.
         TwoUsers: the request named another one before.
+        RateLimited: that user's budget is spent.
     """
     wanted = checked_name(user, "user")
     own = principal.scope
@@ -92,7 +99,30 @@ def acting_for(principal: Principal, user: object) -> Principal:
         raise ScopeDenied("the user is not the token's; leave it out, or use a token with the right 'act'", right="act")
     if principal.named and wanted != own.user:
         raise TwoUsers("the request names two users, in X-Memhold-User and beside it; name one")
-    return replace(principal, scope=replace(own, user=wanted), named=True, apart=principal.service)
+    made = replace(principal, scope=replace(own, user=wanted), named=True, apart=principal.service)
+    if principal.naming is not None:
+        principal.naming(made)
+    return made
+
+
+def only_readable(principal: Principal, named: Iterable[Scope]) -> None:
+    """Refuse a read that names a scope which its caller could not read by itself.
+
+    A token reads its own user in its own namespace, as its agent where it is bound to one; with the right `act` any
+    user there.
+
+    Raises:
+        ScopeDenied: it may not read one of them, whether there is anything or not.
+    """
+    own = principal.scope
+    for one in named:
+        user = one.user == own.user or (one.user is not None and "act" in principal.rights)
+        if one.namespace != own.namespace or not user or own.agent not in {None, one.agent}:
+            raise ScopeDenied(
+                f"this token may not read namespace {one.namespace!r}, user {one.user!r}, agent {one.agent!r}; name"
+                " scopes that it may read by itself",
+                right="read",
+            )
 
 
 def principal_of(asgi_scope: MutableMapping[str, Any]) -> Principal:

@@ -16,10 +16,12 @@ from memhold.values.names import MAX_NAME, checked_actor, checked_name
 from memhold.values.repr_parts import one_of, opening
 
 __all__ = [
+    "COPY_OF",
     "DOCUMENT",
     "KINDS",
     "LINEAGE",
     "MAX_NAME",
+    "MAX_TEXT",
     "ORIGINS",
     "OWN_KEYS",
     "PATH_MARK",
@@ -67,6 +69,10 @@ TOGETHER = "together"
 """The key of a memory's metadata under which stand the ids of those that are told together with it."""
 OWN_KEYS = frozenset({LINEAGE, TOGETHER})
 """Keys of a memory's metadata that compaction itself writes; all others are the caller's."""
+COPY_OF = "memhold.copy_of"
+"""The key of a message's metadata under which stands the id of the message that it is a copy of."""
+MAX_TEXT = 100_000
+"""Longest text or value of one memory, in characters; longer material belongs into the journal or a document."""
 DOCUMENT = "memhold.document"
 """The key of a document's metadata under which Memhold keeps what it is: see `Memory.about_document`."""
 PATH_MARK = "\x1f"
@@ -149,6 +155,7 @@ class Message:
     read in it: what is indexed and shown. `change_id` is the change that appended it. `quotes` are the stretches of
     `text` that came out of this store, in order; see `memhold.messages.fences`. `origin` says who said it, `actor` the
     name of what brought it (a client, an application, a format), where it has one: `role` is only what it claims to be.
+    An item that came without a role has the role "" and no text.
     """
 
     id: str
@@ -168,6 +175,17 @@ class Message:
     quotes: tuple[Quote, ...] = ()
     origin: Origin = "user"
     actor: str | None = None
+
+    @property
+    def opaque(self) -> bool:
+        """Whether it is an item without a role: kept as it is, found by nothing, and no turn of any conversation."""
+        return not self.role
+
+    @property
+    def copy_of(self) -> str | None:
+        """The message that this one is a copy of; it is found and learnt from there."""
+        value = self.metadata.get(COPY_OF)
+        return value if isinstance(value, str) else None
 
     @property
     def content(self) -> Any:
@@ -190,7 +208,7 @@ class Message:
         return value if isinstance(value, str) else None
 
     def __repr__(self) -> str:
-        return f"<Message {self.role} {opening(self.text)} {self.id}>"
+        return f"<Message {self.role or 'item'} {opening(self.text)} {self.id}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,9 +53,19 @@ class ContextSlots:
         name, count = (request.tokenizer, request.count) if found is None else found
         return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
 
-    async def inputs(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
-        """Everything that a context is built from, of one moment; what failed or was late is named."""
-        agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
+    async def inputs(
+        self,
+        given: Sequence[Mapping[str, Any]],
+        request: Request,
+        query: str | None,
+        *,
+        others: Sequence[ContextSlots] = (),
+    ) -> list[Inputs]:
+        """Everything that a context is built from, each scope's of one moment; what failed or was late is named.
+
+        This scope's first, then the memory of the others, which have no window.
+        """
+        session, settings = self._scope.session or "", self._runtime.settings
         secret = self._runtime.store.facts.secret
         spoken = [body for body in given if body.get("role") == "user" and not only_recalled(body, secret)]
         new_turns = sum(is_person(body, "anthropic") for body in spoken)
@@ -84,12 +94,31 @@ class ContextSlots:
             return question, await self._tx.meaning(asked_with(question))
 
         question = asyncio.ensure_future(asking())
+        reading = [self.memory(question, request, window=window), *(one.memory(question, request) for one in others)]
+        tasks = [asyncio.ensure_future(one) for one in reading]
+        try:
+            first, *rest = await asyncio.gather(*tasks)
+        finally:
+            for task in (question, *tasks):  # also where whoever asked went away
+                task.cancel()
+                task.add_done_callback(_heard)
+        return [replace(first, given=given), *rest]
+
+    async def memory(
+        self,
+        question: asyncio.Future[tuple[Query, Meaning]],
+        request: Request,
+        *,
+        window: asyncio.Future[gather.WindowRead] | None = None,
+    ) -> Inputs:
+        """What this scope remembers of the question, and the session's window where it is to go on."""
+        agent, session = self._scope.agent, None if window is None else self._scope.session or ""
         # One ranking for both kinds of hits.
         ranked = asyncio.ensure_future(self._ranked(question, _most(request.available)))
         try:
             found, degraded = await self._side_by_side(
                 {
-                    "window": window,
+                    **({} if window is None else {"window": window}),
                     "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
                     "instructions": self._slot(lambda tx: gather.instructions(tx, agent, tokens=request.available)),
                     "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
@@ -99,16 +128,15 @@ class ContextSlots:
                 }
             )
         finally:
-            for task in (question, ranked):  # also where whoever asked went away
-                task.cancel()
-                task.add_done_callback(_heard)
+            ranked.cancel()
+            ranked.add_done_callback(_heard)
         read = found.pop("window", gather.WindowRead())
         signals = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
         current, unsure = await self._confirmed(found)
 
         damaged = dict.fromkeys(one for slot in (read, *found.values()) for one in slot.damaged)
         missing = tuple(dict.fromkeys([*degraded, *unsure, *signals, *([DAMAGED] if damaged else ())]))
-        return replace(_inputs(given, read, found, current, missing, _said(question)), damaged=tuple(damaged))
+        return replace(_inputs(read, found, current, missing, _said(question)), damaged=tuple(damaged))
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]], *, marked: bool = False) -> gather.Seen:
         truth = self._runtime.caches.truth
@@ -120,9 +148,9 @@ class ContextSlots:
 
         return await self._tx.read(seen)
 
-    async def _ranked(self, question: Awaitable[tuple[Query, Meaning]], most: int) -> gather.Seen:
+    async def _ranked(self, question: asyncio.Future[tuple[Query, Meaning]], most: int) -> gather.Seen:
         """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
-        asked, meaning = await question
+        asked, meaning = await asyncio.shield(question)  # other scopes ask it too
         if not asked.text.strip():
             return gather.Seen()
         caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
@@ -187,7 +215,6 @@ def _said(question: asyncio.Future[tuple[Query, Meaning]]) -> str:
 
 
 def _inputs(
-    given: Sequence[Mapping[str, Any]],
     window: gather.WindowRead,
     found: Mapping[str, gather.Seen],
     current: Mapping[str, Memory | Message],
@@ -204,7 +231,6 @@ def _inputs(
     said = (current.get(item.id) for item in earlier.items)
     messages = [one for one in said if isinstance(one, Message) and unquoted(one).strip()]
     return Inputs(
-        given=given,
         window=window,
         corrections=held("corrections"),
         instructions=held("instructions"),

@@ -71,7 +71,7 @@ class AsyncDocuments(Protocol):
             metadata: JSON of the caller's; `list` and `search` can ask for it.
             expires_at: When it stands there no longer.
             index: Whether words and meaning may find it; of a very long content samples are indexed.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             RevisionConflict: the path is not at that revision; `actual` says at which it is (0: nothing stands there).
@@ -240,7 +240,7 @@ class AsyncDocuments(Protocol):
             to: Where it is to stand; nothing may stand there.
             below: With everything that stands below it, up to 1,000 documents.
             if_rev: Only if it is at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound: nothing stands there.
@@ -286,7 +286,7 @@ class AsyncDocuments(Protocol):
             hard: Erase for good, as `forget` does, also what was hidden before.
             if_rev: Only if it is at this revision.
             wait: How many seconds a hard delete waits for a reader that holds the bytes.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound: nothing stands there; a hard delete also takes what only stood there.

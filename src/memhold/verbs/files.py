@@ -6,32 +6,44 @@ import asyncio
 import errno
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, tzinfo
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeVar, get_args
 
 from memhold._version import __version__
+from memhold.documents.content import Content, redacted_content
+from memhold.facts.expiry import told_until
 from memhold.facts.redaction import redacted_memory
 from memhold.facts.remember import Writer
-from memhold.history.imported import Live, import_memory, import_messages
+from memhold.history.imported import Live, import_beside, import_document, import_memory, import_messages
+from memhold.journal.beside import HIDDEN, visible
+from memhold.journal.redaction import redacted_value
 from memhold.journal.secrets import known_secrets
 from memhold.messages.ingest import Draft, parse_messages
 from memhold.ports.durable_files import make_folder, sync_folder
+from memhold.ports.idempotency import keyed_digest
 from memhold.ports.maintenance import given_path
 from memhold.ports.stores import Priority
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.ports.unfinished import noted
-from memhold.transfer.export import write_export
+from memhold.text.analysis import Terms, analyse
+from memhold.text.stretches import document_words
+from memhold.transfer.export import ExportFile
+from memhold.transfer.formats import OF_AGENTS
 from memhold.transfer.importing import Progress, Report, import_file
-from memhold.transfer.items import BATCH_MESSAGES, Batch, Restored, session_name
+from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Placed, Restored, fingerprint, session_name
 from memhold.transfer.markdown import history_markdown, memory_markdown
+from memhold.transfer.other_shapes import mcp_records, mem0_entry, that_hold
 from memhold.transfer.source import OnError
 from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
+from memhold.values.jsonable import body_json
+from memhold.values.names import BELOW, checked_name
 from memhold.values.origins import author_of, lines_origin, no_more_than, said_no_more_than
 from memhold.values.records import Author, Change, Memory, Message, Scope
 from memhold.verbs.analysis_pool import prepared
@@ -39,8 +51,9 @@ from memhold.verbs.runtime import Runtime
 
 __all__ = ["BATCH_MESSAGES", "ExportFormat", "Exported", "Progress", "Report", "export_to", "import_from", "replacing"]
 
+T = TypeVar("T")
 Item = TypeVar("Item", Message, Memory)
-ExportFormat = Literal["jsonl", "markdown"]
+ExportFormat = Literal["jsonl", "markdown", "mem0", "mcp-memory"]
 _PAGE = 500
 
 
@@ -48,16 +61,18 @@ _PAGE = 500
 class Exported:
     """What an export wrote: the files, and how many values of each type are in them.
 
-    `damaged` are ids of rows that are damaged on the disk: they are in no file.
+    `damaged` are ids of rows that are damaged on the disk: they are in no file. `left_out` counts, by what it is, what
+    the format has no place for.
     """
 
     files: tuple[str, ...]
     counts: Mapping[str, int]
     damaged: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 class _Arrivals:
-    """Where an import puts what it reads: one scope, its sessions named with a prefix."""
+    """Where an import puts what it reads: one scope, and those below it; its sessions named with a prefix."""
 
     def __init__(self, runtime: Runtime, scope: Scope, prefix: str, *, live: bool) -> None:
         self._runtime = runtime
@@ -70,11 +85,16 @@ class _Arrivals:
         runtime = self._runtime
         drafts = await asyncio.to_thread(self._drafts, batch)
         secret = runtime.store.facts.secret
-        ready = await prepared(drafts, self._redactor, secret=secret, pool=runtime.analysis_pool)
+        redactor = self._redactor
+        if redactor is None and not batch.own and batch.said[0].name in OF_AGENTS:
+            redactor = known_secrets()
+        ready = await prepared(drafts, redactor, secret=secret, pool=runtime.analysis_pool)
         by = author_of(self._scope.actor)
-        said = [no_more_than(one, by) for one in batch.said]
         if self._live and not batch.own:
-            said = [_in_its_role(by, draft, one.name) for draft, one in zip(ready.drafts, batch.said, strict=True)]
+            said = [_in_its_role(by, draft, one) for draft, one in zip(ready.drafts, batch.said, strict=True)]
+        else:
+            told = batch.said if batch.own else [replace(one, origin="import") for one in batch.said]
+            said = [no_more_than(one, by) for one in told]
         session = session_name(f"{self._prefix}{batch.session}")
         agent = session_name(batch.agent or "") or self._scope.agent
         writer = Writer(ids=runtime.ids, secret=secret, author=by, agent=agent, session=session)
@@ -91,7 +111,13 @@ class _Arrivals:
                 live=live,
             )
 
-        return await runtime.store.write(self._scope, work, priority=Priority.IMPORT)
+        return await runtime.store.write(self._place(batch.below), work, priority=Priority.IMPORT)
+
+    def _place(self, below: str | None) -> Scope:
+        if below is None:
+            return self._scope
+        namespace = checked_name(f"{self._scope.namespace}{BELOW}{below}", "the namespace below")
+        return replace(self._scope, namespace=namespace)
 
     def _drafts(self, batch: Batch) -> tuple[Draft, ...]:
         runtime = self._runtime
@@ -104,17 +130,61 @@ class _Arrivals:
             revisions = tuple(redacted_memory(revision, redactor) for revision in revisions)
         by = author_of(self._scope.actor)
         revisions = tuple(said_no_more_than(revision, by) for revision in revisions)
+        key, entry, agent = restored.key, restored.entry, self._scope.agent
+        if entry is not None:
+            if agent is not None:
+                # As with `remember`: what an agent brings is its own, and another agent may bring the same.
+                key, entry = fingerprint(key, agent), fingerprint(entry, agent)
+            # Made with the store's secret: an id outlives what it names, and nobody may try out what that said.
+            ident = f"mem_{keyed_digest(secret, 'id of an imported note', key).hex()[:32]}"
+            revisions = tuple(replace(revision, id=ident, agent=agent) for revision in revisions)
 
         def work(tx: WriteTx) -> int:
-            return import_memory(tx, revisions, key=restored.key, secret=secret, ids=runtime.ids)
+            return import_memory(tx, revisions, key=key, secret=secret, ids=runtime.ids, entry=entry)
+
+        return await runtime.store.write(self._place(restored.below), work, priority=Priority.IMPORT)
+
+    async def place(self, placed: Placed) -> int:
+        runtime = self._runtime
+
+        def made_ready() -> tuple[Content, Terms]:
+            given = placed.content
+            if runtime.redactor is not None:
+                given, _ = redacted_content(given, runtime.redactor)
+            return given, analyse(document_words(given.path, given.text))
+
+        content, terms = await asyncio.to_thread(made_ready)
+        secret, agent = runtime.store.facts.secret, self._scope.agent
+        by = no_more_than(Author(origin="import", name=placed.said), author_of(self._scope.actor))
+        writer = Writer(ids=runtime.ids, secret=secret, author=by, agent=agent, session=None)
+
+        def work(tx: WriteTx) -> int:
+            key, entry = placed.key, placed.entry
+            return import_document(tx, content, key=key, entry=entry, terms=terms, writer=writer)
 
         return await runtime.store.write(self._scope, work, priority=Priority.IMPORT)
 
+    async def keep(self, beside: Beside) -> None:
+        runtime = self._runtime
+        secret, ids, metadata = runtime.store.facts.secret, runtime.ids, dict(beside.metadata)
+        if runtime.redactor is not None:
+            metadata, _ = redacted_value(metadata, runtime.redactor, place="the metadata of the session")
+        name = session_name(f"{self._prefix}{beside.session}")
+        metadata.pop(HIDDEN, None)
 
-def _in_its_role(by: Author, draft: Draft, program: str | None) -> Author:
-    """Who said a line that whoever brings it heard: its role tells, and of what no person said which program did."""
-    origin = lines_origin(by, draft.role, result=draft.result)
-    return Author(origin=origin, name=by.name if origin == "user" else by.name or program)
+        def work(tx: WriteTx) -> None:
+            import_beside(tx, name, metadata, source_id=beside.source_id, secret=secret, ids=ids)
+
+        await runtime.store.write(self._place(beside.below), work, priority=Priority.IMPORT)
+
+
+def _in_its_role(by: Author, draft: Draft, told: Author) -> Author:
+    """Who said a line that whoever brings it heard: its role tells, and of what no person said which program did.
+
+    A line in the user's role that the file knows as an agent's is the agent's.
+    """
+    origin = lines_origin(by, "assistant" if told.origin == "agent" else draft.role, result=draft.result)
+    return Author(origin=origin, name=by.name if origin == "user" else by.name or told.name)
 
 
 async def import_from(
@@ -128,6 +198,7 @@ async def import_from(
     on_error: OnError = "stop",
     live: bool = False,
     batch: int = BATCH_MESSAGES,
+    dry_run: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Bring a file into a scope; see `AsyncScope.import_file`."""
@@ -147,6 +218,7 @@ async def import_from(
         on_error=on_error,
         limits=runtime.limits,
         batch=batch,
+        dry_run=dry_run,
         progress=progress,
     )
 
@@ -158,16 +230,42 @@ async def export_to(runtime: Runtime, scope: Scope, path: str | Path, *, format_
     store = runtime.store.facts.location
     if str(target.resolve()) in {f"{store}{suffix}" for suffix in ("", "-wal", "-shm", ".forgotten")}:
         raise InvalidInput(f"{target} belongs to the store itself; name another file for the export")
-    if format_name not in {"jsonl", "markdown"}:
-        raise InvalidInput(f"format is {format_name!r:.40}; it must be 'jsonl' or 'markdown'")
+    if format_name not in _JOBS:
+        raise InvalidInput(f"format is {format_name!r:.40}; it must be one of {', '.join(_JOBS)}")
     kept = Path(store) if runtime.store.facts.backend == "sqlite" else None
-    work: Callable[[ReadTx], Exported] = partial(_JOBS[format_name], scope=scope, target=target, store=kept)
+    # A session is narrower than what stands below: another one of that name is another one.
+    below = [] if scope.session is not None else await runtime.store.upkeep.below(scope)
+    return await _JOBS[format_name](runtime, [scope, *below], target, kept)
+
+
+async def _look(runtime: Runtime, scope: Scope, work: Callable[[ReadTx], T]) -> T:
     if runtime.maintenance is None:
         return await runtime.store.read(scope, work)
     return await runtime.maintenance.survey(scope, work)
 
 
-def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path, store: Path | None) -> Exported:
+async def _write_jsonl(runtime: Runtime, scopes: Sequence[Scope], target: Path, store: Path | None) -> Exported:
+    own = scopes[0]
+    damaged: list[str] = []
+    with ExitStack() as stack:
+        out = await asyncio.to_thread(stack.enter_context, replacing(target, store))
+        now = await _look(runtime, own, attrgetter("now"))
+        file = ExportFile(out, scope=own, exported_at=now, memhold=__version__)
+        for scope in scopes:
+            if scope is not own:
+                file.below(_name_below(scope, own))
+            damaged += await _look(runtime, scope, partial(_write_lines, file=file, scope=scope))
+        file.end()
+        await asyncio.to_thread(stack.pop_all().close)
+    return Exported(files=(str(target),), counts=file.counts, damaged=tuple(damaged))
+
+
+def _name_below(scope: Scope, own: Scope) -> str:
+    return scope.namespace.removeprefix(f"{own.namespace}{BELOW}")
+
+
+def _write_lines(tx: ReadTx, *, file: ExportFile, scope: Scope) -> tuple[str, ...]:
+    """Write what a scope holds; the ids of the rows that are damaged."""
     narrowed = scope.agent is not None or scope.session is not None
     seen: set[str] = set()
     changes = (
@@ -175,38 +273,101 @@ def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path, store: Path | None) 
         for change in _changes(tx)
         if not narrowed or change.id in seen or any(effect.memory_id in seen for effect in change.effects)
     )
-    with replacing(target, store) as out:
-        counts = write_export(
-            out,
-            scope=scope,
-            exported_at=tx.now,
-            memhold=__version__,
-            sessions=(s for s in tx.sessions() if scope.session in {None, s.name}),
-            messages=_noting(_messages(tx, scope), seen, attrgetter("change_id")),
-            memories=(tx.revisions(memory.id) for memory in _noting(_memories(tx, scope), seen, attrgetter("id"))),
-            changes=changes,
-        )
-    return Exported(files=(str(target),), counts=counts, damaged=tuple(tx.damaged))
+    file.write(
+        sessions=(replace(s, metadata=visible(s)) for s in tx.sessions() if scope.session in {None, s.name}),
+        messages=_noting(_messages(tx, scope), seen, attrgetter("change_id")),
+        memories=(tx.revisions(memory.id) for memory in _noting(_memories(tx, scope), seen, attrgetter("id"))),
+        changes=changes,
+    )
+    return tuple(tx.damaged)
 
 
-def _write_markdown(tx: ReadTx, *, scope: Scope, target: Path, store: Path | None) -> Exported:
-    held = list(_memories(tx, scope))
-    pages = {
-        "MEMORY.md": memory_markdown(held, now=tx.now),
-        "HISTORY.md": history_markdown(held),
-    }
+async def _write_markdown(runtime: Runtime, scopes: Sequence[Scope], target: Path, store: Path | None) -> Exported:
+    pages: dict[str, list[str]] = {"MEMORY.md": [], "HISTORY.md": []}
+    damaged: list[str] = []
+    count = 0
+    for scope in scopes:
+        held, now, lost = await _look(runtime, scope, partial(_shown, scope=scope))
+        below = None if scope is scopes[0] else _name_below(scope, scopes[0])
+        pages["MEMORY.md"].append(memory_markdown(held, now=now, below=below))
+        pages["HISTORY.md"].append(history_markdown(held, below=below))
+        damaged += lost
+        count += len(held)
+    files = await asyncio.to_thread(_write_pages, pages, target, store)
+    return Exported(files=files, counts={"memory": count}, damaged=tuple(damaged))
+
+
+def _shown(tx: ReadTx, *, scope: Scope) -> tuple[list[Memory], datetime, tuple[str, ...]]:
+    return list(_memories(tx, scope)), tx.now, tuple(tx.damaged)
+
+
+def _write_pages(pages: Mapping[str, Sequence[str]], target: Path, store: Path | None) -> tuple[str, ...]:
     try:
         make_folder(target, mode=0o700)
     except OSError as error:
         raise StoreReadOnly(f"{target} is no folder that can be written: {error.strerror}") from error
-    for name, text in pages.items():
+    for name, texts in pages.items():
         with replacing(target / name, store) as out:
-            out.write(text.encode("utf-8", "replace"))
-    files = tuple(str(target / name) for name in pages)
-    return Exported(files=files, counts={"memory": len(held)}, damaged=tuple(tx.damaged))
+            out.write("\n".join(texts).encode("utf-8", "replace"))
+    return tuple(str(target / name) for name in pages)
 
 
-_JOBS = {"jsonl": _write_jsonl, "markdown": _write_markdown}
+async def _write_for_others(
+    runtime: Runtime,
+    scopes: Sequence[Scope],
+    target: Path,
+    store: Path | None,
+    *,
+    shape: Callable[[Iterable[Memory], str | None], Iterator[str]],
+) -> Exported:
+    """Write what holds now, of the scope itself, in the shape of another system; the rest is counted."""
+    own = scopes[0]
+    left_out: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+
+    def told(tx: ReadTx) -> Iterator[Memory]:
+        held = (replace(one, expires_at=told_until(tx, one)) for one in _memories(tx, own))
+        for memory in that_hold(held, now=tx.now, left_out=left_out):
+            counts["memory"] += 1
+            yield memory
+
+    def write(tx: ReadTx) -> tuple[str, ...]:
+        for piece in shape(told(tx), own.user):
+            out.write(piece.encode())
+        left_out["messages"] += sum(1 for _ in _messages(tx, own))
+        return tuple(tx.damaged)
+
+    with ExitStack() as stack:
+        out = await asyncio.to_thread(stack.enter_context, replacing(target, store))
+        damaged = await _look(runtime, own, write)
+        for scope in scopes[1:]:
+            left_out["memories of namespaces below"] += await _look(runtime, scope, partial(_count, scope=scope))
+        await asyncio.to_thread(stack.pop_all().close)
+    return Exported(files=(str(target),), counts={"memory": counts["memory"]}, damaged=damaged, left_out=+left_out)
+
+
+def _count(tx: ReadTx, *, scope: Scope) -> int:
+    return sum(1 for _ in _memories(tx, scope))
+
+
+def _as_mem0(memories: Iterable[Memory], user: str | None) -> Iterator[str]:
+    yield '{"results": ['
+    for place, memory in enumerate(memories):
+        yield f"{',' if place else ''}\n{body_json(mem0_entry(memory, user=user))}"
+    yield "\n]}\n"
+
+
+def _as_mcp(memories: Iterable[Memory], user: str | None) -> Iterator[str]:
+    for record in mcp_records(memories, user=user):
+        yield f"{body_json(record)}\n"
+
+
+_JOBS: Mapping[str, Callable[[Runtime, Sequence[Scope], Path, Path | None], Awaitable[Exported]]] = {
+    "jsonl": _write_jsonl,
+    "markdown": _write_markdown,
+    "mem0": partial(_write_for_others, shape=_as_mem0),
+    "mcp-memory": partial(_write_for_others, shape=_as_mcp),
+}
 
 
 def _noting(items: Iterator[Item], seen: set[str], mark: Callable[[Item], str]) -> Iterator[Item]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Literal
 
 from memhold.facts.suspicions import list_suspicions
 from memhold.history.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
+from memhold.history.forget import forget_damaged, has_damage
 from memhold.history.status import windows
 from memhold.index.pending_vectors import begin, due_index, targets
 from memhold.index.vector_cache import mend_vectors
@@ -22,13 +24,14 @@ from memhold.ports.vector_blocks import Generation, unseen
 from memhold.text.analysis import Terms, analyse
 from memhold.values.answers import ModelHealth, OpenSuspicion
 from memhold.values.errors import InvalidInput, MemholdError
-from memhold.values.names import checked_name
+from memhold.values.names import checked_name, is_within
 from memhold.values.records import Scope
 from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.runtime import Runtime
 
-__all__ = ["MAX_USERS", "LocalAdmin", "Progress"]
+__all__ = ["MAX_DAYS", "MAX_USERS", "LocalAdmin", "Progress"]
 
+MAX_DAYS = 3_660
 MAX_USERS = 10_000
 """Most users that are listed at once."""
 
@@ -54,8 +57,9 @@ class LocalAdmin:
             raise InvalidInput("a store in memory keeps no files; open one in a file to look after it")
         return self._runtime.maintenance
 
-    async def usage(self) -> tuple[Usage, ...]:
-        return await self._maintenance().usage()
+    async def usage(self, *, days: int | None = None) -> tuple[Usage, ...]:
+        maintenance = self._maintenance()
+        return await maintenance.usage(self._since(days))
 
     async def users(
         self, *, namespace: str = "default", after: str | None = None, limit: int = 1000
@@ -69,20 +73,33 @@ class LocalAdmin:
 
     async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
         self._runtime.guard()
-        today = self._runtime.clock.now().date()
-        since = today - timedelta(days=days - 1) if days is not None else None
-        return tuple(await self._runtime.store.usage.read(since))
+        return tuple(await self._runtime.store.usage.read(self._since(days)))
+
+    def _since(self, days: int | None) -> date | None:
+        """The first of the last so many days."""
+        if days is None:
+            return None
+        if not 1 <= days <= MAX_DAYS:
+            raise InvalidInput(f"days is {days}; it must be 1 to {MAX_DAYS:,}")
+        return self._runtime.clock.now().date() - timedelta(days=days - 1)
 
     async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
         return await self._maintenance().backup(given_path(target), progress=progress)
 
     async def doctor(
-        self, *, repair: Literal["clock"] | None = None, progress: Progress | None = None
+        self, *, repair: Literal["clock", "rows"] | None = None, progress: Progress | None = None
     ) -> tuple[Finding, ...]:
         maintenance = self._maintenance()
-        if repair not in {None, "clock"}:
-            raise InvalidInput(f"repair is {repair!r:.40}; pass 'clock' or nothing")
-        repaired = [] if repair is None else await self._repair_clock()
+        repaired: list[Finding] = []
+        match repair:
+            case None:
+                pass
+            case "clock":
+                repaired = await self._repair_clock()
+            case "rows":
+                repaired = await self._repair_rows(maintenance)
+            case _:
+                raise InvalidInput(f"repair is {repair!r:.40}; pass 'clock', 'rows' or nothing")
         found = [*repaired, *await maintenance.examine()]
         if any(finding.check in {"integrity", "open"} for finding in found):
             return tuple(found)
@@ -90,7 +107,8 @@ class LocalAdmin:
         waiting = 0
         for done, scope in enumerate(scopes, start=1):
             waiting += await maintenance.survey(scope, windows)
-            found += await maintenance.survey(scope, _look)
+            seen = await maintenance.survey(scope, _look)
+            found += [replace(one, namespace=scope.namespace) for one in seen]
             if progress is not None:
                 progress(done, len(scopes))
         return (*found, *(_ailing(one, waiting) for one in (await self._models()).values() if one.answers is False))
@@ -110,7 +128,7 @@ class LocalAdmin:
                 waiting = await store.upkeep.pending(_FOR_MODELS, later=True)
         except (MemholdError, TimeoutError) as error:
             return Readiness(writes=False, error=type(error).__name__, models=models)
-        return Readiness(writes=True, due=due, models=models, waiting=waiting)
+        return Readiness(writes=True, due=due, models=models, waiting=waiting, cached_bytes=self._runtime.cached_bytes)
 
     async def _models(self) -> Mapping[str, ModelHealth]:
         try:
@@ -123,7 +141,9 @@ class LocalAdmin:
         self._runtime.guard()
         namespace = namespace if namespace is None else checked_name(namespace, "namespace")
         store = self._runtime.store
-        scopes = [scope for scope in await store.upkeep.scopes() if namespace in {None, scope.namespace}]
+        scopes = [
+            scope for scope in await store.upkeep.scopes() if namespace is None or is_within(scope.namespace, namespace)
+        ]
         total = due = 0
         for done, scope in enumerate(scopes, start=1):
             indexed, added = await self._reindex(scope)
@@ -170,6 +190,26 @@ class LocalAdmin:
             return []
         what = f"{redated} rows that were dated ahead of the clock are dated as of now"
         return [Finding(check="clock", severity="note", what=what, advice="nothing: it is mended")]
+
+    async def _repair_rows(self, maintenance: Maintenance) -> list[Finding]:
+        """Erase the rows that cannot be read, whatever their scope, once the indexes over all rows are whole."""
+        mended = await maintenance.mend_indexes()
+        store, erased = self._runtime.store, 0
+        secret, ids = store.facts.secret, self._runtime.ids
+        for scope in await store.upkeep.scopes():
+            # Reading all rows takes its time, so it is not done under the write lock where nothing is to be done there.
+            if await maintenance.survey(scope, has_damage):
+                erased += await store.write(
+                    scope, lambda tx: forget_damaged(tx, secret=secret, ids=ids), priority=Priority.WORKER
+                )
+                await self._reindex(scope)
+                await self._runtime.scrub(scope, 0)
+        said = [
+            (mended, "indexes of the file are built anew"),
+            (erased, "rows that could not be read are erased, and what was derived from them stands without them"),
+        ]
+        advice = "nothing: it is mended"
+        return [Finding(check="rows", severity="note", what=f"{n} {what}", advice=advice) for n, what in said if n]
 
     async def _reindex(self, scope: Scope) -> tuple[int, int]:
         # Analysis is the slow part: it is done beside the writer, and only what came since is done inside.

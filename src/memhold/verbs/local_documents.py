@@ -194,7 +194,7 @@ class LocalDocuments:
 
             return run() if once is None else forget_once(tx, once, run, hard=hard)
 
-        return await erased_to_the_end(self._runtime, self._scope, await self._tx.write(work), wait=wait)
+        return await erased_to_the_end(self._runtime, [self._scope], await self._tx.write(work), wait=wait)
 
     def _writer(self) -> Writer:
         return Writer(

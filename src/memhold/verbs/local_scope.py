@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
@@ -18,21 +18,24 @@ from typing import Any, Literal, TypeVar
 from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
 from memhold.context.answer import Context
 from memhold.context.build import built
+from memhold.context.plan import Elsewhere
 from memhold.facts.confirm import confirm, drop, only_a_person
-from memhold.facts.evidence import asked_for
+from memhold.facts.evidence import asked_for, last_asked
 from memhold.facts.instructions import keep_instructions
 from memhold.facts.matching import warm
 from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
 from memhold.facts.suspicions import list_suspicions, settle_suspicion
 from memhold.facts.tell import tell_fact
 from memhold.history.changes import changes
-from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
+from memhold.history.forget import Sources, Target, damaged_number
 from memhold.history.history import get, history
 from memhold.history.status import status, windows
-from memhold.history.undo import Undoer, undo, undo_written, would_undo
+from memhold.history.undo import Undoer, reaches_below, stands, undo, undo_written, would_undo
 from memhold.journal.append import append, ensure_session
 from memhold.journal.archive import close_window
+from memhold.journal.beside import HIDDEN, visible, with_hidden
 from memhold.journal.redaction import redacted_value
+from memhold.journal.sessions import asked_sessions, copy_session, list_sessions
 from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
@@ -45,7 +48,9 @@ from memhold.recall.hits import readable
 from memhold.recall.meaning import Meaning
 from memhold.recall.ranking import RERANK
 from memhold.recall.recall import RERANKED, checked, recall
+from memhold.recall.several import alone, fused
 from memhold.upkeep.periods import LEVELS
+from memhold.values.also import named_scopes
 from memhold.values.answers import (
     Changes,
     Compacted,
@@ -61,13 +66,15 @@ from memhold.values.answers import (
     Retained,
     Status,
 )
-from memhold.values.errors import InvalidInput, MemholdError, TooLarge, WrongKind
+from memhold.values.bounds import MAX_PAGE
+from memhold.values.errors import InvalidInput, MemholdError, NotFound, TooLarge, WrongKind
 from memhold.values.jsonable import body_json, json_copy
 from memhold.values.origins import author_of
 from memhold.values.records import (
     KINDS,
     STATES,
     Change,
+    FactKey,
     HitKind,
     Importance,
     Kind,
@@ -81,13 +88,14 @@ from memhold.values.records import (
     Tier,
     micros,
 )
+from memhold.values.sessions import SessionOrder, SessionPage
 from memhold.values.written import Written
 from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
 from memhold.verbs.documents import AsyncDocuments
-from memhold.verbs.erasing import checked_wait, erased_to_the_end
+from memhold.verbs.erasing import Forgetting, checked_wait, forgotten, would_forget
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.scope import AsyncScope
@@ -216,6 +224,7 @@ class LocalScope:
         item_id: str | None = None,
         *,
         session: str | None = None,
+        session_prefix: str | None = None,
         kinds: Sequence[Kind] | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
@@ -235,6 +244,7 @@ class LocalScope:
         target = Target(
             id=item_id,
             session=session,
+            session_prefix=session_prefix,
             kinds=as_tuple(kinds),
             topics=labels("topics", topics),
             entities=labels("entities", entities),
@@ -246,23 +256,33 @@ class LocalScope:
         if sources not in {"erase", "keep"}:
             raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
         checked_wait(wait)
-        agent, runtime = self._scope.agent, self._runtime
-        if dry_run:
-            return await self._tx.read(
-                lambda tx: report(plan(tx, target, sources=sources, hard=hard, agent=agent), hard=hard)
+        once = self._tx.once("forget", idempotency_key, [target, sources, hard, self._scope.agent])
+
+        async def attempt(target: Target) -> Erasure:
+            forgetting = Forgetting(
+                target=target,
+                sources=sources,
+                hard=hard,
+                agent=self._scope.agent,
+                author=self._author,
+                ids=self._runtime.ids,
             )
-        secret, ids = runtime.store.facts.secret, runtime.ids
-        once = self._tx.once("forget", idempotency_key, [target, sources, hard, agent])
+            if dry_run:
+                return await would_forget(self._tx, forgetting)
+            return await forgotten(self._tx, forgetting, once, wait=wait)
 
-        def work(tx: WriteTx) -> Erasure:
-            def run() -> Erasure:
-                return forget(
-                    tx, target, sources=sources, hard=hard, agent=agent, secret=secret, ids=ids, author=self._author
-                )
+        return await self._reached(target, attempt)
 
-            return run() if once is None else forget_once(tx, once, run, hard=hard)
-
-        return await erased_to_the_end(runtime, self._scope, await self._tx.write(work), wait=wait)
+    async def _reached(self, target: Target, attempt: Callable[[Target], Awaitable[Erasure]]) -> Erasure:
+        """The report of a forget, also of a row whose id rotted: that id is shown, and no index has it."""
+        try:
+            return await attempt(target)
+        except NotFound:
+            item = target.id
+            number = None if item is None else await self._tx.read(lambda tx: damaged_number(tx, item))
+            if number is None:
+                raise
+            return await attempt(replace(target, number=number))
 
     async def undo(
         self,
@@ -285,13 +305,26 @@ class LocalScope:
         once = None if dry_run else self._tx.once("undo", idempotency_key, supplied)
         undoer = Undoer(ids=runtime.ids, author=self._author, secret=runtime.store.facts.secret, redo=redo)
 
+        made_id: str | None = None
+
         def work(tx: WriteTx) -> Receipt:
             if change_id is None:
                 return undo_written(tx, written, cascade=cascade, undoer=undoer)
-            return undo(tx, change_id, cascade=cascade, undoer=undoer)
+            return undo(tx, change_id, cascade=cascade, undoer=undoer, made_id=made_id)
 
         if dry_run:
             return await self._tx.taken_back(lambda tx: would_undo(tx, work(tx)))
+        # What was undone once reaches nothing that was hidden again below since.
+        again = once is not None and await self._tx.read(once.seen) is not None
+        if change_id is not None and not again and await self._tx.read(lambda tx: reaches_below(tx, change_id)):
+            # What was hidden below with it has the same id there, and is shown again under one id too.
+            every = await self._tx.below()
+            below = [place for place in every if await place.read(lambda tx: stands(tx, change_id))]
+            # What stands in the way anywhere is found before anything is shown.
+            for place in (*below, self._tx):
+                await place.taken_back(work)
+            for place in below:
+                made_id = (await place.write(work)).change_ids[0]
         return await self._tx.write_once(once, work)
 
     async def confirm(
@@ -325,6 +358,7 @@ class LocalScope:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
+        browse: bool = False,
         signals: Sequence[str] | None = None,
         neighbours: int = 0,
         messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
@@ -332,6 +366,7 @@ class LocalScope:
         expect: str | None = None,
         snapshot: str | None = None,
         cursor: str | None = None,
+        also: Sequence[Mapping[str, Any]] = (),
     ) -> Recall:
         if isinstance(query, str):
             query = Query(
@@ -352,17 +387,16 @@ class LocalScope:
                 as_of=as_of,
                 known_at=known_at,
                 include_superseded=include_superseded,
+                browse=browse,
                 signals=as_tuple(signals),
                 neighbours=neighbours,
                 explain=explain,
                 expect=expect,
                 snapshot=snapshot,
                 cursor=cursor,
+                also=tuple(also),
             )
-        asked = checked(query)
-        answer = await self._answer(asked)
-        self._runtime.after_answer.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
-        return answer
+        return await self._asked(checked(query))
 
     async def context(
         self,
@@ -376,6 +410,7 @@ class LocalScope:
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
         model: str | None = None,
+        also: Sequence[Mapping[str, Any]] = (),
     ) -> Context:
         settings = self._runtime.settings
         request = request_of(
@@ -392,12 +427,20 @@ class LocalScope:
         self._runtime.guard()
         slots = ContextSlots(self._tx)
         request = await slots.counted(request, (settings.context_model or None) if model is None else model)
-        inputs = await slots.inputs(given, request, query)
+        named = named_scopes(self._scope, also)
+        others = [ContextSlots(Transactions(self._runtime, one)) for one in named]
+        inputs, *more = await slots.inputs(given, request, query, others=others)
         name, last = self._scope.session or "", inputs.window.ahead
         if last:
             self._runtime.after_answer.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
-        secret = self._runtime.store.facts.secret
-        context, fences = await asyncio.to_thread(built, inputs, request, secret=secret)
+        secret, user = self._runtime.store.facts.secret, self._scope.user
+        elsewhere = [
+            Elsewhere(
+                scope=replace(one, actor="user"), inputs=held, same_user=one.user is not None and one.user == user
+            )
+            for one, held in zip(named, more, strict=True)
+        ]
+        context, fences = await asyncio.to_thread(built, inputs, request, secret=secret, elsewhere=elsewhere)
         if fences:
             self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, fences))
         return context
@@ -413,6 +456,7 @@ class LocalScope:
         session: str | None = None,
         origin: Origin | None = None,
         actor: str | None = None,
+        subject: str | None = None,
         written_since: datetime | None = None,
         written_until: datetime | None = None,
         unconfirmed_since: datetime | None = None,
@@ -423,15 +467,27 @@ class LocalScope:
         if unconfirmed_since is not None:
             micros(unconfirmed_since)
         listing = _listing(kinds, states, self._scope.agent, session, limit, cursor, written)
-        listing = replace(listing, unconfirmed_since=unconfirmed_since)
+        listing = replace(listing, unconfirmed_since=unconfirmed_since, subject=subject)
         found, damaged = await self._tx.read(lambda tx: (tx.list_memories(listing), tuple(tx.damaged)))
         more = len(found) > limit
         page = tuple(found[:limit])
         return Page(items=page, cursor=f"n{page[-1].number}" if more else None, damaged=damaged)
 
-    async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
-        name = self._scope.session or ""
-        return tuple(await self._tx.read(lambda tx: page_of_messages(tx, name, after=after, limit=limit)))
+    async def last_recalled(self, ids: Sequence[str]) -> Mapping[str, datetime]:
+        if len(ids) > MAX_PAGE:
+            raise InvalidInput(f"{len(ids):,} ids are too many; pass at most {MAX_PAGE:,}")
+        await self._runtime.after_answer.written()
+        return await self._tx.read(lambda tx: last_asked(tx, ids))
+
+    async def messages(
+        self, *, after: int = 0, before: int | None = None, newest: bool = False, limit: int = 1000
+    ) -> tuple[Message, ...]:
+        name, until = self._scope.session or "", None if before is None else before - 1
+        return tuple(
+            await self._tx.read(
+                lambda tx: page_of_messages(tx, name, after=after, until=until, limit=limit, newest=newest)
+            )
+        )
 
     async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
         found = await self._tx.read(lambda tx: get(tx, message_id))
@@ -489,18 +545,31 @@ class LocalScope:
         once = self._tx.once("settle_suspicion", idempotency_key, [suspicion_id, verdict])
         return await self._tx.write_once(once, lambda tx: settle_suspicion(tx, suspicion_id, verdict, writer=writer))
 
-    async def sessions(self) -> tuple[str, ...]:
-        return tuple(session.name for session in await self._tx.read(lambda tx: tx.sessions()))
+    async def sessions(
+        self, prefix: str = "", *, order: SessionOrder = "began", limit: int = 100, cursor: str | None = None
+    ) -> SessionPage:
+        asked = asked_sessions(prefix=prefix, order=order, limit=limit, cursor=cursor)
+        return await self._tx.read(lambda tx: list_sessions(tx, asked))
+
+    async def copy_session(self, to: str, *, until: int | None = None, idempotency_key: str | None = None) -> Receipt:
+        name, ids, author = self._scope.session or "", self._runtime.ids, self._author
+        target = checked_session(to) or ""
+        once = self._tx.once("copy_session", idempotency_key, [name, target, until, self._scope.agent])
+        return await self._tx.write_once(
+            once, lambda tx: copy_session(tx, name, target, until=until, author=author, ids=ids)
+        )
 
     async def session_metadata(self) -> Mapping[str, Any]:
         name = self._scope.session or ""
         held = await self._tx.read(lambda tx: tx.session(name))
-        return {} if held is None else held.metadata
+        return {} if held is None else visible(held)
 
     async def set_session_metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
         runtime, name = self._runtime, self._scope.session or ""
         runtime.guard()
         kept: dict[str, Any] = json_copy(metadata)
+        if HIDDEN in kept:
+            raise InvalidInput(f"the metadata has the name {HIDDEN!r}, which is Memhold's own; use another")
         if runtime.redactor is not None:
             kept, _ = redacted_value(kept, runtime.redactor, place="the metadata of the session")
         size = len(body_json(kept).encode())
@@ -512,8 +581,8 @@ class LocalScope:
             if not kept and tx.session(name) is None:
                 return
             held = ensure_session(tx, name, runtime.ids)
-            tx.put_session(replace(held, metadata=kept))
-            if held.metadata and held.metadata != kept:
+            tx.put_session(with_hidden(held, kept))
+            if visible(held) and visible(held) != kept:
                 tx.put_due("scrub", "bytes", tx.now)
 
         await self._tx.write(work, memories=False)
@@ -652,6 +721,7 @@ class LocalScope:
         on_error: Literal["stop", "skip"] = "stop",
         live: bool = False,
         batch: int = 128,
+        dry_run: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         from memhold.verbs.files import import_from
@@ -667,6 +737,7 @@ class LocalScope:
                 on_error=on_error,
                 live=live,
                 batch=batch,
+                dry_run=dry_run,
                 progress=progress,
             )
         finally:
@@ -695,10 +766,27 @@ class LocalScope:
         return done
 
     async def _warm(self, subject: str, attribute: str) -> None:
-        """Compare the key with the stored ones ahead: nothing is computed under a lock."""
+        """Compare a new wording's key with the stored ones ahead: nothing is computed under a lock."""
         agent = self._scope.agent
-        stored = await self._runtime.store.read(self._scope, lambda tx: tx.fact_keys(agent))
-        await warm(subject, attribute, stored)
+
+        def others(tx: ReadTx) -> list[FactKey]:
+            there = tx.fact_key(subject=subject, attribute=attribute, agent=agent)
+            return tx.fact_keys(agent) if there is None else []
+
+        await warm(subject, attribute, await self._runtime.store.read(self._scope, others))
+
+    async def _asked(self, asked: Query) -> Recall:
+        """The answer of this scope, and of those that the question names beside it; evidence is noted here alone."""
+        others = [LocalScope(self._runtime, one) for one in named_scopes(self._scope, asked.also)]
+        each = alone(asked) if others else asked
+        answer = whole = await self._answer(each)
+        if others:
+            found = [(one.scope, await one._answer(each)) for one in others]  # noqa: SLF001 - the same work elsewhere
+            whole = fused(asked, [(replace(self._scope, session=None), answer), *found])
+        shown = {hit.id for hit in whole.hits}
+        evidence = tuple(one for one in asked_for(each, answer) if one in shown)
+        self._runtime.after_answer.note(self._scope, evidence, at=self._runtime.clock.now())
+        return whole
 
     async def _answer(self, asked: Query) -> Recall:
         meaning = await self._tx.meaning(asked_with(asked))

@@ -6,7 +6,7 @@ import asyncio
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from memhold.values.names import checked_name
+from memhold.values.names import checked_name, is_within
 from memhold.values.records import Scope
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class LocalStore:
                 if namespace is None:
                     return await worker.settle()
                 namespace = checked_name(namespace, "namespace")
-                own = [scope for scope in await upkeep.scopes() if scope.namespace == namespace]
+                own = [scope for scope in await upkeep.scopes() if is_within(scope.namespace, namespace)]
                 return all([await worker.settle(scope) for scope in own])
         except TimeoutError:
             return False

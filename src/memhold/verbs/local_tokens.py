@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from unicodedata import normalize
 
 from memhold.values.access_tokens import RIGHTS, AccessToken, NewToken, Right, StoredToken
 from memhold.values.errors import InvalidInput, NotFound, ScopeDenied, StoreError
@@ -167,13 +168,18 @@ def _rights(given: Sequence[Right]) -> tuple[Right, ...]:
 
 def _recorded(actor: str, label: str, token_id: str) -> str:
     """What is recorded of all that a service does: its actor has a name, its label's or its token's id."""
-    return actor if ":" in actor else f"{actor}:{usable_name(label) or token_id}"
+    return actor if ":" in actor else f"{actor}:{label or token_id}"
 
 
 def _label(given: str) -> str:
-    if len(given) > MAX_LABEL or not (given.isprintable() or not given):
-        raise InvalidInput(f"label must be at most {MAX_LABEL} printable characters")
-    return given.strip()
+    """A label as it is seen: of a service it is the name that is recorded, and no two of them may look alike."""
+    if len(given) > MAX_LABEL:
+        raise InvalidInput(f"label has {len(given)} characters; shorten it to {MAX_LABEL} at most")
+    label = normalize("NFC", given).strip(" ")
+    if len(label) > MAX_LABEL or (clean := usable_name(label)) != label:
+        use = f"use {clean[:MAX_LABEL]!r}" if len(label) <= MAX_LABEL and clean else "use another"
+        raise InvalidInput(f"label must be at most {MAX_LABEL} characters that can be seen, on one line; {use}")
+    return label
 
 
 def _end(now: datetime, life: timedelta | None) -> datetime | None:

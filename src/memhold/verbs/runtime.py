@@ -99,6 +99,13 @@ class Runtime:
         return Caches()
 
     @property
+    def cached_bytes(self) -> int:
+        """Bytes that indexes and vectors of scopes hold between questions; 0 before the first one."""
+        if "caches" not in self.__dict__:
+            return 0
+        return self.caches.indexes.nbytes + self.caches.vectors.nbytes
+
+    @property
     def forked(self) -> bool:
         """Whether this process is a child of the one that opened it."""
         return os.getpid() != self.pid

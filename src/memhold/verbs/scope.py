@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         State,
         Tier,
     )
+    from memhold.values.sessions import SessionOrder, SessionPage
     from memhold.verbs.documents import AsyncDocuments
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 
@@ -104,8 +105,9 @@ class AsyncScope(Protocol):
 
         Args:
             messages: One message or a list of them, in the OpenAI chat or the Anthropic shape. Beside its own fields a
-                message may carry `event_time`, `metadata` and `embed` (false: found by words, never by meaning).
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+                message may carry `event_time`, `metadata` and `embed` (false: found by words, never by meaning). What
+                has a `type` and no `role` is an item: kept whole, as it is, in its place, and read by nobody.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             InvalidMessage, TooLarge, NaiveTime: a message cannot be taken; `index` says which, and nothing was stored.
@@ -175,7 +177,7 @@ class AsyncScope(Protocol):
             topics: Topics to filter by later.
             entities: People, places and things it names.
             metadata: JSON of the caller's; a recall can ask for it.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance, an
@@ -212,7 +214,7 @@ class AsyncScope(Protocol):
             memory_id: The fact or note that was never true (mem_…).
             value: The right value of the fact, or text of the note.
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such fact or note in this scope.
@@ -234,7 +236,7 @@ class AsyncScope(Protocol):
         Args:
             memory_id: The memory (mem_…).
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such memory in this scope.
@@ -256,7 +258,7 @@ class AsyncScope(Protocol):
         Args:
             memory_id: The memory (mem_…).
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such memory in this scope.
@@ -283,7 +285,7 @@ class AsyncScope(Protocol):
         Args:
             memory_id: The memory (mem_…).
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             ScopeDenied: the scope's actor is no person.
@@ -310,7 +312,7 @@ class AsyncScope(Protocol):
         Args:
             memory_id: The memory (mem_…).
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             ScopeDenied: the scope's actor is no person.
@@ -348,6 +350,7 @@ class AsyncScope(Protocol):
         item_id: str | None = None,
         *,
         session: str | None = None,
+        session_prefix: str | None = None,
         kinds: Sequence[Kind] | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
@@ -373,12 +376,13 @@ class AsyncScope(Protocol):
         Args:
             item_id: A memory (mem_…) or message (msg_…) to forget.
             session: Forget this whole conversation.
+            session_prefix: Forget all conversations whose names begin so.
             kinds: Memories of these kinds.
             topics: Memories with all of these topics.
             entities: Memories with all of these entities.
             before: Of before this time.
             after: Of after this time.
-            everything: All that is known of this user.
+            everything: All that is known of this user, in namespaces below too.
             origin: What was said by these: "user", "agent", "tool", "import", "rules" or "model".
             actor: Of this name: a client's, an application's, a model's, a format's.
             written_since: What was written at this time or later, whatever time it tells of.
@@ -388,7 +392,7 @@ class AsyncScope(Protocol):
                 learnt from them again.
             dry_run: Only list what would go.
             wait: How many seconds to wait for a reader that holds the bytes.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such message or memory in this scope.
@@ -438,7 +442,7 @@ class AsyncScope(Protocol):
             cascade: Undo first what stands on it.
             redo: What a model made of a window is due to be made again; otherwise the window stays as raw text.
             dry_run: Only tell: the receipt has the ids that would change, and the changes that would be undone.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             UndoConflict: later changes stand on it (`blocking`), it is undone already, or it is an add. Nothing
@@ -494,6 +498,7 @@ class AsyncScope(Protocol):
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
+        browse: bool = False,
         signals: Sequence[str] | None = None,
         neighbours: int = 0,
         messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
@@ -501,13 +506,14 @@ class AsyncScope(Protocol):
         expect: str | None = None,
         snapshot: str | None = None,
         cursor: str | None = None,
+        also: Sequence[Mapping[str, Any]] = (),
     ) -> Recall:
         """Find messages and current memories; an empty question lists the newest.
 
-        Looks across all sessions of the scope's user. Filters only narrow. The answer's `degraded` names what could not
-        be asked. A question is evidence for the facts it returned, counted behind the answer, once a turn. For the next
-        page pass the answer's cursor with the same question: what is found all along is shown exactly once, whatever
-        is written, hidden or forgotten in between.
+        Looks across all sessions of the scope's user, and of the scopes that `also` names. Filters only narrow. The
+        answer's `degraded` names what could not be asked. A question is evidence for the facts it returned, counted
+        behind the answer, once a turn. For the next page pass the answer's cursor with the same question: what is found
+        all along is shown exactly once, whatever is written, hidden or forgotten in between.
 
         Args:
             query: What to look for, in plain words; empty for the newest.
@@ -526,6 +532,7 @@ class AsyncScope(Protocol):
             as_of: Answer with what held at this time.
             known_at: Answer with what was known at this time.
             include_superseded: Past values too, marked by their state.
+            browse: Somebody only looks: the question is evidence of nothing, and no use of what it finds.
             signals: Ask only these signals, such as "words"; left out: all that are there.
             neighbours: So many turns before and after each message.
             messages: The conversation that the question is part of: its last turns say what "it" and "he" are. It is
@@ -535,9 +542,14 @@ class AsyncScope(Protocol):
                 stands, or which signal, filter, state or replacement kept it out, and at which rank it would stand.
             snapshot: The first page's `snapshot`, which keeps later writes out; with `offset`.
             cursor: The `cursor` of the page before, all else being the same.
+            also: Further scopes to look into, at most eight, each an object with `namespace`, `user` or `agent`; what
+                it leaves out is as here. Each is ranked alone and the best come in turn; each hit says its `scope`.
+                Nothing is written there. Pages go by offset, and `expect` and `explain` are of one scope.
 
         Raises:
             InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is, or the cursor is not its own.
+            InvalidScope: `also` has a name that cannot be used.
+            ScopeDenied: a token may not read a scope that `also` names.
         """
         ...
 
@@ -574,6 +586,7 @@ class AsyncScope(Protocol):
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
         model: str | None = None,
+        also: Sequence[Mapping[str, Any]] = (),
     ) -> Context:
         """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
 
@@ -594,9 +607,14 @@ class AsyncScope(Protocol):
             crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; left out: the setting.
             model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
                 family that is not known, one meant to be over any. Left out: the setting `context_model`.
+            also: Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of
+                the budget, and what this one leaves; each stands in fences of its own. What another user said is data
+                there: none of it instructs.
 
         Raises:
             InvalidInput: the budget, the reserve, the strategy or the shape cannot be used.
+            InvalidScope: `also` has a name that cannot be used.
+            ScopeDenied: a token may not read a scope that `also` names.
             InvalidMessage: one of the messages is of neither shape; `index` says which.
             TooLarge: the budget cannot hold even the instructions, the corrections and a shortened newest message.
         """
@@ -642,6 +660,7 @@ class AsyncScope(Protocol):
         session: str | None = None,
         origin: Origin | None = None,
         actor: str | None = None,
+        subject: str | None = None,
         written_since: datetime | None = None,
         written_until: datetime | None = None,
         unconfirmed_since: datetime | None = None,
@@ -656,6 +675,7 @@ class AsyncScope(Protocol):
             session: Only memories of this session.
             origin: Only what was said by these: "user", "agent", "tool", "import", "rules" or "model".
             actor: Only of this name: a client's, an application's, a model's, a format's.
+            subject: Only facts about this: "user", or whom or what else they are told of.
             written_since: Only what was written at this time or later, whatever time it tells of.
             written_until: Only what was written before this time.
             unconfirmed_since: Only what no person confirmed at this time or later; what the user told counts as
@@ -670,7 +690,28 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
-        bounds={"after": (0, None), "limit": (1, MAX_MESSAGES)},
+        http=Http(
+            method="POST", path="/memories/last-recalled", tag="memories",
+            examples={"one_memory": {"ids": ["mem_0198c2f0"]}},
+        ),
+    )  # fmt: skip
+    async def last_recalled(self, ids: Sequence[str]) -> Mapping[str, datetime]:
+        """When each of these memories was last asked for and returned.
+
+        It is recorded of facts of the mid tier alone, whose use decides whether they stay; looking (`browse`) is none.
+        Memories that nothing is recorded of, and ids of nothing in this scope, are left out.
+
+        Args:
+            ids: At most 1,000 memories.
+
+        Raises:
+            InvalidInput: more ids.
+        """
+        ...
+
+    @verb(
+        "read",
+        bounds={"after": (0, None), "before": (1, None), "limit": (1, MAX_MESSAGES)},
         http=Http(
             method="GET", path="/messages", tag="messages", in_session=True,
             by_hand="a page ends behind so many characters too",
@@ -680,11 +721,17 @@ class AsyncScope(Protocol):
             example="memhold messages --user alice --session s1",
         ),
     )  # fmt: skip
-    async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
+    async def messages(
+        self, *, after: int = 0, before: int | None = None, newest: bool = False, limit: int = 1000
+    ) -> tuple[Message, ...]:
         """Messages of the scope's session (the unnamed one where none is given), oldest first.
+
+        Items that came without a role are among them, in their place, with the role "" and as they came in `body`.
 
         Args:
             after: The `seq` to begin behind.
+            before: The `seq` to end in front of; left out: the end.
+            newest: The last `limit` of them instead of the first.
             limit: Most messages.
 
         Raises:
@@ -764,7 +811,7 @@ class AsyncScope(Protocol):
         bounds={"limit": (1, MAX_HITS), "offset": (0, None)},
         http=Http(method="GET", path="/summaries", tag="recall"),
         command=Command(
-            name="summaries", section=MEMORY, line="Show what happened, window by window, or by day, week or month.",
+            name="summaries", section=MEMORY, line="Show what happened, by window, or by day, week or month.",
             words=("query",), example="memhold summaries --user alice --level week",
         ),
     )  # fmt: skip
@@ -805,16 +852,59 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
+        bounds={"limit": (1, MAX_PAGE)},
         http=Http(method="GET", path="/sessions", tag="messages"),
         command=Command(
             name="sessions",
             section=MEMORY,
             line="List the sessions of a user.",
-            example="memhold sessions --user alice",
+            example="memhold sessions --order newest --user alice",
         ),
     )
-    async def sessions(self) -> tuple[str, ...]:
-        """The names of the sessions of the scope's user, in the order in which they began; the unnamed one is ""."""
+    async def sessions(
+        self, prefix: str = "", *, order: SessionOrder = "began", limit: int = 100, cursor: str | None = None
+    ) -> SessionPage:
+        """A page of the sessions of the scope's user: how many messages each holds, and when; the unnamed one is "".
+
+        Args:
+            prefix: Only sessions whose name begins so.
+            order: "began" (as they began), "newest" or "oldest" (by the last message), or "name".
+            limit: Most sessions of the page.
+            cursor: The `cursor` of the page before, all else being the same.
+
+        Raises:
+            InvalidInput: there is no such order, a limit out of range, or a cursor of another listing.
+        """
+        ...
+
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/sessions/copy", tag="messages", status=201, in_session=True,
+            examples={"one": {"to": "another way"}},
+        ),
+        command=Command(
+            name="copy-session", section=MEMORY, line="Copy a session, so that it goes on in two ways.", words=("to",),
+            example="memhold copy-session s2 --session s1 --user alice",
+        ),
+    )  # fmt: skip
+    async def copy_session(self, to: str, *, until: int | None = None, idempotency_key: str | None = None) -> Receipt:
+        """Copy the scope's session into a new one, with its window and metadata; both go on apart.
+
+        The receipt's ids are those of the copies, in their order. A copy shows its original, which alone is found by
+        questions and learnt from: what is forgotten or hidden of the original is so of its copies.
+
+        Args:
+            to: The name of the session to make.
+            until: Up to this `seq`; left out: all of it.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound: the scope's session holds nothing up to there.
+            Conflict: the other session holds messages, or held some.
+            TooLarge: more than 10,000 messages would be copied.
+            InvalidScope: no session can have that name.
+        """
         ...
 
     @verb("read", http=Http(method="GET", path="/sessions/metadata", tag="messages", in_session=True))
@@ -881,7 +971,7 @@ class AsyncScope(Protocol):
             suspicion_id: The suspicion (sus_…).
             verdict: Of two keys, "same" makes their facts one timeline, "different" keeps them apart for good. Of a
                 contradiction, "same" takes the statement as the user's own word, "different" leaves what the user told.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound: no such suspicion in this scope.
@@ -940,6 +1030,8 @@ class AsyncScope(Protocol):
     async def residue(self, text: str) -> Residue:
         """Where a text's bytes still stand in the files of the store and of its mirror: proof that forgetting is real.
 
+        On PostgreSQL, whose files are the server's, it looks through every value of every table, whatever its scope.
+
         Args:
             text: What to look for; 4 characters or more.
 
@@ -971,7 +1063,7 @@ class AsyncScope(Protocol):
         becomes raw memories at once; their ids are in the receipt. Ending an empty window does nothing.
 
         Args:
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
         """
         ...
 
@@ -1056,7 +1148,7 @@ class AsyncScope(Protocol):
             unused_for: Those that no recall returned for this long (over HTTP: in seconds).
             most: Keep this many of each kind, the newest.
             dry_run: Only list; false hides.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             InvalidInput: no rule, or one that cannot be meant.
@@ -1072,7 +1164,7 @@ class AsyncScope(Protocol):
         command=Command(
             name="import",
             section=MOVING,
-            line="Bring a file of conversations in.",
+            line="Bring a file or a folder of conversations or memories in.",
             example="memhold import conversations.json --user alice --zone Europe/Lisbon",
             by_hand="shows progress, and can be stopped and run again",
         ),
@@ -1087,15 +1179,18 @@ class AsyncScope(Protocol):
         on_error: Literal["stop", "skip"] = "stop",
         live: bool = False,
         batch: int = 128,
+        dry_run: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
-        """Bring a file of messages into this scope, in bounded memory.
+        """Bring a file of messages or memories into this scope, in bounded memory.
 
-        Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
-        was, and what was forgotten stays so. Writes of others go first.
+        Every message and memory has a key that is kept for ever: a second import adds nothing, an interrupted one
+        resumes where it was, and what was forgotten stays so. Writes of others go first. Secrets in transcripts of
+        coding agents are replaced whatever the settings say.
 
         Args:
-            path: The file.
+            path: The file, or a folder whose files are all read; or a session of opencode, by its database and its id:
+                `opencode.db/ses_…`.
             format: Its format; left out, it is found out from its content.
             zone: The zone of times that name none.
             session_prefix: Stands before the name of each session of the file.
@@ -1103,6 +1198,7 @@ class AsyncScope(Protocol):
             live: The file is a conversation that this application takes down as it goes on: each line counts as said by
                 its role, as with `add`, and not as imported; secrets in it are replaced whatever the settings say.
             batch: Most messages of one transaction.
+            dry_run: Only tell: the report says what is in the file and what would be left out; nothing is written.
             progress: Called with how much is done; on another thread by the sync face.
 
         Raises:
@@ -1117,20 +1213,23 @@ class AsyncScope(Protocol):
         command=Command(
             name="export",
             section=MOVING,
-            line="Write a scope to a file or to Markdown.",
+            line="Write a scope to a file, to Markdown or for another system.",
             example="memhold export alice.jsonl --user alice",
             by_hand="finds the format from the target",
         ),
     )
     async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
-        """Write what this scope holds at one moment, beside readers and writers.
+        """Write what this scope holds at one moment, beside readers and writers, and what stands below it.
 
-        Files have mode 0600 and appear whole.
+        Files have mode 0600 and appear whole. Each namespace below (`acme//shop` below `acme`) has its own moment; of
+        a session nothing below is written.
 
         Args:
             path: The file or folder to write.
             format: "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file`
-                reads back; "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people.
+                reads back; "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people; "mem0" is one file with
+                the memories that hold now, as mem0's `get_all` gives them, "mcp-memory" one with them as the graph of
+                the MCP reference memory server. `left_out` counts what these two have no place for.
 
         Raises:
             InvalidInput: the store itself stands there.

@@ -63,7 +63,7 @@ class AsyncStore(Protocol):
 
         Args:
             timeout: How many seconds to work at most.
-            namespace: Only in the scopes of this one.
+            namespace: Only in the scopes of this one, and of those below it.
         """
         ...
 
@@ -91,8 +91,11 @@ class AsyncAdmin(Protocol):
         ...
 
     @verb("admin")
-    async def usage(self) -> tuple[Usage, ...]:
-        """What each namespace holds, by name: counts and bytes.
+    async def usage(self, *, days: int | None = None) -> tuple[Usage, ...]:
+        """What each namespace holds, by name: counts and bytes. Reads every row of the store.
+
+        Args:
+            days: How it grew on the last so many days too (today counts), up to 3,660.
 
         Raises:
             InvalidInput: the store is in memory.
@@ -106,7 +109,7 @@ class AsyncAdmin(Protocol):
         """Whose memory a namespace holds or held, by name; what is of no user is not listed.
 
         Args:
-            namespace: Of this one.
+            namespace: Of this one, and of those below it (`acme//shop` is below `acme`).
             after: Begin behind this name: the last of the page before.
             limit: At most so many, up to 10,000.
 
@@ -146,7 +149,7 @@ class AsyncAdmin(Protocol):
 
     @verb("admin")
     async def doctor(
-        self, *, repair: Literal["clock"] | None = None, progress: Callable[[int, int], None] | None = None
+        self, *, repair: Literal["clock", "rows"] | None = None, progress: Callable[[int, int], None] | None = None
     ) -> tuple[Finding, ...]:
         """Look at everything: files, pages, keys, orphans, ledger, clock, then each scope's words index and due work.
 
@@ -154,7 +157,9 @@ class AsyncAdmin(Protocol):
 
         Args:
             repair: `clock` dates as of now what a clock that was ahead dated later, and makes due now what it put off.
-                Only where this machine's clock is right.
+                Only where this machine's clock is right. `rows` builds the file's indexes anew where they do not agree
+                with its rows, and erases every message and current memory that is damaged: what was derived from one
+                stays.
             progress: Called with scopes looked at and scopes in all.
 
         Raises:
@@ -177,7 +182,7 @@ class AsyncAdmin(Protocol):
         index or by the new one.
 
         Args:
-            namespace: Only in the scopes of this one.
+            namespace: Only in the scopes of this one, and of those below it.
             progress: Called with scopes done and scopes in all.
         """
         ...

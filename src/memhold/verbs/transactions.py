@@ -35,6 +35,11 @@ class Transactions:
         self.runtime = runtime
         self.scope = scope
 
+    async def below(self) -> list[Transactions]:
+        """Those of the same user in each namespace below this one."""
+        self.runtime.guard()
+        return [Transactions(self.runtime, scope) for scope in await self.runtime.store.upkeep.below(self.scope)]
+
     async def read(self, work: Callable[[ReadTx], T]) -> T:
         """Read one snapshot, with what earlier answers left to be written."""
         await self.runtime.after_answer.written()

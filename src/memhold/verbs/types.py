@@ -35,6 +35,7 @@ _OURS: Mapping[str, tuple[str, ...]] = {
     "memhold.values.records": (
         "Change", "HitKind", "Importance", "Kind", "Memory", "Message", "Origin", "Scope", "Shape", "State", "Tier",
     ),
+    "memhold.values.sessions": ("SessionOrder", "SessionPage"),
     "memhold.verbs.files": ("ExportFormat", "Exported"),
 }  # fmt: skip
 _HOMES = {name: (module, name) for module, names in _OURS.items() for name in names}

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = [
     "examine_postgres",
     "is_postgres",
-    "no_residue",
     "open_postgres",
     "postgres_is_there",
+    "residue_of",
     "shown",
     "tells_secret",
 ]
@@ -71,7 +71,7 @@ async def open_postgres(location: str, settings: Settings, clock: Clock) -> tupl
         StoreUnreachable, NotAStore, NewerStore: the database cannot be used; it was left untouched.
     """
     _need_driver()
-    from memhold.storage.postgres.connection import parsed
+    from memhold.storage.postgres.connection import parsed, parsed_standby
     from memhold.storage.postgres.maintenance import PostgresMaintenance
     from memhold.storage.postgres.store import PostgresStore
 
@@ -87,6 +87,7 @@ async def open_postgres(location: str, settings: Settings, clock: Clock) -> tupl
         partitions=settings.postgres_partitions,
         listen=settings.worker,
         hnsw_from=settings.postgres_hnsw_from,
+        standbys=[parsed_standby(one) for one in settings.read_urls.split()],
     )
     return store, PostgresMaintenance(place, clock=clock, busy_timeout=settings.busy_timeout)
 
@@ -117,9 +118,11 @@ def examine_postgres(location: str) -> tuple[Finding, ...]:
     return asyncio.run(PostgresMaintenance(parsed(location), clock=SystemClock()).examine())
 
 
-def no_residue(text: str) -> Residue:
-    """Refuse to look for bytes where the files are the server's."""
-    raise InvalidInput(
-        f"the files of this store are PostgreSQL's, which may be on another machine: {len(text)} characters cannot be"
-        " looked for there; see docs/scaling.md for what forgetting leaves in a write-ahead log and in archives"
-    )
+def residue_of(location: str, text: str) -> Residue:
+    """In how many values of which table of a store's database a text stands."""
+    from memhold.storage.postgres.connection import connect, parsed, translated
+    from memhold.storage.postgres.residue import residue_in_rows
+
+    place = parsed(location)
+    with translated(place.shown), closing(connect(place, lock_timeout=Settings().busy_timeout)) as connection:
+        return residue_in_rows(connection, text)

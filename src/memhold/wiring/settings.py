@@ -96,6 +96,8 @@ class Settings:
         consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
         failover_timeout: seconds to ride out a lost connection to PostgreSQL before `StoreUnreachable`.
         postgres_connections: most connections that a process uses for reading, and as many for writing.
+        read_urls: standbys of the PostgreSQL store, as locations between spaces: a read goes to one that is as new as
+            what this process wrote and read, else to the primary; empty for none.
         postgres_hnsw_from: documents from which on PostgreSQL keeps an HNSW index of a scope's vectors; 0 for never.
         postgres_partitions: parts by hash of the namespace that a new store's tables are made in; 0 for one piece.
         compaction: the chain or model that judges near-duplicates; empty for that of `consolidation`, `none` for none.
@@ -157,6 +159,7 @@ class Settings:
     consolidate_skip: str = "memhold:*,script:*,cron:*"
     failover_timeout: float = 30.0
     postgres_connections: int = 4
+    read_urls: str = ""
     postgres_hnsw_from: int = 250_000
     postgres_partitions: int = 0
     compaction: str = ""

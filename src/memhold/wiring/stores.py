@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +13,13 @@ from memhold.ports.store_factory import STORES, OpenedStore
 from memhold.ports.stores import Clock, Ids, Store
 from memhold.ports.unfinished import unfinished_files
 from memhold.values.errors import InvalidInput
-from memhold.wiring.postgres import examine_postgres, is_postgres, no_residue, open_postgres
+from memhold.wiring.postgres import examine_postgres, is_postgres, open_postgres, residue_of
 from memhold.wiring.settings import Settings, load_settings
 from memhold.wiring.system import SystemClock, TimeOrderedIds
 
 if TYPE_CHECKING:
     from memhold.ports.maintenance import Finding, Lost, Restoration
+    from memhold.storage.sqlite.store import SqliteStore
     from memhold.values.answers import Residue
 
 __all__ = [
@@ -122,7 +124,9 @@ async def open_postgres_store(location: str, *, settings: Settings, clock: Clock
     """The store in a PostgreSQL database; its own secret takes the place of `ids`."""
     del ids
     store, maintenance = await open_postgres(location, settings, clock)
-    return OpenedStore(store=store, residue=no_residue, maintenance=maintenance)
+    return OpenedStore(
+        store=store, residue=partial(_residue_of_rows, location, settings.mirror), maintenance=maintenance
+    )
 
 
 async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, ids: Ids) -> OpenedStore:
@@ -132,7 +136,8 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
     from memhold.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
-    store = SqliteStore(
+    make = partial(
+        SqliteStore,
         path,
         clock=clock,
         busy_timeout=settings.busy_timeout,
@@ -140,6 +145,13 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
         close_timeout=settings.close_timeout,
         key=settings.key,
     )
+    # Another process may hold the file for seconds: whoever shares this loop is answered meanwhile.
+    opening = asyncio.ensure_future(asyncio.to_thread(make))
+    try:
+        store = await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(_closed)
+        raise
     maintenance = SqliteMaintenance(
         path,
         clock=clock,
@@ -149,6 +161,12 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
         key=settings.key,
     )
     return OpenedStore(store=store, residue=partial(_residue, path, settings.mirror), maintenance=maintenance)
+
+
+def _closed(opening: asyncio.Future[SqliteStore]) -> None:
+    """Close a store that nobody waits for any more."""
+    if not opening.cancelled() and opening.exception() is None:
+        opening.get_loop().create_task(opening.result().close())
 
 
 # Registered as entry points too; looked up here, so that opening a file reads no metadata of installed packages.
@@ -162,12 +180,24 @@ _OWN = {
 
 def _residue(path: str, mirror: str, text: str) -> Residue:
     """Where a text's bytes still are in the files of a SQLite store and in those of its mirror."""
+    return _scanned({file: file.name for file in data_files(path)}, mirror, text)
+
+
+def _scanned(files: Mapping[Path, str], mirror: str, text: str) -> Residue:
     from memhold.storage.residue import scan
     from memhold.storage.sqlite.raw import chunks
     from memhold.transfer.mirror import mirror_files
 
-    files = {file: file.name for file in data_files(path)}
-    return scan(files | (mirror_files(Path(mirror).expanduser()) if mirror else {}), text, chunks=chunks)
+    return scan({**files, **(mirror_files(Path(mirror).expanduser()) if mirror else {})}, text, chunks=chunks)
+
+
+def _residue_of_rows(location: str, mirror: str, text: str) -> Residue:
+    """Where a text still is in the rows of a store on PostgreSQL and in the files of its mirror."""
+    from memhold.values.answers import Residue
+
+    rows, files = residue_of(location, text), _scanned({}, mirror, text)
+    found = {**rows.found, **files.found}
+    return Residue(found=found, files=rows.files + files.files, bytes=rows.bytes + files.bytes)
 
 
 def examine_file(location: str) -> tuple[Finding, ...]:

@@ -10,9 +10,11 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from memhold import Memhold
@@ -263,3 +265,33 @@ def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) ->
 
 def test_the_parameters_of_these_tests_start_this_tree(tmp_path: Path) -> None:
     assert started(tmp_path).args[:3] == ["-m", "memhold", "mcp"]
+
+
+def test_a_store_that_another_one_holds_holds_up_neither_the_answers_nor_the_end(tmp_path: Path) -> None:
+    """The client waits for the end of the server: it comes before the opening has given up, which would be logged."""
+    db = tmp_path / "memory.db"
+    with Memhold.open(db, worker=False):
+        pass
+    holder = apsw.Connection(str(db))
+    for statement in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE"):
+        holder.execute(statement).fetchall()
+    command = [sys.executable, "-m", "memhold", "mcp", "--db", str(db), "--user", "alice"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+
+        def asked(number: int, method: str, **params: object) -> Any:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            told = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            server.stdin.write(json.dumps(told).encode() + b"\n")
+            server.stdin.flush()
+            return json.loads(server.stdout.readline())
+
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        asked(1, "initialize", **hello)
+        assert len(asked(2, "tools/list")["result"]["tools"]) == 10
+        held = Path(f"/proc/{server.pid}/fd")
+        while not any(os.path.realpath(one) == str(db) for one in held.iterdir()):
+            time.sleep(0.01)
+        assert asked(3, "ping")["result"] == {}
+        _, logged = server.communicate(timeout=60)
+    assert (server.returncode, logged) == (0, b"")

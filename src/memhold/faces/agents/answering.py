@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import fcntl
 import json
 import os
 import signal
@@ -23,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.faces.agents.running import END, MOST_BYTES, meeting_place
 from memhold.faces.python.opened_behind import OpenedBehind
+from memhold.ports.file_locks import try_lock
+from memhold.ports.signals import heard
 from memhold.values.errors import MemholdError
 
 if TYPE_CHECKING:
@@ -130,21 +131,18 @@ async def answer_hooks(location: str, *, idle: float = IDLE_SECONDS, settings: M
         answers = _Answers(opening)
         server = await _listening(place, answers)
         warmed = asyncio.create_task(_warmed(opening))
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            with suppress(NotImplementedError, RuntimeError):
-                loop.add_signal_handler(number, answers.ended.set)
-        try:
-            while not answers.ended.is_set() and time.monotonic() - answers.asked_at < idle:
-                await _first(answers.ended, answers.woken, seconds=min(_LOOKED_EVERY, idle))
-                answers.woken.clear()
-                await opening.take_in()
-        finally:
-            # Whoever comes now finds nobody, and starts another one: it waits for nothing that is closed here.
-            server.close()
-            place.unlink(missing_ok=True)
-            warmed.cancel()
-            await opening.close()
+        with heard((signal.SIGTERM, signal.SIGINT), answers.ended.set):
+            try:
+                while not answers.ended.is_set() and time.monotonic() - answers.asked_at < idle:
+                    await _first(answers.ended, answers.woken, seconds=min(_LOOKED_EVERY, idle))
+                    answers.woken.clear()
+                    await opening.take_in()
+            finally:
+                # Whoever comes now finds nobody, and starts another one: it waits for nothing that is closed here.
+                server.close()
+                place.unlink(missing_ok=True)
+                warmed.cancel()
+                await opening.close()
     return True
 
 
@@ -190,12 +188,7 @@ def _bound(place: Path) -> socket.socket:
 @contextmanager
 def _only_one(place: Path) -> Iterator[bool]:
     with place.with_suffix(".lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
-        yield True
+        yield try_lock(lock.fileno())
 
 
 def _without_old_marks(folder: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from memhold.context.shorten import shorten_text
 from memhold.faces.mcp.where import PERSONAL_SHARE
 from memhold.recall.confidence import THRESHOLD
+from memhold.text.sentences import sentences
 from memhold.text.token_estimate import estimate_tokens
 from memhold.values.errors import TooLarge
 from memhold.values.origins import named
@@ -39,14 +40,17 @@ KNOWN_SHARE = 0.4
 """The part of what then remains that facts and notes may take; the user's own last lines get the rest."""
 SHORT_WORDS = 4
 """A line of the user's with so few words says yes or no to something: it stands with what it answers."""
-LOOKED_AT = 60
-"""How many of the newest messages, and of the newest memories, are looked at."""
+LOOKED_AT, TURNS_LOOKED_AT = 60, 160
+"""How many of the newest memories, and of the newest messages, are looked at."""
+DAY_TOKENS = 10
+"""What the day costs, in tokens, that stands at the first of its lines."""
 HITS = 8
 NEAR_BEST = 0.7
 """The confidence is that of the best hit; what scores less than this part of it only fills the page."""
 _NOWHERE = "memhold:start"
 """A session in which nothing is said: a start continues none."""
 _KNOWN: Sequence[HitKind] = ("fact", "note", "summary")
+_ASKING = ("?", "？", "؟")  # noqa: RUF001 - the question marks of other scripts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,19 +101,18 @@ async def _start_of(scope: AsyncScope, name: str, budget: int, whose: Whose, sho
     held, seen = await _holding(scope, int(budget * HELD_SHARE))
     shown |= seen
     known = await scope.recall("", kinds=_KNOWN, limit=LOOKED_AT)
-    said = await scope.recall("", kinds=("message",), roles=("user", "assistant"), limit=LOOKED_AT)
+    said = await scope.recall("", kinds=("message",), roles=("user", "assistant"), limit=TURNS_LOOKED_AT)
     turns = [hit for hit in said.hits if with_own or not whose.said_here(hit)]
-    room = budget - estimate_tokens(held) - FENCE_TOKENS
+    room = budget - estimate_tokens(held) - FENCE_TOKENS - DAY_TOKENS
     last = _last_words(turns)
     longest = max(LEAST_LINE, min(LINE_TOKENS, budget // LINE_PART))
-    lines = _fitting(last, room, longest)
+    lines = _fitting_said(last, room, longest, before=())
     memories = [hit for hit in known.hits if hit.id not in shown]
     lines += _fitting(memories, int(KNOWN_SHARE * (room - _cost(lines))), longest)
-    lines += _fitting([hit for hit in _users(turns) if hit not in last], room - _cost(lines), longest)
-    ids = {one for one, _ in lines}
-    shown |= ids
-    order = {hit.id: place for place, hit in enumerate((*reversed(known.hits), *reversed(said.hits)))}
-    shown_lines = sorted(lines, key=lambda line: order[line[0]])
+    users = [hit for hit in _users(turns) if hit not in last]
+    lines += _fitting_said(users, room - _cost(lines), longest, before=last)
+    shown |= {one for one, _ in lines}
+    shown_lines = _in_order(lines, known.hits, said.hits)
     made = await scope.fence([one for one, _ in shown_lines], [text for _, text in shown_lines]) if lines else ""
     found = "\n".join(part for part in (held, made) if part)
     return f"From the {name} (Memhold), newest last:\n{found}" if found else ""
@@ -134,17 +137,35 @@ def _last_words(turns: Sequence[Hit]) -> list[Hit]:
 
 
 def _users(turns: Sequence[Hit]) -> list[Hit]:
-    """The user's own lines, the newest first; behind a yes or no stands what it answers."""
-    found: list[Hit] = []
+    """The user's own lines, the newest first, those that only ask last; behind a yes or no stands what it answers."""
+    telling: list[Hit] = []
+    nodding: list[Hit] = []
+    asking: list[Hit] = []
     for place, hit in enumerate(turns):
         if hit.role != "user":
             continue
-        found.append(hit)
         before = turns[place + 1] if place + 1 < len(turns) else None
         short = len(hit.text.split()) <= SHORT_WORDS
-        if short and before is not None and before.role == "assistant" and before.session == hit.session:
-            found.append(before)
-    return found
+        if _only_asks(hit.text):
+            asking.append(hit)
+        elif short and before is not None and before.role == "assistant" and before.session == hit.session:
+            # Said to a question it decides something; behind anything else it is mostly a nod.
+            (telling if _asks_at_all(before.text) else nodding).extend((hit, before))
+        else:
+            telling.append(hit)
+    return telling + nodding + asking
+
+
+def _only_asks(text: str) -> bool:
+    return all(_is_question(one.of(text)) for one in sentences(text))
+
+
+def _asks_at_all(text: str) -> bool:
+    return any(_is_question(one.of(text)) for one in sentences(text) if not one.code)
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip().endswith(_ASKING)
 
 
 async def at_prompt(store: AsyncStore, whose: Whose, prompt: str, budget: int, *, shown: set[str]) -> str:
@@ -185,15 +206,46 @@ def _fitting(hits: Sequence[Hit], budget: int, tokens: int) -> list[tuple[str, s
     return found
 
 
+def _fitting_said(hits: Sequence[Hit], budget: int, tokens: int, *, before: Sequence[Hit]) -> list[tuple[str, str]]:
+    """Ids and lines, without days, of what was said and fits; a day costs once, none of those before again."""
+    found: list[tuple[str, str]] = []
+    days = {hit.event_time.date() for hit in before}
+    left = budget
+    for hit in hits:
+        line = _line(hit, tokens, dated=False)
+        cost = estimate_tokens(line) + 1
+        new = hit.event_time.date() not in days
+        if cost + DAY_TOKENS * new <= left:
+            found.append((hit.id, line))
+            days.add(hit.event_time.date())
+            left -= cost + DAY_TOKENS * new
+    return found
+
+
+def _in_order(lines: Sequence[tuple[str, str]], known: Sequence[Hit], said: Sequence[Hit]) -> list[tuple[str, str]]:
+    """Memories, then what was said by its days, the newest last; the first line of a day has the day."""
+    texts = dict(lines)
+    found = [(hit.id, texts[hit.id]) for hit in reversed(known) if hit.id in texts]
+    told = [hit for hit in reversed(said) if hit.id in texts]
+    told.sort(key=lambda hit: hit.event_time.date())
+    day = None
+    for hit in told:
+        today = hit.event_time.date()
+        found.append((hit.id, texts[hit.id] if today == day else f"- {today}, {texts[hit.id][2:]}"))
+        day = today
+    return found
+
+
 def _cost(lines: Sequence[tuple[str, str]]) -> int:
     return sum(estimate_tokens(text) + 1 for _, text in lines)
 
 
-def _line(hit: Hit, tokens: int) -> str:
+def _line(hit: Hit, tokens: int, *, dated: bool = True) -> str:
     who = hit.role or hit.kind
     if hit.role is None and hit.origin in {"agent", "tool", "import"}:
         by = named(Author(origin=hit.origin, name=hit.actor))
         who = f"{who}, noted by {by}" + ("" if hit.last_confirmed_at else ", not confirmed")
     elif hit.superseded_by or hit.outdated:
         who = f"{who}, says something that no longer holds"
-    return f"- {who} ({hit.event_time:%Y-%m-%d}): {' '.join(shorten_text(hit.text, tokens).split())}"
+    when = f" ({hit.event_time:%Y-%m-%d})" if dated else ""
+    return f"- {who}{when}: {' '.join(shorten_text(hit.text, tokens).split())}"

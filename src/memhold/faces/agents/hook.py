@@ -20,10 +20,12 @@ from typing import Any
 from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask, meeting_place
 from memhold.ports.data_home import default_db
 
-__all__ = ["EVENTS", "MODULE", "handled", "main", "noted", "set_up_by_hand"]
+__all__ = ["EVENTS", "MODULE", "WAKE", "handled", "main", "noted", "set_up_by_hand"]
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
 """The events that are taken note of; any other is let pass."""
+WAKE = "Wake"
+"""A client is there, and no session yet: a Memhold is started, so that the first session finds one that is open."""
 MODULE = "memhold.faces.agents.hook"
 PLUGIN = "plugin"
 """The option by which the hooks of a client's plug-in say that they are."""
@@ -58,7 +60,7 @@ def handled(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> 
     In a repository a session goes to the project's memory, outside of any to the person's own. Nothing is done where
     the event is none of ours. No failure leaves: it is told, once a session.
     """
-    if event not in EVENTS:
+    if event not in (*EVENTS, WAKE):
         return None
     happened = _read_event(event, told, options)
     trouble = None
@@ -155,8 +157,12 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
         "prompt": happened.prompt,
     }
     if happened.name not in _ASKED:
-        with suppress(NotRunning, OSError):
+        try:
             ask(happened.db, request, seconds=0)
+        except NotRunning:
+            return "", _begun(happened) if happened.name == WAKE else None
+        except OSError:
+            pass
         return "", None
     starts = happened.name == "SessionStart"
     owed = _mark(happened, "owed")

@@ -6,6 +6,7 @@ this account can reach. Whoever asks waits a moment and no longer.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -19,7 +20,7 @@ from typing import Any
 
 from memhold._version import __version__
 
-__all__ = ["ANSWER_SECONDS", "END", "MOST_BYTES", "NotRunning", "ask", "meeting_place"]
+__all__ = ["ANSWER_SECONDS", "END", "MOST_BYTES", "NotRunning", "ask", "end", "meeting_place"]
 
 ANSWER_SECONDS = 0.3
 """How long an answer is waited for: what comes later comes too late for the prompt."""
@@ -40,8 +41,11 @@ def meeting_place(location: str) -> Path:
     """The socket for a store, in a folder of this account alone; another version of Memhold has another one.
 
     Raises:
-        OSError: the folder is not ours alone, or cannot be made.
+        OSError: the folder is not ours alone, or cannot be made; or the system (Windows) has no such sockets, and
+            hooks take note for whoever opens the store next.
     """
+    if not (hasattr(socket, "AF_UNIX") and hasattr(os, "getuid")):
+        raise OSError(errno.ENOTSUP, "this system has no sockets that one account alone can reach")
     place = location.removeprefix("sqlite:///")
     if "://" not in place:
         place = os.path.realpath(Path(place).expanduser())
@@ -70,11 +74,12 @@ def ask(location: str, request: Mapping[str, Any], *, seconds: float = ANSWER_SE
         NotRunning: there is none.
         OSError: the place where it is met cannot be reached.
     """
+    place = meeting_place(location)
     ends = time.monotonic() + (seconds or ANSWER_SECONDS)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         try:
             line.settimeout(_left(ends))
-            line.connect(str(meeting_place(location)))
+            line.connect(str(place))
             line.sendall(json.dumps(request).encode() + b"\n")
             said = b""
             while seconds and not said.endswith(b"\n") and len(said) < MOST_BYTES:
@@ -93,6 +98,12 @@ def ask(location: str, request: Mapping[str, Any], *, seconds: float = ANSWER_SE
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def end(location: str) -> None:
+    """Tell the Memhold that runs for a store's hooks to end, after what it is at; where none runs, nothing."""
+    with suppress(NotRunning, OSError):
+        ask(location, {"event": END})
 
 
 def _left(ends: float) -> float:

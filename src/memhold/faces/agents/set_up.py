@@ -1,4 +1,4 @@
-"""Setting a coding agent up: its MCP entry and its hooks go into its own files, and out of them again.
+"""Setting a coding agent up: its MCP entry and its hooks, or our plug-in, go into its own files, and out again.
 
 What was there stays. Our part of a file is known by what we write into it, so taking it out leaves the rest as it is
 now, also where the user changed it since.
@@ -16,14 +16,30 @@ from pathlib import Path
 from typing import Any
 
 from memhold.faces.agents.hook import EVENTS, MODULE
-from memhold.faces.mcp.install import CLIENTS, Place, changed_json, install, is_installed, remove
+from memhold.faces.mcp.install import (
+    CLIENTS,
+    Place,
+    changed_json,
+    drop_copy,
+    install,
+    is_installed,
+    remove,
+    with_entry,
+    without_entry,
+)
 from memhold.values.errors import InvalidInput
 
-__all__ = ["AGENTS", "HOOK_SECONDS", "SetUp", "hooks_of", "set_up", "state_of", "take_out"]
+__all__ = ["AGENTS", "HOOK_SECONDS", "PLUG_IN", "SetUp", "hooks_of", "set_up", "state_of", "take_out"]
 
-AGENTS = ("claude-code", "codex", "opencode")
-_CODEX_EVENTS = frozenset(EVENTS) - {"SessionEnd"}
-"""Codex has no event for the end of a session: what was said last comes with the next look at its transcript."""
+AGENTS: Mapping[str, Sequence[str]] = {
+    "claude-code": EVENTS,
+    "codex": tuple(event for event in EVENTS if event != "SessionEnd"),
+    "opencode": tuple(event for event in EVENTS if event != "SubagentStop"),
+}
+"""Each agent, and the events that it has. Codex has none for the end of a session: what was said last comes with the
+next look at its transcript. The sessions that opencode's agents start of their own are theirs, and no person's."""
+PLUG_IN = Path(__file__).with_name("opencode.ts")
+"""Our plug-in for opencode, which calls the hook; `plugins/opencode` makes the package for npm from it."""
 HOOK_SECONDS = 5
 """What a hook may take before its client goes on without it; it takes a small part of one."""
 
@@ -42,18 +58,18 @@ class SetUp:
     note: str = ""
 
 
-def hooks_of(agent: str, place: Place) -> Path | None:
-    """The file in which an agent keeps hooks that Memhold can be called by; None where it has no such file."""
+def hooks_of(agent: str, place: Place) -> Path:
+    """The file in which an agent is told what to call: hooks, or plug-ins."""
     if agent == "codex":
         return CLIENTS[agent].path(place).with_name("hooks.json")
-    if agent != "claude-code":
-        return None
+    if agent == "opencode":
+        return CLIENTS[agent].path(place)
     folder = place.environment.get("CLAUDE_CONFIG_DIR")
     return (Path(folder) if folder else place.home / ".claude") / "settings.json"
 
 
 def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Place) -> SetUp:
-    """Write the entry of the server and, where the agent has hooks of commands, those; both, or neither.
+    """Write the entry of the server, and the hooks or the plug-in that calls them; both, or neither.
 
     Writing again changes nothing.
 
@@ -62,15 +78,19 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
         OSError: a file cannot be written.
     """
     path = hooks_of(agent, place)
-    if path is not None:
-        command = [sys.executable, "-m", MODULE]
-        events = [event for event in EVENTS if agent != "codex" or event in _CODEX_EVENTS]
-        changed_json(path, lambda held: _with_hooks(held, {e: [*command, e, *options] for e in events}, path))
+    command = [sys.executable, "-m", MODULE]
+    if agent == "opencode":
+        # Both stand in one file, which is changed once: the copy beside it is of what the user had.
+        hook = [*command, *options]
+        new = not state_of(agent, place).hooks and not is_installed(agent, place)
+        changed_json(path, lambda held: with_entry(agent, _with_plug_in(held, hook, path), server, path), keep=new)
+        return state_of(agent, place)
+    commands = {event: [*command, event, *options] for event in AGENTS[agent]}
+    changed_json(path, lambda held: _with_hooks(held, commands, path), keep=not state_of(agent, place).hooks)
     try:
         install(agent, server, place)
     except BaseException:
-        if path is not None:
-            changed_json(path, lambda held: _without_hooks(held, path))
+        changed_json(path, lambda held: _without_hooks(held, path), keep=False)
         raise
     return state_of(agent, place)
 
@@ -78,32 +98,44 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
 def take_out(agent: str, place: Place) -> SetUp:
     """Take our part out of the agent's files; what else stands in them stays.
 
+    The copies of what stood there before us go too, where the files hold the same again.
+
     Raises:
         InvalidInput: a file cannot be read as what it should be; it was left as it is.
         OSError: a file cannot be written.
     """
     path = hooks_of(agent, place)
-    if path is not None:
-        changed_json(path, lambda held: _without_hooks(held, path))
-    remove(agent, place)
+    if agent == "opencode":
+        changed_json(path, lambda held: without_entry(agent, _without_plug_in(held, path)), keep=False)
+    else:
+        changed_json(path, lambda held: _without_hooks(held, path), keep=False)
+        remove(agent, place)
+    for file in {path, CLIENTS[agent].path(place)}:
+        drop_copy(file)
     return state_of(agent, place)
 
 
 def state_of(agent: str, place: Place) -> SetUp:
     """What stands in the agent's files now."""
-    path = hooks_of(agent, place)
-    found: tuple[str, ...] = ()
-    if path is not None:
-        try:
-            held = json.loads(path.read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError):
-            held = {}
-        groups = held.get("hooks") if isinstance(held, dict) else None
-        if isinstance(groups, dict):
-            found = tuple(event for event in EVENTS if any(_is_ours(one) for one in _listed(groups.get(event))))
-    files = (str(CLIENTS[agent].path(place)), *([str(path)] if path is not None else []))
-    note = _codex_note(CLIENTS[agent].path(place), path) if agent == "codex" and path is not None and found else ""
+    config, path = CLIENTS[agent].path(place), hooks_of(agent, place)
+    try:
+        held = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        held = {}
+    found = _called(agent, held if isinstance(held, dict) else {})
+    note = _codex_note(config, path) if agent == "codex" and found else ""
+    files = tuple(dict.fromkeys((str(config), str(path))))
     return SetUp(agent=agent, tools=is_installed(agent, place), hooks=found, files=files, note=note)
+
+
+def _called(agent: str, held: Mapping[str, Any]) -> tuple[str, ...]:
+    """The events of an agent that call us, by what stands in its file."""
+    if agent == "opencode":
+        return tuple(AGENTS[agent]) if any(_is_our_plug_in(one) for one in _listed(held.get("plugin"))) else ()
+    groups = held.get("hooks")
+    if not isinstance(groups, dict):
+        return ()
+    return tuple(event for event in EVENTS if any(_is_ours(one) for one in _listed(groups.get(event))))
 
 
 def _codex_note(config: Path, hooks: Path) -> str:
@@ -122,6 +154,28 @@ def _codex_note(config: Path, hooks: Path) -> str:
         if name.startswith(str(hooks)) and isinstance(state, dict) and state.get("trusted_hash")
     ]
     return "" if trusted else "Codex runs them once you have trusted them: start it, and say yes where it asks (/hooks)"
+
+
+def _with_plug_in(held: dict[str, Any], hook: Sequence[str], path: Path) -> dict[str, Any]:
+    kept = _without_plug_in(held, path)
+    return {**kept, "plugin": [*_listed(kept.get("plugin")), [PLUG_IN.as_uri(), {"hook": list(hook)}]]}
+
+
+def _without_plug_in(held: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The settings without our plug-in, and without a list that held only it."""
+    listed = held.get("plugin")
+    if listed is not None and not isinstance(listed, list):
+        raise InvalidInput(f"{path} holds no list at plugin; it was left as it is")
+    left = [one for one in _listed(listed) if not _is_our_plug_in(one)]
+    if left == _listed(listed):
+        return held
+    return {name: (left if name == "plugin" else value) for name, value in held.items() if name != "plugin" or left}
+
+
+def _is_our_plug_in(entry: object) -> bool:
+    """Whether an entry is the one that we write, of this Memhold or of one that stood elsewhere."""
+    named = entry[0] if isinstance(entry, list) and len(entry) == 2 else None
+    return isinstance(named, str) and named.endswith("/".join(PLUG_IN.parts[-4:]))
 
 
 def _with_hooks(held: dict[str, Any], commands: Mapping[str, Sequence[str]], path: Path) -> dict[str, Any]:

@@ -139,40 +139,39 @@ def alone(spool: Path, *, seconds: float = 0.0) -> Iterator[bool]:
     if not spool.is_dir():
         yield False
         return
-    import fcntl
+    from memhold.ports.file_locks import try_lock
 
     with (spool / ".lock").open("a") as lock:
         ends = time.monotonic() + seconds
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError:
-                if time.monotonic() >= ends:
-                    yield False
-                    return
-                time.sleep(0.02)
+        while not try_lock(lock.fileno()):
+            if time.monotonic() >= ends:
+                yield False
+                return
+            time.sleep(0.02)
         yield True
 
 
 def due_in(spool: Path) -> list[Due]:
     """The notes whose transcripts are to be read, and away with those of which nothing more can come."""
+    from memhold.transfer.opencode_sessions import state_of
+
     found = []
     for path, written, note in _notes(spool):
         if note is None:
             continue
         try:
-            state = Path(note.transcript).stat()
-        except OSError:
-            if time.time() - written / 1e9 > _AWAITED_SECONDS:
+            state = state_of(Path(note.transcript))
+        except OSError as error:
+            awaited = _AWAITED_SECONDS if isinstance(error, FileNotFoundError) else _KEPT_SECONDS
+            if time.time() - written / 1e9 > awaited:
                 _drop(path, written)
             continue
         closing = _written(path.with_suffix(".close"))
         seen = _seen(path)
-        if closing is not None or seen is None or seen[:2] != (state.st_size, state.st_mtime_ns):
-            size, changed = state.st_size, state.st_mtime_ns
+        if closing is not None or seen is None or seen[:2] != state:
+            size, changed = state
             found.append(Due(note=note, path=path, written=written, size=size, changed=changed, closing=closing))
-        elif note.ended or time.time() - state.st_mtime > _KEPT_SECONDS:
+        elif note.ended or time.time() - state[1] / 1e9 > _KEPT_SECONDS:
             _drop(path, written)
     return found
 
@@ -191,18 +190,24 @@ def settle_note(due: Due, *, read: bool = True) -> None:
 
 def look_at(spool: Path) -> Spooled:
     """How the notes stand; nothing is changed."""
+    from memhold.transfer.opencode_sessions import state_of
+
     waiting, unread, broken, noted = [], [], [], []
     for path, _, note in _notes(spool):
         if note is None:
             broken.append(str(path))
             continue
         try:
-            state = Path(note.transcript).stat()
+            state = state_of(Path(note.transcript))
+        except FileNotFoundError:
+            continue
         except OSError:
+            noted.append(note.transcript)
+            unread.append(note.transcript)
             continue
         noted.append(note.transcript)
         seen = _seen(path)
-        if seen is None or seen[:2] != (state.st_size, state.st_mtime_ns):
+        if seen is None or seen[:2] != state:
             waiting.append(note.transcript)
         elif not seen[2]:
             unread.append(note.transcript)
@@ -217,8 +222,11 @@ def holding(spool: Path, text: str) -> tuple[str, ...]:
 
 
 def _bytes_of(path: str) -> bytes:
+    from memhold.transfer.opencode_sessions import document_of, is_session
+
+    place = Path(path)
     try:
-        return Path(path).read_bytes()
+        return document_of(place) if is_session(place) else place.read_bytes()
     except OSError:
         return b""
 

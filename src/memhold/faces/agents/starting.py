@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ def start(location: str) -> None:
     Raises:
         OSError: it cannot be started.
     """
+    if not hasattr(os, "posix_spawn"):
+        raise OSError(errno.ENOTSUP, "this system starts no process of its own that way")
     nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
     command = [sys.executable, "-m", _MODULE, "--db", _absolute(location)]
     os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request, Response
 
+from memhold.faces.bodies import Once
 from memhold.faces.compat.ams_memories import (
     Namespaces,
     change_record,
@@ -58,7 +59,7 @@ def compat_router(memhold: AsyncStore, *, now: Now = lambda: datetime.now(UTC)) 
     Include it in the application of `rest_app`, whose error handlers answer with problems (`detail` is what the client
     shows). It is left out of the OpenAPI: its contract is that of the client.
     """
-    router = APIRouter(prefix="/v1", include_in_schema=False)
+    router = APIRouter(prefix="/v1", include_in_schema=False, route_class=Once)
     namespaces, turns = Namespaces(), Turns()
     _working(router, memhold, turns, now)
     _putting(router, memhold, namespaces, turns, now)

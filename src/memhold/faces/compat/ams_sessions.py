@@ -18,6 +18,7 @@ from memhold.faces.compat.ams_memories import record_held, store_record
 from memhold.faces.compat.ams_values import (
     COMPAT,
     MessageIn,
+    RecordIn,
     Window,
     WorkingBody,
     client_namespace,
@@ -26,7 +27,9 @@ from memhold.faces.compat.ams_values import (
     record_out,
 )
 from memhold.text.token_estimate import estimate_tokens
+from memhold.values.bounds import MAX_PAGE
 from memhold.values.jsonable import iso, parse_time
+from memhold.values.names import checked_name
 from memhold.values.records import Message, Scope
 from memhold.verbs.scope import AsyncScope
 
@@ -114,13 +117,15 @@ async def put_session(scope: AsyncScope, body: WorkingBody, *, now: datetime) ->
     as it was put.
 
     Raises:
-        InvalidInput: a message that is there has other content now.
+        InvalidInput: a message that is there has other content now, or a memory is said to be another's.
     """
+    for record in body.memories:
+        _owned(record, scope.scope)
     state = await _state(scope, now=now)
     if state.over:
         await delete_session(scope)
         state = _State()
-    said = {one["id"]: (one["role"], one["content"]) for one in map(message_out, await _messages(scope))}
+    said = {one["id"]: (one["role"], one["content"]) for one in map(message_out, await _turns(scope))}
     new = not said and not state.there
     fresh: dict[str, MessageIn] = {}
     for one in body.messages:
@@ -146,6 +151,18 @@ async def put_session(scope: AsyncScope, body: WorkingBody, *, now: datetime) ->
     return new
 
 
+def _owned(record: RecordIn, own: Scope) -> None:
+    """Refuse a memory that names another owner than the working memory that it stands in."""
+    for named, held, what in (
+        (record.user_id, own.user, "user_id"),
+        (record.namespace, client_namespace(own.namespace), "namespace"),
+    ):
+        if named is not None and checked_name(named, what) != held:
+            raise not_mapped(
+                f"memory {record.id!r:.80} has another {what} than the working memory; put it there by itself"
+            )
+
+
 async def delete_session(scope: AsyncScope) -> None:
     """Forget a session: its messages, what was derived from them, what is kept beside. Long-term memories stay."""
     await _keep(scope, _State())
@@ -157,7 +174,11 @@ async def live_sessions(
     scope: AsyncScope, within: Callable[[str], AsyncScope], *, turns: Turns, now: datetime
 ) -> list[str]:
     """The names of the sessions that hold a message, or that the client put, in the order in which they began."""
-    names = [name for name in await scope.sessions() if name]
+    page = await scope.sessions(limit=MAX_PAGE)
+    names = [one.name for one in page.items if one.name]
+    while page.cursor is not None:
+        page = await scope.sessions(limit=MAX_PAGE, cursor=page.cursor)
+        names += [one.name for one in page.items if one.name]
 
     async def live(name: str) -> bool:
         own = within(name)
@@ -174,7 +195,7 @@ async def live_sessions(
 async def session_out(scope: AsyncScope, window: Window, *, turns: Turns, now: datetime) -> dict[str, Any]:
     """A session as the client knows it; one that is not there is empty and `unsaved`."""
     own, state = scope.scope, await _live(scope, turns, now=now)
-    messages = [message_out(message) for message in await _messages(scope)]
+    messages = [message_out(message) for message in await _turns(scope)]
     held = [await record_held(scope, one) for one in state.memories]
     tokens = sum(estimate_tokens(one["content"]) for one in messages) + estimate_tokens(state.context or "")
     used = None if window.tokens is None else min(100.0, round(100 * tokens / window.tokens, 2))
@@ -195,6 +216,11 @@ async def session_out(scope: AsyncScope, window: Window, *, turns: Turns, now: d
         "new_session": not there,
         "unsaved": None if there else True,
     }
+
+
+async def _turns(scope: AsyncScope) -> list[Message]:
+    """What the client knows as messages: not items that other applications keep in a session."""
+    return [message for message in await _messages(scope) if not message.opaque]
 
 
 async def _messages(scope: AsyncScope) -> list[Message]:

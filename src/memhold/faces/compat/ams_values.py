@@ -15,14 +15,13 @@ from memhold.faces.bodies import Items, KnownOnly
 from memhold.values.answers import Hit
 from memhold.values.errors import InvalidInput, InvalidScope, NotFound
 from memhold.values.jsonable import iso
-from memhold.values.names import checked_name
+from memhold.values.names import BELOW, checked_name
 from memhold.values.principal import Principal, acting_for
 from memhold.values.records import Memory, Message, Scope
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = [
-    "BELOW",
     "COMPAT",
     "EVENT_MARK",
     "ID_MARK",
@@ -47,9 +46,6 @@ __all__ = [
 
 COMPAT: Final = "agent-memory-server"
 """The name of this compatibility, as `--compat` takes it."""
-
-BELOW: Final = "//"
-"""What stands between the token's namespace and one that a client names below it; no name of a client's holds it."""
 
 ID_MARK: Final = "ams:id:"
 """The field of metadata that a client's own id is kept as: one a field, since one text may have several."""

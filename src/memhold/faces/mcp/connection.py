@@ -21,6 +21,7 @@ from memhold.faces.mcp.methods import (
 )
 
 if TYPE_CHECKING:
+    from memhold.faces.mcp.progress import Tell
     from memhold.faces.mcp.tools import Caller
     from memhold.values.principal import Principal
 
@@ -53,11 +54,16 @@ def is_request(message: object) -> bool:
 
 
 class Connection:
-    """What one client has agreed with us, and the answer to each of its requests."""
+    """What one client has agreed with us, and the answer to each of its requests; `say` sends it notifications."""
 
     def __init__(
-        self, methods: Methods, principal: Principal, caller: Callable[[str | None], Awaitable[Caller]]
+        self,
+        methods: Methods,
+        principal: Principal,
+        caller: Callable[[str | None], Awaitable[Caller]],
+        say: Callable[[Mapping[str, Any]], None] | None = None,
     ) -> None:
+        self._say = say
         self._principal = principal
         self._caller = caller
         self._instructions = methods.instructions
@@ -106,7 +112,7 @@ class Connection:
         found = self._method(method)
         if self._revision is None:
             raise _invalid()
-        return await found(self._asked(self._revision, self._client), params)
+        return await found(self._asked(self._revision, self._client, params), params)
 
     def _initialized(self, params: Params) -> dict[str, Any]:
         wanted = _text(params, "protocolVersion")
@@ -134,7 +140,7 @@ class Connection:
                 "instructions": self._instructions,
             }
         else:
-            answer = await self._method(method)(self._asked(revision, _named(params)), params)
+            answer = await self._method(method)(self._asked(revision, _named(params), params), params)
         kept = {"ttlMs": 0, "cacheScope": "private"} if method in _CACHED else {}
         return {**kept, "resultType": "complete", **answer, "_meta": {"io.modelcontextprotocol/serverInfo": SERVER}}
 
@@ -144,8 +150,25 @@ class Connection:
             raise MethodError(METHOD_NOT_FOUND, "Method not found", name)
         return found
 
-    def _asked(self, revision: str, client: str | None) -> Asked:
-        return Asked(principal=self._principal, caller=lambda: self._caller(client), revision=revision)
+    def _asked(self, revision: str, client: str | None, params: Params) -> Asked:
+        return Asked(
+            principal=self._principal,
+            caller=lambda: self._caller(client),
+            revision=revision,
+            tell=_teller(_meta(params).get("progressToken"), self._say),
+        )
+
+
+def _teller(token: object, say: Callable[[Mapping[str, Any]], None] | None) -> Tell | None:
+    """What sends progress under the token of a request; None where it has none, or nobody hears it."""
+    if say is None or not isinstance(token, str | int) or isinstance(token, bool):
+        return None
+
+    async def tell(progress: float, message: str) -> None:
+        told = {"progressToken": token, "progress": progress, "message": message}
+        say({"jsonrpc": "2.0", "method": "notifications/progress", "params": told})
+
+    return tell
 
 
 def _named(params: Params) -> str | None:

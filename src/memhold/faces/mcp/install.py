@@ -24,17 +24,22 @@ __all__ = [
     "Installed",
     "Place",
     "changed_json",
+    "drop_copy",
     "install",
     "is_installed",
     "launcher",
     "place_of",
     "remove",
     "snippet",
+    "with_entry",
+    "without_entry",
 ]
 
 NAME = "memhold"
 _TOML_HEADER = re.compile(r"^\s*\[")
 _BARE_KEY = re.compile(r"^[A-Za-z0-9_-]+$")
+_COPY = ".before-memhold"
+"""Behind a file's name: the copy of what stood in it before us."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,10 +223,11 @@ def install(client: str, command: Sequence[str], place: Place) -> Installed:
         before = ""
     except (UnicodeDecodeError, IsADirectoryError) as error:
         raise InvalidInput(f"{path} is no text file ({error}); it was left as it is. Use --print") from None
-    after = (_merged_toml if one.toml else _merged_json)(before, one, one.entry(command), path)
+    after = (_merged_toml if one.toml else _merged_json)(before, client, command, path)
     if after == before:
         return Installed(client=client, path=path, changed=False, backup=None)
-    backup = _write(path, before, after)
+    kept = path.with_name(f"{path.name}{_COPY}").exists()
+    backup = _write(path, before, after, keep=not (kept and is_installed(client, place)))
     return Installed(client=client, path=path, changed=True, backup=backup)
 
 
@@ -252,7 +258,7 @@ def remove(client: str, place: Place) -> bool:
     one = CLIENTS[client]
     path = Path(os.path.realpath(one.path(place)))
     if not one.toml:
-        return changed_json(path, lambda held: _without_entry(held, one.keys))
+        return changed_json(path, lambda held: without_entry(client, held), keep=False)
     before = path.read_text(encoding="utf-8-sig")
     (top,) = one.keys
     after = "".join(_without_table(before.splitlines(keepends=True), top))
@@ -261,21 +267,74 @@ def remove(client: str, place: Place) -> bool:
     wanted = {name: value for name, value in held.items() if name != top} | ({top: servers} if servers else {})
     if left != wanted:
         raise InvalidInput(f"{path} holds {top}.{NAME} in a way that cannot be taken out; it was left as it is")
-    _write(path, before, after.rstrip("\n") + "\n" if after.strip() else "")
+    _write(path, before, after.rstrip("\n") + "\n" if after.strip() else "", keep=False)
     return True
 
 
-def _without_entry(held: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    """The object without our entry, and without the objects that held nothing else."""
-    key, *deeper = (*keys, NAME)
-    if not deeper:
-        return {name: value for name, value in held.items() if name != key}
-    inner = _without_entry(held[key], keys[1:])
-    return {name: (inner if name == key else value) for name, value in held.items() if name != key or inner}
+def drop_copy(path: Path) -> bool:
+    """Remove what stood in a file before us, where the file holds the same again; whether there was such a copy.
+
+    One that differs stays: the file was changed since, or something of it was not brought back.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    path = Path(os.path.realpath(path))
+    copy = path.with_name(f"{path.name}{_COPY}")
+    if not copy.exists() or (_read(copy) or None) != (_read(path) or None):
+        return False
+    copy.unlink()
+    sync_folder(copy.parent)
+    return True
 
 
-def changed_json(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
-    """Change an object in a file of JSON in one step, and keep what stood there beside it; whether it changed.
+def _read(path: Path) -> Any:
+    """What a file of JSON or TOML holds, None where it is not there; a text that is neither is itself."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        return object()  # equal to nothing
+    for reader in (json.loads, tomllib.loads):
+        with suppress(ValueError):
+            return reader(text)
+    return text
+
+
+def with_entry(client: str, held: Mapping[str, Any], command: Sequence[str], path: Path) -> dict[str, Any]:
+    """What a client's file of JSON holds, with our entry put in, or put in the place of the old one.
+
+    Raises:
+        InvalidInput: something else stands where the servers should.
+    """
+    one = CLIENTS[client]
+
+    def put(inner: Any, keys: Sequence[str]) -> dict[str, Any]:
+        if not isinstance(inner, Mapping):
+            raise InvalidInput(f"{path} holds no object at {'.'.join(one.keys)}; it was left as it is. Use --print")
+        if not keys:
+            return {**inner, NAME: one.entry(command)}
+        return {**inner, keys[0]: put(inner.get(keys[0], {}), keys[1:])}
+
+    return put(held, one.keys)
+
+
+def without_entry(client: str, held: Mapping[str, Any]) -> dict[str, Any]:
+    """What a client's file of JSON holds, without our entry, and without the objects that held nothing else."""
+
+    def left(inner: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+        key, *deeper = keys
+        if not isinstance(found := inner.get(key), Mapping):
+            return dict(inner)
+        kept = left(found, deeper) if deeper else {}
+        return {name: (kept if name == key else value) for name, value in inner.items() if name != key or kept}
+
+    return left(held, (*CLIENTS[client].keys, NAME))
+
+
+def changed_json(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]], *, keep: bool = True) -> bool:
+    """Change an object in a file of JSON in one step; whether it changed. What stood there is kept beside it (`keep`).
 
     Raises:
         InvalidInput: the file is no plain JSON object, or `change` refused; it was left as it is.
@@ -295,7 +354,7 @@ def changed_json(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]])
     if after == held:
         return False
     text = json.dumps(after, indent=_indent(before), ensure_ascii=False) + "\n"
-    _write(path, before, text if after else "")
+    _write(path, before, text if after else "", keep=keep)
     return True
 
 
@@ -304,7 +363,7 @@ def _indent(text: str) -> str:
     return found[1] if found else "  "
 
 
-def _merged_json(before: str, client: Client, entry: Mapping[str, Any], path: Path) -> str:
+def _merged_json(before: str, client: str, command: Sequence[str], path: Path) -> str:
     try:
         held = json.loads(before) if before.strip() else {}
     except ValueError as error:
@@ -312,19 +371,14 @@ def _merged_json(before: str, client: Client, entry: Mapping[str, Any], path: Pa
             f"{path} is not plain JSON ({error}); it was left as it is."
             " Where it has comments, add what --print shows by hand"
         ) from None
-    servers = held
-    for key in client.keys:
-        servers = servers.setdefault(key, {}) if isinstance(servers, dict) else None
-    if not isinstance(servers, dict):
-        raise InvalidInput(f"{path} holds no object at {'.'.join(client.keys)}; it was left as it is. Use --print")
-    if servers.get(NAME) == entry:
-        return before
-    servers[NAME] = dict(entry)
-    return json.dumps(held, indent=_indent(before), ensure_ascii=False) + "\n"
+    after = with_entry(client, held, command, path)
+    return before if after == held else json.dumps(after, indent=_indent(before), ensure_ascii=False) + "\n"
 
 
-def _merged_toml(before: str, client: Client, entry: Mapping[str, Any], path: Path) -> str:
+def _merged_toml(before: str, name: str, command: Sequence[str], path: Path) -> str:
     """The text with the table put in, or put in the place of the old one; checked by reading it again."""
+    client = CLIENTS[name]
+    entry = client.entry(command)
     try:
         held = tomllib.loads(before)
     except tomllib.TOMLDecodeError as error:
@@ -372,9 +426,10 @@ def _toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _write(path: Path, before: str, after: str) -> Path | None:
-    """Replace the file in one step, with its mode, and keep what stood there; None where nothing stood.
+def _write(path: Path, before: str, after: str, *, keep: bool) -> Path | None:
+    """Replace the file in one step, with its mode, and say where what stood there is kept; None where nothing is.
 
+    Without `keep` what stood there holds our part: the copy of what was there before us stays as it is.
     Of a file in which nothing is left there is none.
     """
     make_folder(path.parent)
@@ -382,10 +437,11 @@ def _write(path: Path, before: str, after: str) -> Path | None:
     mode = 0o600
     if path.exists():
         mode = path.stat().st_mode & 0o777
-        backup = path.with_name(f"{path.name}.before-memhold")
-        if not backup.exists() or before:
+        backup = path.with_name(f"{path.name}{_COPY}")
+        if keep and (not backup.exists() or before):
             shutil.copy2(path, backup)
             sync_folder(path.parent)
+        backup = backup if backup.exists() else None
     if not after:
         path.unlink(missing_ok=True)
         sync_folder(path.parent)

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from memhold._version import __version__
 from memhold.faces.mcp.prompts import INSTRUCTIONS, PROMPTS, use_memory
 from memhold.faces.mcp.resources import HISTORY, ITEM, PROFILE, RESOURCES, read_resource
-from memhold.values.errors import MemholdError, NotFound, WrongKind
+from memhold.values.errors import InvalidScope, MemholdError, NotFound, WrongKind
+from memhold.values.names import checked_name
 
 if TYPE_CHECKING:
     from memhold.faces.mcp.listing import Listing
+    from memhold.faces.mcp.progress import Tell
     from memhold.faces.mcp.tools import Caller, ToolSpec
     from memhold.values.principal import Principal, Right
 
@@ -63,11 +65,15 @@ class MethodError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Of one request: for whom it is, how the open store is reached, and which revision is spoken."""
+    """Of one request: for whom it is, how the open store is reached, and which revision is spoken.
+
+    `tell` sends progress, where the client asked for it.
+    """
 
     principal: Principal
     caller: Callable[[], Awaitable[Caller]]
     revision: str
+    tell: Tell | None = None
 
     def may(self, right: Right) -> bool:
         """Whether the principal has a right."""
@@ -107,17 +113,21 @@ class Methods:
     async def call_tool(self, asked: Asked, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """`tools/call`: one text; what cannot be done is an answer too, and says what to do.
 
+        Where it is cancelled, what it does ends too; a write that has begun may still be done.
+
         Raises:
             MethodError: there is no such tool.
         """
         if name not in self._listing:
             raise MethodError(INVALID_PARAMS, f"Unknown tool: {name:.80}; known are {', '.join(self._listing)}")
         from memhold.faces.mcp.calls import run_tool  # late: it loads much of Memhold
+        from memhold.faces.mcp.progress import told_while
         from memhold.faces.mcp.tools import Refused
 
         spec = self._specs()[name]
         try:
-            text = await run_tool(spec, arguments, asked.caller)
+            work = run_tool(spec, arguments, asked.caller)
+            text = await (work if asked.tell is None else told_while(work, asked.tell, name))
         except Refused as refused:
             return _said(str(refused), failed=True)
         except Exception:  # noqa: BLE001 - the edge: a model gets an answer, the log gets the place
@@ -195,9 +205,21 @@ class Methods:
             raise MethodError(INVALID_PARAMS, f"Unknown prompt: {name:.80}; known are {', '.join(PROMPTS)}")
         if unknown := arguments.keys() - spec.arguments.keys():
             raise MethodError(INVALID_PARAMS, f"{spec.name} has no argument {min(unknown):.80}")
-        text = use_memory(arguments.get("session")) if spec.name == "use_memory" else await _what_you_know(asked)
+        text = _how_to_use(arguments.get("session")) if spec.name == "use_memory" else await _what_you_know(asked)
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return {"description": spec.description, "messages": [message]}
+
+
+def _how_to_use(session: str | None) -> str:
+    """The prompt; the session's name is one line of it and no more.
+
+    Raises:
+        MethodError: it is no name.
+    """
+    try:
+        return use_memory(None if session is None else checked_name(session, "session"))
+    except InvalidScope as error:
+        raise MethodError(INVALID_PARAMS, str(error)) from None
 
 
 def _said(text: str, *, failed: bool) -> dict[str, Any]:

@@ -35,7 +35,17 @@ class Whose:
 
     def asked(self, ctx: Context) -> Asked:
         """What the methods need to know of a request."""
-        return Asked(principal=self.principal(ctx), caller=lambda: self.caller(ctx), revision=str(ctx.protocol_version))
+        wanted = bool(ctx.meta) and ctx.meta.get("progress_token") is not None
+
+        async def tell(progress: float, message: str) -> None:
+            await ctx.session.report_progress(progress, message=message)
+
+        return Asked(
+            principal=self.principal(ctx),
+            caller=lambda: self.caller(ctx),
+            revision=str(ctx.protocol_version),
+            tell=tell if wanted else None,
+        )
 
 
 def client_of(ctx: Context) -> str | None:
@@ -93,7 +103,6 @@ def build_server(whose: Whose, tools: Mapping[str, ToolSpec] = TOOLS) -> Server[
         title=SERVER["title"],
         description=SERVER["description"],
         instructions=INSTRUCTIONS,
-        get_tool_input_schema=lambda name: listing[name]["tool"]["inputSchema"] if name in listing else None,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
@@ -102,4 +111,6 @@ def build_server(whose: Whose, tools: Mapping[str, ToolSpec] = TOOLS) -> Server[
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
+    # No argument: mcp 2.1 has none of that name, and looks a schema up in the listing.
+    server.get_tool_input_schema = lambda name: listing[name]["tool"]["inputSchema"] if name in listing else None
     return server

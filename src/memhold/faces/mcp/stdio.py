@@ -199,21 +199,29 @@ async def serve_stdio(
         with suppress(NotImplementedError, RuntimeError):
             loop.add_signal_handler(number, stop)
     taking_in = loop.create_task(_keep_taking_in(opening)) if "write" in principal.rights else None
+    wire = _Wire()
     try:
         await _Serving(
-            Connection(_methods(project, documents=documents), principal, caller),
-            _Wire(),
+            Connection(_methods(project, documents=documents), principal, caller, wire.say),
+            wire,
             opening,
             opens=bool(principal.rights),
         ).run()
     finally:
         if taking_in is not None:
             taking_in.cancel()
-        await opening.close()
+        if not await opening.close():
+            # The client waits for the end of this process, and nothing was written: no thread is waited for.
+            _leave()
 
 
 async def _end(opening: OpenedBehind) -> None:
     """Close the store in order, then leave: a thread still waits for standard input, and cannot be called back."""
     await opening.close()
+    _leave()
+
+
+def _leave() -> None:
+    sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

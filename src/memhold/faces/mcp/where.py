@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from memhold.recall.several import in_turn
 from memhold.values.answers import Recall
 from memhold.values.errors import InvalidInput, NotFound
 
@@ -110,19 +111,14 @@ async def _contexts(
 
 
 def fused(found: list[tuple[Where, Recall]], limit: int) -> list[tuple[Where, Recall]]:
-    """The answers cut to one limit: the best of each in turn, by rank, since scores of two memories do not compare.
+    """The answers cut to one limit, as a recall of several scopes is; each stays apart, in a fence of its own.
 
     One of which nothing is left is not told: "nothing matches" would be false of it.
     """
-    left = limit
-    kept = dict.fromkeys((place for place, _ in found), 0)
-    for rank in range(max((len(answer.hits) for _, answer in found), default=0)):
-        for place, answer in found:
-            if left and rank < len(answer.hits):
-                kept[place] += 1
-                left -= 1
-    return [
-        (place, replace(answer, hits=answer.hits[: kept[place]], cursor=None))
+    order = in_turn([answer.hits for _, answer in found], [answer.total for _, answer in found])
+    shown = {hit.id for hit in order[:limit]}
+    cut = [
+        (place, replace(answer, hits=tuple(hit for hit in answer.hits if hit.id in shown), cursor=None), answer.hits)
         for place, answer in found
-        if kept[place] or not answer.hits
     ]
+    return [(place, left) for place, left, hits in cut if left.hits or not hits]

@@ -38,7 +38,7 @@ class EventLoopThread:
             ForkedProcess: the thread stayed behind in the parent process.
             WrongLoop: this is the portal's own thread, which cannot wait for itself.
         """
-        future = self._submit(call)
+        future = self.submit(call)
         try:
             return future.result()
         except CancelledError:
@@ -47,7 +47,8 @@ class EventLoopThread:
             future.cancel()
             raise
 
-    def _submit(self, call: Coroutine[Any, Any, T]) -> Future[T]:
+    def submit(self, call: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin a coroutine there, and do not wait for it; raises as `run` does where it cannot begin."""
         if self.forked:
             call.close()
             raise ForkedProcess("this store was opened before a fork; open it again in the child process")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenedBehind"]
 
+_CLOSING_SECONDS = 1.0
+"""How long an opening that is under way is waited for at the end."""
 logger = logging.getLogger(__name__)
 
 
@@ -77,12 +79,23 @@ class OpenedBehind:
             return await take_in(await self.store(), self.location)
         return 0
 
-    async def close(self) -> None:
-        """Take in what is left, and close the store in order."""
-        if self._task is not None:
+    async def close(self) -> bool:
+        """Take in what is left, and close the store in order; one that could not be opened is not tried again.
+
+        False where the opening is still under way (another process holds the store, say): it is left to itself, and a
+        thread is at it for some seconds more.
+        """
+        if self._task is None:
+            return True
+        await asyncio.wait([self._task], timeout=_CLOSING_SECONDS)
+        if not self._task.done():
+            self._task.cancel()
+            return False
+        if not self._task.cancelled() and self._task.exception() is None:
             await self.take_in()
             with suppress(Exception):
-                await (await self._task).close()
+                await self._task.result().close()
+        return True
 
 
 def _told(task: asyncio.Task[AsyncStore]) -> None:

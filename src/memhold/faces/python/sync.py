@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         State,
         Tier,
     )
+    from memhold.values.sessions import SessionOrder, SessionPage
     from memhold.verbs.documents import AsyncDocuments
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
     from memhold.verbs.scope import AsyncScope
@@ -96,7 +97,7 @@ class SyncDocuments:
             metadata: JSON of the caller's; `list` and `search` can ask for it.
             expires_at: When it stands there no longer.
             index: Whether words and meaning may find it; of a very long content samples are indexed.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             RevisionConflict: the path is not at that revision; `actual` says at which it is (0: nothing stands there).
@@ -216,7 +217,7 @@ class SyncDocuments:
             to: Where it is to stand; nothing may stand there.
             below: With everything that stands below it, up to 1,000 documents.
             if_rev: Only if it is at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound: nothing stands there.
@@ -245,7 +246,7 @@ class SyncDocuments:
             hard: Erase for good, as `forget` does, also what was hidden before.
             if_rev: Only if it is at this revision.
             wait: How many seconds a hard delete waits for a reader that holds the bytes.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound: nothing stands there; a hard delete also takes what only stood there.
@@ -286,8 +287,9 @@ class SyncScope:
 
         Args:
             messages: One message or a list of them, in the OpenAI chat or the Anthropic shape. Beside its own fields a
-                message may carry `event_time`, `metadata` and `embed` (false: found by words, never by meaning).
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+                message may carry `event_time`, `metadata` and `embed` (false: found by words, never by meaning). What
+                has a `type` and no `role` is an item: kept whole, as it is, in its place, and read by nobody.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             InvalidMessage, TooLarge, NaiveTime: a message cannot be taken; `index` says which, and nothing was stored.
@@ -333,7 +335,7 @@ class SyncScope:
             topics: Topics to filter by later.
             entities: People, places and things it names.
             metadata: JSON of the caller's; a recall can ask for it.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance, an
@@ -369,7 +371,7 @@ class SyncScope:
             memory_id: The fact or note that was never true (mem_…).
             value: The right value of the fact, or text of the note.
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such fact or note in this scope.
@@ -383,7 +385,7 @@ class SyncScope:
         Args:
             memory_id: The memory (mem_…).
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such memory in this scope.
@@ -397,7 +399,7 @@ class SyncScope:
         Args:
             memory_id: The memory (mem_…).
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such memory in this scope.
@@ -414,7 +416,7 @@ class SyncScope:
         Args:
             memory_id: The memory (mem_…).
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             ScopeDenied: the scope's actor is no person.
@@ -433,7 +435,7 @@ class SyncScope:
         Args:
             memory_id: The memory (mem_…).
             rev: Only if it is still at this revision.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             ScopeDenied: the scope's actor is no person.
@@ -448,6 +450,7 @@ class SyncScope:
         item_id: str | None = None,
         *,
         session: str | None = None,
+        session_prefix: str | None = None,
         kinds: Sequence[Kind] | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
@@ -473,12 +476,13 @@ class SyncScope:
         Args:
             item_id: A memory (mem_…) or message (msg_…) to forget.
             session: Forget this whole conversation.
+            session_prefix: Forget all conversations whose names begin so.
             kinds: Memories of these kinds.
             topics: Memories with all of these topics.
             entities: Memories with all of these entities.
             before: Of before this time.
             after: Of after this time.
-            everything: All that is known of this user.
+            everything: All that is known of this user, in namespaces below too.
             origin: What was said by these: "user", "agent", "tool", "import", "rules" or "model".
             actor: Of this name: a client's, an application's, a model's, a format's.
             written_since: What was written at this time or later, whatever time it tells of.
@@ -488,7 +492,7 @@ class SyncScope:
                 learnt from them again.
             dry_run: Only list what would go.
             wait: How many seconds to wait for a reader that holds the bytes.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such message or memory in this scope.
@@ -499,6 +503,7 @@ class SyncScope:
             self._core.forget(
                 item_id,
                 session=session,
+                session_prefix=session_prefix,
                 kinds=kinds,
                 topics=topics,
                 entities=entities,
@@ -544,7 +549,7 @@ class SyncScope:
             cascade: Undo first what stands on it.
             redo: What a model made of a window is due to be made again; otherwise the window stays as raw text.
             dry_run: Only tell: the receipt has the ids that would change, and the changes that would be undone.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             UndoConflict: later changes stand on it (`blocking`), it is undone already, or it is an add. Nothing
@@ -587,6 +592,7 @@ class SyncScope:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
+        browse: bool = False,
         signals: Sequence[str] | None = None,
         neighbours: int = 0,
         messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
@@ -594,13 +600,14 @@ class SyncScope:
         expect: str | None = None,
         snapshot: str | None = None,
         cursor: str | None = None,
+        also: Sequence[Mapping[str, Any]] = (),
     ) -> Recall:
         """Find messages and current memories; an empty question lists the newest.
 
-        Looks across all sessions of the scope's user. Filters only narrow. The answer's `degraded` names what could not
-        be asked. A question is evidence for the facts it returned, counted behind the answer, once a turn. For the next
-        page pass the answer's cursor with the same question: what is found all along is shown exactly once, whatever
-        is written, hidden or forgotten in between.
+        Looks across all sessions of the scope's user, and of the scopes that `also` names. Filters only narrow. The
+        answer's `degraded` names what could not be asked. A question is evidence for the facts it returned, counted
+        behind the answer, once a turn. For the next page pass the answer's cursor with the same question: what is found
+        all along is shown exactly once, whatever is written, hidden or forgotten in between.
 
         Args:
             query: What to look for, in plain words; empty for the newest.
@@ -619,6 +626,7 @@ class SyncScope:
             as_of: Answer with what held at this time.
             known_at: Answer with what was known at this time.
             include_superseded: Past values too, marked by their state.
+            browse: Somebody only looks: the question is evidence of nothing, and no use of what it finds.
             signals: Ask only these signals, such as "words"; left out: all that are there.
             neighbours: So many turns before and after each message.
             messages: The conversation that the question is part of: its last turns say what "it" and "he" are. It is
@@ -628,9 +636,14 @@ class SyncScope:
                 stands, or which signal, filter, state or replacement kept it out, and at which rank it would stand.
             snapshot: The first page's `snapshot`, which keeps later writes out; with `offset`.
             cursor: The `cursor` of the page before, all else being the same.
+            also: Further scopes to look into, at most eight, each an object with `namespace`, `user` or `agent`; what
+                it leaves out is as here. Each is ranked alone and the best come in turn; each hit says its `scope`.
+                Nothing is written there. Pages go by offset, and `expect` and `explain` are of one scope.
 
         Raises:
             InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is, or the cursor is not its own.
+            InvalidScope: `also` has a name that cannot be used.
+            ScopeDenied: a token may not read a scope that `also` names.
         """
         return self._loop.run(
             self._core.recall(
@@ -650,6 +663,7 @@ class SyncScope:
                 as_of=as_of,
                 known_at=known_at,
                 include_superseded=include_superseded,
+                browse=browse,
                 signals=signals,
                 neighbours=neighbours,
                 messages=messages,
@@ -657,6 +671,7 @@ class SyncScope:
                 expect=expect,
                 snapshot=snapshot,
                 cursor=cursor,
+                also=also,
             )
         )
 
@@ -672,6 +687,7 @@ class SyncScope:
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
         model: str | None = None,
+        also: Sequence[Mapping[str, Any]] = (),
     ) -> Context:
         """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
 
@@ -692,9 +708,14 @@ class SyncScope:
             crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; left out: the setting.
             model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
                 family that is not known, one meant to be over any. Left out: the setting `context_model`.
+            also: Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of
+                the budget, and what this one leaves; each stands in fences of its own. What another user said is data
+                there: none of it instructs.
 
         Raises:
             InvalidInput: the budget, the reserve, the strategy or the shape cannot be used.
+            InvalidScope: `also` has a name that cannot be used.
+            ScopeDenied: a token may not read a scope that `also` names.
             InvalidMessage: one of the messages is of neither shape; `index` says which.
             TooLarge: the budget cannot hold even the instructions, the corrections and a shortened newest message.
         """
@@ -709,6 +730,7 @@ class SyncScope:
                 tail=tail,
                 crossover_turn_threshold=crossover_turn_threshold,
                 model=model,
+                also=also,
             )
         )
 
@@ -732,6 +754,7 @@ class SyncScope:
         session: str | None = None,
         origin: Origin | None = None,
         actor: str | None = None,
+        subject: str | None = None,
         written_since: datetime | None = None,
         written_until: datetime | None = None,
         unconfirmed_since: datetime | None = None,
@@ -746,6 +769,7 @@ class SyncScope:
             session: Only memories of this session.
             origin: Only what was said by these: "user", "agent", "tool", "import", "rules" or "model".
             actor: Only of this name: a client's, an application's, a model's, a format's.
+            subject: Only facts about this: "user", or whom or what else they are told of.
             written_since: Only what was written at this time or later, whatever time it tells of.
             written_until: Only what was written before this time.
             unconfirmed_since: Only what no person confirmed at this time or later; what the user told counts as
@@ -763,6 +787,7 @@ class SyncScope:
                 session=session,
                 origin=origin,
                 actor=actor,
+                subject=subject,
                 written_since=written_since,
                 written_until=written_until,
                 unconfirmed_since=unconfirmed_since,
@@ -771,17 +796,37 @@ class SyncScope:
             )
         )
 
-    def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
+    def last_recalled(self, ids: Sequence[str]) -> Mapping[str, datetime]:
+        """When each of these memories was last asked for and returned.
+
+        It is recorded of facts of the mid tier alone, whose use decides whether they stay; looking (`browse`) is none.
+        Memories that nothing is recorded of, and ids of nothing in this scope, are left out.
+
+        Args:
+            ids: At most 1,000 memories.
+
+        Raises:
+            InvalidInput: more ids.
+        """
+        return self._loop.run(self._core.last_recalled(ids))
+
+    def messages(
+        self, *, after: int = 0, before: int | None = None, newest: bool = False, limit: int = 1000
+    ) -> tuple[Message, ...]:
         """Messages of the scope's session (the unnamed one where none is given), oldest first.
+
+        Items that came without a role are among them, in their place, with the role "" and as they came in `body`.
 
         Args:
             after: The `seq` to begin behind.
+            before: The `seq` to end in front of; left out: the end.
+            newest: The last `limit` of them instead of the first.
             limit: Most messages.
 
         Raises:
             InvalidInput: a limit outside 1 to 10,000.
         """
-        return self._loop.run(self._core.messages(after=after, limit=limit))
+        return self._loop.run(self._core.messages(after=after, before=before, newest=newest, limit=limit))
 
     def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100000) -> str:
         """Part of a message's text, from a character on: how a huge one is read whole, piece by piece.
@@ -871,9 +916,40 @@ class SyncScope:
             )
         )
 
-    def sessions(self) -> tuple[str, ...]:
-        """The names of the sessions of the scope's user, in the order in which they began; the unnamed one is ""."""
-        return self._loop.run(self._core.sessions())
+    def sessions(
+        self, prefix: str = "", *, order: SessionOrder = "began", limit: int = 100, cursor: str | None = None
+    ) -> SessionPage:
+        """A page of the sessions of the scope's user: how many messages each holds, and when; the unnamed one is "".
+
+        Args:
+            prefix: Only sessions whose name begins so.
+            order: "began" (as they began), "newest" or "oldest" (by the last message), or "name".
+            limit: Most sessions of the page.
+            cursor: The `cursor` of the page before, all else being the same.
+
+        Raises:
+            InvalidInput: there is no such order, a limit out of range, or a cursor of another listing.
+        """
+        return self._loop.run(self._core.sessions(prefix, order=order, limit=limit, cursor=cursor))
+
+    def copy_session(self, to: str, *, until: int | None = None, idempotency_key: str | None = None) -> Receipt:
+        """Copy the scope's session into a new one, with its window and metadata; both go on apart.
+
+        The receipt's ids are those of the copies, in their order. A copy shows its original, which alone is found by
+        questions and learnt from: what is forgotten or hidden of the original is so of its copies.
+
+        Args:
+            to: The name of the session to make.
+            until: Up to this `seq`; left out: all of it.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound: the scope's session holds nothing up to there.
+            Conflict: the other session holds messages, or held some.
+            TooLarge: more than 10,000 messages would be copied.
+            InvalidScope: no session can have that name.
+        """
+        return self._loop.run(self._core.copy_session(to, until=until, idempotency_key=idempotency_key))
 
     def session_metadata(self) -> Mapping[str, Any]:
         """What the application keeps beside the scope's session; empty where that is nothing."""
@@ -914,7 +990,7 @@ class SyncScope:
             suspicion_id: The suspicion (sus_…).
             verdict: Of two keys, "same" makes their facts one timeline, "different" keeps them apart for good. Of a
                 contradiction, "same" takes the statement as the user's own word, "different" leaves what the user told.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound: no such suspicion in this scope.
@@ -942,6 +1018,8 @@ class SyncScope:
     def residue(self, text: str) -> Residue:
         """Where a text's bytes still stand in the files of the store and of its mirror: proof that forgetting is real.
 
+        On PostgreSQL, whose files are the server's, it looks through every value of every table, whatever its scope.
+
         Args:
             text: What to look for; 4 characters or more.
 
@@ -957,7 +1035,7 @@ class SyncScope:
         becomes raw memories at once; their ids are in the receipt. Ending an empty window does nothing.
 
         Args:
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
         """
         return self._loop.run(self._core.end_session(idempotency_key=idempotency_key))
 
@@ -1004,7 +1082,7 @@ class SyncScope:
             unused_for: Those that no recall returned for this long (over HTTP: in seconds).
             most: Keep this many of each kind, the newest.
             dry_run: Only list; false hides.
-            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             InvalidInput: no rule, or one that cannot be meant.
@@ -1031,15 +1109,18 @@ class SyncScope:
         on_error: Literal["stop", "skip"] = "stop",
         live: bool = False,
         batch: int = 128,
+        dry_run: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
-        """Bring a file of messages into this scope, in bounded memory.
+        """Bring a file of messages or memories into this scope, in bounded memory.
 
-        Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
-        was, and what was forgotten stays so. Writes of others go first.
+        Every message and memory has a key that is kept for ever: a second import adds nothing, an interrupted one
+        resumes where it was, and what was forgotten stays so. Writes of others go first. Secrets in transcripts of
+        coding agents are replaced whatever the settings say.
 
         Args:
-            path: The file.
+            path: The file, or a folder whose files are all read; or a session of opencode, by its database and its id:
+                `opencode.db/ses_…`.
             format: Its format; left out, it is found out from its content.
             zone: The zone of times that name none.
             session_prefix: Stands before the name of each session of the file.
@@ -1047,6 +1128,7 @@ class SyncScope:
             live: The file is a conversation that this application takes down as it goes on: each line counts as said by
                 its role, as with `add`, and not as imported; secrets in it are replaced whatever the settings say.
             batch: Most messages of one transaction.
+            dry_run: Only tell: the report says what is in the file and what would be left out; nothing is written.
             progress: Called with how much is done; on another thread by the sync face.
 
         Raises:
@@ -1062,19 +1144,23 @@ class SyncScope:
                 on_error=on_error,
                 live=live,
                 batch=batch,
+                dry_run=dry_run,
                 progress=progress,
             )
         )
 
     def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
-        """Write what this scope holds at one moment, beside readers and writers.
+        """Write what this scope holds at one moment, beside readers and writers, and what stands below it.
 
-        Files have mode 0600 and appear whole.
+        Files have mode 0600 and appear whole. Each namespace below (`acme//shop` below `acme`) has its own moment; of
+        a session nothing below is written.
 
         Args:
             path: The file or folder to write.
             format: "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file`
-                reads back; "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people.
+                reads back; "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people; "mem0" is one file with
+                the memories that hold now, as mem0's `get_all` gives them, "mcp-memory" one with them as the graph of
+                the MCP reference memory server. `left_out` counts what these two have no place for.
 
         Raises:
             InvalidInput: the store itself stands there.
@@ -1202,19 +1288,22 @@ class SyncAdmin:
         """The verbs for the tokens that a server lets in."""
         return SyncTokens(self._core.tokens, self._loop)
 
-    def usage(self) -> tuple[Usage, ...]:
-        """What each namespace holds, by name: counts and bytes.
+    def usage(self, *, days: int | None = None) -> tuple[Usage, ...]:
+        """What each namespace holds, by name: counts and bytes. Reads every row of the store.
+
+        Args:
+            days: How it grew on the last so many days too (today counts), up to 3,660.
 
         Raises:
             InvalidInput: the store is in memory.
         """
-        return self._loop.run(self._core.usage())
+        return self._loop.run(self._core.usage(days=days))
 
     def users(self, *, namespace: str = "default", after: str | None = None, limit: int = 1000) -> tuple[str, ...]:
         """Whose memory a namespace holds or held, by name; what is of no user is not listed.
 
         Args:
-            namespace: Of this one.
+            namespace: Of this one, and of those below it (`acme//shop` is below `acme`).
             after: Begin behind this name: the last of the page before.
             limit: At most so many, up to 10,000.
 
@@ -1251,7 +1340,7 @@ class SyncAdmin:
         return self._loop.run(self._core.backup(target, progress=progress))
 
     def doctor(
-        self, *, repair: Literal["clock"] | None = None, progress: Callable[[int, int], None] | None = None
+        self, *, repair: Literal["clock", "rows"] | None = None, progress: Callable[[int, int], None] | None = None
     ) -> tuple[Finding, ...]:
         """Look at everything: files, pages, keys, orphans, ledger, clock, then each scope's words index and due work.
 
@@ -1259,7 +1348,9 @@ class SyncAdmin:
 
         Args:
             repair: `clock` dates as of now what a clock that was ahead dated later, and makes due now what it put off.
-                Only where this machine's clock is right.
+                Only where this machine's clock is right. `rows` builds the file's indexes anew where they do not agree
+                with its rows, and erases every message and current memory that is damaged: what was derived from one
+                stays.
             progress: Called with scopes looked at and scopes in all.
 
         Raises:
@@ -1278,7 +1369,7 @@ class SyncAdmin:
         index or by the new one.
 
         Args:
-            namespace: Only in the scopes of this one.
+            namespace: Only in the scopes of this one, and of those below it.
             progress: Called with scopes done and scopes in all.
         """
         return self._loop.run(self._core.reindex(namespace=namespace, progress=progress))
@@ -1351,7 +1442,7 @@ class SyncStore:
 
         Args:
             timeout: How many seconds to work at most.
-            namespace: Only in the scopes of this one.
+            namespace: Only in the scopes of this one, and of those below it.
         """
         return self._loop.run(self._core.settle(timeout, namespace=namespace))
 

@@ -6,14 +6,16 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
-from datetime import tzinfo
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from memhold.faces.remote.transport import Call, Sends
-from memhold.faces.remote.wire import UPLOAD, zone_name
+from memhold.faces.remote.wire import LEFT_OUT, UPLOAD, zone_name
 from memhold.ports.durable_files import make_folder
 from memhold.ports.maintenance import given_path
+from memhold.transfer.source import Source
+from memhold.transfer.sqlite_files import is_sqlite
 from memhold.values.errors import InvalidInput, StoreReadOnly, UnreadableImport
 from memhold.values.jsonable import from_jsonable
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report, replacing
@@ -38,15 +40,17 @@ async def upload(
         UnreadableImport: the file cannot be read, here or there.
     """
     file = given_path(path)
+    source = Source(path=file, zone=zone, now=datetime.now(UTC))
+    await asyncio.to_thread(_check_sendable, source)
     try:
-        size = (await asyncio.to_thread(file.stat)).st_size
+        size = await asyncio.to_thread(lambda: source.size)
     except OSError as error:
         raise UnreadableImport(f"{file}: {error.strerror}", path=str(file), line=None) from None
 
     async def pieces() -> AsyncIterator[bytes]:
         sent = 0
-        with await asyncio.to_thread(file.open, "rb") as source:
-            while piece := await asyncio.to_thread(source.read, _PIECE):
+        with await asyncio.to_thread(source.open_bytes) as held:
+            while piece := await asyncio.to_thread(held.read, _PIECE):
                 yield piece
                 sent += len(piece)
                 if progress is not None:
@@ -61,6 +65,15 @@ async def upload(
         raise UnreadableImport(said, **{**error.values, "path": str(file)}) from None
 
 
+def _check_sendable(source: Source) -> None:
+    """Refuse what one body cannot carry: a folder, and a SQLite file of which a part still stands beside it."""
+    if source.path.is_dir():
+        raise source.unreadable(None, "it is a folder; a server takes one file at a time: import its files one by one")
+    wal = source.path.with_name(f"{source.path.name}-wal")
+    if wal.is_file() and wal.stat().st_size and is_sqlite(source):
+        raise source.unreadable(None, f"a part of it still stands in {wal.name}; end the program that has it open")
+
+
 async def download(
     transport: Sends, path: str | Path, session: Mapping[str, Any], *, format_name: ExportFormat
 ) -> Exported:
@@ -70,8 +83,8 @@ async def download(
         InvalidInput: there is no such format.
         StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
     """
-    if format_name not in {"jsonl", "markdown"}:
-        raise InvalidInput(f"format is {format_name!r:.40}; it must be 'jsonl' or 'markdown'")
+    if format_name not in get_args(ExportFormat):
+        raise InvalidInput(f"format is {format_name!r:.40}; it must be one of {', '.join(get_args(ExportFormat))}")
     target = given_path(path)
     call = Call(method="GET", path="/v1/export", query={**session, "format": format_name}, again=True, timeout=_SECONDS)
     if format_name == "markdown":
@@ -83,7 +96,8 @@ async def download(
             out = await asyncio.to_thread(stack.enter_context, replacing(target))
             async for piece in pieces:
                 await asyncio.to_thread(out.write, piece)
-        return Exported(files=(str(target),), counts=json.loads(headers["memhold-counts"]))
+        left_out = json.loads(headers.get(LEFT_OUT, "{}"))
+        return Exported(files=(str(target),), counts=json.loads(headers["memhold-counts"]), left_out=left_out)
 
 
 def _write_pages(folder: Path, texts: Mapping[str, str]) -> tuple[str, ...]:

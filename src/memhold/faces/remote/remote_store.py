@@ -155,9 +155,11 @@ class RemoteAdmin:
     async def _ask(self, method: str, path: str) -> Any:
         return (await self._transport.send(Call(method=method, path=path, again=True, timeout=600.0))).data
 
-    async def usage(self) -> tuple[Usage, ...]:
-        """See `AsyncAdmin.usage`; of the token's namespace alone."""
-        return tuple(from_jsonable(Usage, one) for one in await self._ask("GET", "/v1/admin/usage"))
+    async def usage(self, *, days: int | None = None) -> tuple[Usage, ...]:
+        """See `AsyncAdmin.usage`; of the token's namespace and those below it alone."""
+        query = {} if days is None else {"days": days}
+        call = Call(method="GET", path="/v1/admin/usage", query=query, again=True, timeout=600.0)
+        return tuple(from_jsonable(Usage, one) for one in (await self._transport.send(call)).data)
 
     async def users(
         self, *, namespace: str = "default", after: str | None = None, limit: int = 1000
@@ -173,7 +175,7 @@ class RemoteAdmin:
         return tuple((await self._transport.send(call)).data)
 
     async def doctor(
-        self, *, repair: Literal["clock"] | None = None, progress: Progress | None = None
+        self, *, repair: Literal["clock", "rows"] | None = None, progress: Progress | None = None
     ) -> tuple[Finding, ...]:
         """See `AsyncAdmin.doctor`; what it finds in other namespaces stays there. Without progress.
 
@@ -181,7 +183,7 @@ class RemoteAdmin:
             InvalidInput: it is to repair something: that concerns every namespace.
         """
         if repair is not None:
-            raise InvalidInput("a store is repaired on its own machine; run 'memhold doctor --repair clock' there")
+            raise InvalidInput(f"a store is repaired on its own machine; run 'memhold doctor --repair {repair}' there")
         found = await self._ask("GET", "/v1/admin/doctor")
         if progress is not None:
             progress(1, 1)

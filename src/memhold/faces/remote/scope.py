@@ -112,16 +112,21 @@ class RemoteScope:
             return from_jsonable(Message, await self._ask(f"/v1/messages/{item}"))
         return from_jsonable(Memory, await self._ask(f"/v1/memories/{item}"))
 
-    async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
+    async def messages(
+        self, *, after: int = 0, before: int | None = None, newest: bool = False, limit: int = 1000
+    ) -> tuple[Message, ...]:
         """See `AsyncScope.messages`; a long stretch comes in several calls."""
         found: list[Message] = []
+        query: dict[str, Any] = {**self._session, "after": after}
+        query |= {} if before is None else {"before": before}
+        query |= {"newest": "true"} if newest else {}
         while True:
-            query = {**self._session, "after": after, "limit": limit - len(found)}
-            page = await self._ask("/v1/messages", query)
-            found += [from_jsonable(Message, one) for one in page["items"]]
+            page = await self._ask("/v1/messages", {**query, "limit": limit - len(found)})
+            items = [from_jsonable(Message, one) for one in page["items"]]
+            found = [*items, *found] if newest else [*found, *items]
             if page["cursor"] is None or len(found) >= limit:
                 return tuple(found)
-            after = page["cursor"]
+            query["before" if newest else "after"] = page["cursor"]
 
     async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
         """See `AsyncScope.read_message`."""
@@ -149,13 +154,14 @@ class RemoteScope:
         on_error: Literal["stop", "skip"] = "stop",
         live: bool = False,
         batch: int = 128,
+        dry_run: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """See `AsyncScope.import_file`; `progress` tells how much was sent."""
         from memhold.faces.remote.files import upload
 
         query = {"format": format, "session_prefix": session_prefix, "on_error": on_error, "batch": batch}
-        query |= {"live": "true"} if live else {}
+        query |= {name: "true" for name, given in (("live", live), ("dry_run", dry_run)) if given}
         return await upload(self._transport, path, query, zone=zone, progress=progress)
 
     async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:

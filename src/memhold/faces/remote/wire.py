@@ -16,6 +16,7 @@ __all__ = [
     "ACTOR",
     "EXCHANGE",
     "FORM",
+    "LEFT_OUT",
     "MAX_BODY",
     "PREFIX",
     "UPLOAD",
@@ -33,6 +34,9 @@ PREFIX = "urn:memhold:problem:"
 
 ACTOR = "memhold-actor"
 """The header that says in whose name a request writes, as far as its token allows."""
+
+LEFT_OUT = "memhold-left-out"
+"""The header that says how much there is of what an export has no place for."""
 
 UPLOAD = "the upload"
 """What a server calls the file that it was sent."""

@@ -6,21 +6,27 @@ takes namespace, user, agent and rights from nowhere else.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse
 from starlette.routing import Match
 
 from memhold._version import __version__
-from memhold.faces.problems import PREFIX, Problem, problem_of, send_problem
+from memhold.faces.bodies import Once
+from memhold.faces.last_resort import LastResort
+from memhold.faces.problems import Problem, problem_of
 from memhold.faces.rest.changes import Streams, changes_routes
 from memhold.faces.rest.data import data_routes
+from memhold.faces.rest.docs_pages import DOCS, FIRST, PAGE_HEADERS, docs_page, first_page
 from memhold.faces.rest.frame import Routes
 from memhold.faces.rest.items import item_routes
 from memhold.faces.rest.openapi import openapi_of
@@ -51,10 +57,12 @@ class RestOptions:
     Attributes:
         scratch: where uploads and exports stand while they are read; None for the system's folder.
         streams: the open streams of changes, which the server ends when it stops.
+        now: the time by which tokens end.
     """
 
     scratch: Path | None = None
     streams: Streams = field(default_factory=Streams)
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 def rest_app(memhold: AsyncStore, options: RestOptions | None = None) -> FastAPI:
@@ -71,18 +79,37 @@ def rest_app(memhold: AsyncStore, options: RestOptions | None = None) -> FastAPI
         redoc_url=None,
         openapi_tags=[{"name": name, "description": line} for name, line in _TAGS.items()],
     )
+    app.router.route_class = Once
     routes = Routes(app, "messages")
     verb_routes(routes, memhold)
     item_routes(routes, memhold)
     changes_routes(routes.tagged("changes"), memhold, chosen.streams)
     data_routes(routes.tagged("data"), memhold, chosen.scratch)
-    token_routes(routes.tagged("admin"), memhold)
+    token_routes(routes.tagged("admin"), memhold, chosen.now)
     app.openapi = _once(lambda: openapi_of(routes))  # type: ignore[method-assign]
+    _pages(app)
     app.add_exception_handler(MemholdError, _failed)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _not_here)
-    app.add_middleware(_LastResort)
+    app.add_middleware(LastResort)
     return app
+
+
+def _pages(app: FastAPI) -> None:
+    """What a person with a browser finds at the server's address."""
+    # Anybody may ask, as often as they like: it is made once.
+    made: dict[str, str] = {FIRST: first_page()}
+
+    async def first(_: Request) -> Response:
+        return HTMLResponse(made[FIRST], headers=PAGE_HEADERS)
+
+    async def docs(_: Request) -> Response:
+        if DOCS not in made:
+            made[DOCS] = await asyncio.to_thread(lambda: docs_page(app.openapi()))
+        return HTMLResponse(made[DOCS], headers=PAGE_HEADERS)
+
+    app.add_api_route(FIRST, first, include_in_schema=False, response_model=None)
+    app.add_api_route(DOCS, docs, include_in_schema=False, response_model=None)
 
 
 def _once(make: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
@@ -144,36 +171,3 @@ async def _not_here(request: Request, error: Exception) -> Response:
 
 def _answer(problem: Problem, headers: dict[str, str] | None = None) -> Response:
     return Response(problem.body(), problem.status, headers={**problem.headers, **(headers or {})})
-
-
-class _LastResort:
-    """Answers what nobody foresaw with a problem that tells nothing; the log gets the place, never a value."""
-
-    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun = False
-
-        async def noting(message: MutableMapping[str, Any]) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, noting)
-        except Exception as error:  # noqa: BLE001 - the edge: a request must end with an answer
-            log.error("a request failed with %s at %s", type(error).__name__, _place(error))  # noqa: TRY400 - no values
-            if not begun:
-                title = "The server failed in a way that nobody foresaw; nothing is known of the call."
-                await send_problem(send, Problem(type=f"{PREFIX}Internal", title=title, status=500, detail=title))
-
-
-def _place(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "?" if trace is None else f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"

@@ -17,10 +17,30 @@ from memhold.values.principal import still_stands
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["Streams", "changes_routes"]
+__all__ = ["OpenCount", "Streams", "changes_routes"]
 
 _PAGE = 100
 _RETRY_MS = 2000
+
+
+class OpenCount:
+    """How many streams are open, in this process and in all of its server; here it is the only one."""
+
+    _mine = 0
+
+    @property
+    def mine(self) -> int:
+        """Those of this process."""
+        return self._mine
+
+    @property
+    def total(self) -> int:
+        """Those of every process."""
+        return self._mine
+
+    def add(self, more: int) -> None:
+        """So many more are open in this process, or fewer."""
+        self._mine += more
 
 
 class Streams:
@@ -30,20 +50,32 @@ class Streams:
     connection whose other end is gone is noticed.
     """
 
-    def __init__(self, *, most: int = 1000, poll_seconds: float = 1.0, beat_seconds: float = 15.0) -> None:
+    def __init__(
+        self, *, most: int = 1000, poll_seconds: float = 1.0, beat_seconds: float = 15.0, count: OpenCount | None = None
+    ) -> None:
+        self.count = OpenCount() if count is None else count
         self.most = most
         self.poll_seconds = poll_seconds
         self.beat_seconds = beat_seconds
-        self.open = 0
+        self.stopping = False
         self._ended = asyncio.Event()
 
     @property
+    def open(self) -> int:
+        """How many are open in this process."""
+        return self.count.mine
+
+    @property
     def ended(self) -> bool:
-        """Whether the server is about to stop."""
+        """Whether they are to end, and no further one lasts."""
         return self._ended.is_set()
 
-    def end(self) -> None:
-        """End every stream: its client comes back with `Last-Event-ID`, to whoever serves then."""
+    def end(self, *, stopping: bool = True) -> None:
+        """End every stream: its client comes back with `Last-Event-ID`, to whoever serves then.
+
+        With `stopping` the server itself is about to stop; without, another process of it serves on.
+        """
+        self.stopping = stopping
         self._ended.set()
 
     async def pause(self) -> None:
@@ -93,17 +125,17 @@ class _Stream(StreamingResponse):
     """A stream that is counted from when it is answered until it has ended, however it ends."""
 
     def __init__(self, streams: Streams, content: AsyncIterator[bytes], **options: Any) -> None:
-        if streams.open >= streams.most:
+        if streams.count.total >= streams.most:
             raise RateLimited(f"{streams.most} streams are open; try again", retry_after=10.0)
         super().__init__(content, **options)
         self._streams = streams
-        streams.open += 1
+        streams.count.add(1)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._streams.open -= 1
+            self._streams.count.add(-1)
 
 
 def _begin(last_event_id: str | None, after: int | None) -> int | None:
@@ -127,7 +159,8 @@ async def _newest(scope: AsyncScope) -> int:
 async def _events(
     scope: AsyncScope, cursor: int, streams: Streams, stands: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[bytes]:
-    yield f"retry: {_RETRY_MS}\n\n".encode()
+    # An id without data is no event, and the place where a client goes on whose stream breaks before the first one.
+    yield f"retry: {_RETRY_MS}\nid: {cursor}\n\n".encode()
     silent = 0.0
     while not streams.ended and await stands():
         page = await scope.changes(after=cursor, limit=_PAGE)

@@ -16,14 +16,15 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from memhold.faces.bodies import KnownOnly
-from memhold.faces.remote.wire import UPLOAD, zone_of
+from memhold.faces.remote.wire import LEFT_OUT, UPLOAD, zone_of
 from memhold.faces.rest.frame import Routes, caller, example, json_response, scope_for
 from memhold.faces.rest.items import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
 from memhold.values.errors import UnreadableImport
+from memhold.values.names import is_within
 from memhold.values.records import MAX_NAME
-from memhold.verbs.files import BATCH_MESSAGES, Report
-from memhold.verbs.local_admin import MAX_USERS
+from memhold.verbs.files import BATCH_MESSAGES, ExportFormat, Report
+from memhold.verbs.local_admin import MAX_DAYS, MAX_USERS
 from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["data_routes"]
@@ -89,8 +90,11 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
             bool, Query(description="Each line counts as said by its role, and not as imported.")
         ] = False,
         batch: Annotated[int, Query(ge=1, le=10_000)] = BATCH_MESSAGES,
+        dry_run: Annotated[  # noqa: FBT002 - of a query
+            bool, Query(description="Only tell what is in the file; nothing is written.")
+        ] = False,
     ) -> Response:
-        """Bring a file of messages, or an export, into the scope: its bytes are the body. Twice adds nothing."""
+        """Bring a file of messages or memories into the scope: its bytes are the body. Twice adds nothing."""
         scope = scope_for(memhold, request, "write")
         where = zone_of(zone)
         async with _folder(scratch) as folder:
@@ -107,6 +111,7 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
                     on_error=on_error,
                     live=live,
                     batch=batch,
+                    dry_run=dry_run,
                 )
             except UnreadableImport as error:
                 # Where it stood here is nobody's business there.
@@ -117,7 +122,7 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
 
 _EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "For `jsonl` the file, and counts by type in `Memhold-Counts`; for `markdown` the texts.",
+        "description": "The file, and counts by type in `Memhold-Counts`; for `markdown` the texts.",
         "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
     }
 }
@@ -125,10 +130,11 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 
 def _export(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
     @routes.get("/export", operation_id="export", answer=Pages, responses=_EXPORTED, summary="Export the scope")
-    async def export(
-        request: Request, format: Literal["jsonl", "markdown"] = "jsonl", session: str | None = None
-    ) -> Response:
-        """What the scope holds at one moment: `jsonl` can be imported again, `markdown` is for people."""
+    async def export(request: Request, format: ExportFormat = "jsonl", session: str | None = None) -> Response:
+        """What the scope holds at one moment: `jsonl` can be imported again, `markdown` is for people.
+
+        `mem0` and `mcp-memory` are what holds now in the shapes of those; `Memhold-Left-Out` counts the rest.
+        """
         scope = scope_for(memhold, request, "read", session)
         async with AsyncExitStack() as stack:
             folder = await stack.enter_async_context(_folder(scratch))
@@ -137,9 +143,11 @@ def _export(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
             if format == "markdown":
                 texts = await asyncio.to_thread(_texts, done.files)
                 return json_response({"files": texts, "counts": dict(done.counts)})
-            headers = {_COUNTS: json.dumps(dict(done.counts)), "cache-control": "no-store"}
+            told = {_COUNTS: json.dumps(dict(done.counts)), LEFT_OUT: json.dumps(dict(done.left_out))}
+            headers = {**told, "cache-control": "no-store"}
+            media = "application/json" if format == "mem0" else "application/x-ndjson"
             ending = BackgroundTask(stack.pop_all().aclose)
-            return FileResponse(target, headers=headers, media_type="application/x-ndjson", background=ending)
+            return FileResponse(target, headers=headers, media_type=media, background=ending)
         raise AssertionError  # the stack swallows nothing
 
 
@@ -159,10 +167,13 @@ def _admin(routes: Routes, memhold: AsyncStore) -> None:
         return json_response({"settled": await memhold.settle(timeout, namespace=own)})
 
     @routes.get("/admin/usage", operation_id="usage", answer=list[Usage], summary="What the namespace holds")
-    async def usage(request: Request) -> Response:
-        """Counts and bytes of the caller's namespace."""
+    async def usage(
+        request: Request,
+        days: Annotated[int | None, Query(ge=1, le=MAX_DAYS, description="How it grew on so many days too.")] = None,
+    ) -> Response:
+        """Counts and bytes of the caller's namespace, and of those below it."""
         own = caller(request, "admin").scope.namespace
-        return json_response([one for one in await memhold.admin.usage() if one.namespace == own])
+        return json_response([one for one in await memhold.admin.usage(days=days) if is_within(one.namespace, own)])
 
     @routes.get("/admin/users", operation_id="users", answer=list[str], summary="The users of the namespace")
     async def users(
@@ -170,16 +181,16 @@ def _admin(routes: Routes, memhold: AsyncStore) -> None:
         after: Annotated[str | None, Query(min_length=1, max_length=MAX_NAME, description="Begin behind this.")] = None,
         limit: Annotated[int, Query(ge=1, le=MAX_USERS)] = 1000,
     ) -> Response:
-        """Whose memory the caller's namespace holds, by name; the last is the next page's `after`."""
+        """Whose memory the caller's namespace holds, or one below it, by name; the last is the next page's `after`."""
         own = caller(request, "admin").scope.namespace
         return json_response(await memhold.admin.users(namespace=own, after=after, limit=limit))
 
     @routes.get("/admin/doctor", operation_id="doctor", answer=list[Finding], summary="Look for damage")
     async def doctor(request: Request) -> Response:
-        """What is wrong or worth a note: with the store's files, and in the caller's namespace."""
-        own = f"namespace {caller(request, 'admin').scope.namespace!r},"
+        """What is wrong or worth a note: with the store's files, and in the caller's namespace and those below it."""
+        own = caller(request, "admin").scope.namespace
         found = await memhold.admin.doctor()
-        return json_response([one for one in found if not one.where or one.where.startswith(own)])
+        return json_response([one for one in found if not one.where or is_within(one.namespace or "", own)])
 
     @routes.get("/admin/ready", operation_id="ready", answer=Readiness, summary="Whether the store takes writes")
     async def ready(request: Request) -> Response:

@@ -55,7 +55,7 @@ _SAYS = {
     507: "No room on the disk.",
 }
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"description": line, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+    status: {"description": line, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}}
     for status, line in _SAYS.items()
 }
 F = TypeVar("F", bound=Callable[..., Any])
@@ -128,27 +128,36 @@ class Routes:
         responses = {**_PROBLEMS, **said.pop("responses", {})}
 
         names: set[str] = set()
+        bodiless: list[str] = []
+        reads = said.pop("reads", False) or "openapi_extra" in said
 
         def added(run: F) -> F:
             self.app.add_api_route(
                 where, run, methods=[method], tags=[self.tag], responses=responses, response_model=None,
-                dependencies=[Depends(_only(names))], **said
+                dependencies=[Depends(_only(names, bodiless))], **said
             )  # fmt: skip
             route = self.app.routes[-1]
             assert isinstance(route, APIRoute)  # noqa: S101 - the one just added
             names.update(one.alias for one in route.dependant.query_params)
+            if route.body_field is None and not reads:
+                bodiless.append(where)
             return run
 
         return added
 
 
-def _only(names: set[str]) -> Callable[[Request], Awaitable[None]]:
-    """Refuses what a query says beyond these names: a filter that is passed over widens what is answered or erased."""
+def _only(names: set[str], bodiless: list[str]) -> Callable[[Request], Awaitable[None]]:
+    """Refuses what a query says beyond these names, and what a body says where none is read.
+
+    A filter that is passed over widens what is answered or erased, and a `user` would be taken for another.
+    """
 
     async def check(request: Request) -> None:
         if unknown := request.query_params.keys() - names:
             known = ", ".join(sorted(names)) or "none"
             raise InvalidInput(f"the parameter {min(unknown)!r:.60} is not known here; known are: {known}")
+        if bodiless and (await request.body()).strip() not in {b"", b"{}"}:
+            raise InvalidInput("this takes no body; leave it out, and name a user in the header X-Memhold-User")
 
     return check
 
@@ -172,8 +181,11 @@ def scope_for(memhold: AsyncStore, request: Request, right: Right, session: str 
         ScopeDenied: it has not, or it names an actor that is more than its token's (the header `Memhold-Actor`).
         InvalidScope: the session is no name, or the actor is none; or it is a service's, and names no user.
     """
-    own = caller(request, right).whose
-    actor = acting(own.actor, _header_text(request.headers.get(ACTOR)))
+    principal = caller(request, right)
+    own, asked = principal.whose, _header_text(request.headers.get(ACTOR))
+    if asked is not None and own.actor == "user" and asked.startswith("user:") and "act" not in principal.rights:
+        raise ScopeDenied("a name behind 'user' is a service's; leave it out, or make the token with that actor")
+    actor = acting(own.actor, asked)
     return memhold.scope(namespace=own.namespace, user=own.user, agent=own.agent, session=session, actor=actor)
 
 

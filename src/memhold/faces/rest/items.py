@@ -86,17 +86,20 @@ def _messages(routes: Routes, memhold: AsyncStore) -> None:
         # A page may be shorter than asked for, where messages are long.
         scope, told = await asked(memhold, request, listing)
         given = {"after": 0, "limit": 1000, **told}
+        newest = given.get("newest", False)
         found = list(await scope.messages(**{**given, "limit": _least(given["limit"])}))
         chars = sum(len(message.text) for message in found)
         while found and len(found) % _PAGE == 0 and len(found) < given["limit"] and chars < _PAGE_CHARS:
             size = min(_PAGE, given["limit"] - len(found))
-            page = await scope.messages(after=found[-1].seq, limit=size)
-            found += page
+            behind = {"before": found[0].seq} if newest else {"after": found[-1].seq}
+            page = await scope.messages(**{**given, **behind, "limit": size})
+            found = [*page, *found] if newest else [*found, *page]
             chars += sum(len(message.text) for message in page)
             if len(page) < size:
                 return json_response({"items": found, "cursor": None})
         more = len(found) == given["limit"] or chars >= _PAGE_CHARS
-        return json_response({"items": found, "cursor": found[-1].seq if found and more else None})
+        last = found[0 if newest else -1].seq if found and more else None
+        return json_response({"items": found, "cursor": last})
 
     routes.declared(listing, listing.http, messages, MessagePage)
 
@@ -207,7 +210,11 @@ def _undoing(routes: Routes, memhold: AsyncStore) -> None:
     undoing = verbs_of(AsyncScope)["undo"]
 
     @routes.post(
-        "/changes/{change_id}/undo", answer=Receipt, operation_id="undo_change", summary="Undo one change, by its path"
+        "/changes/{change_id}/undo",
+        answer=Receipt,
+        operation_id="undo_change",
+        summary="Undo one change, by its path",
+        reads=True,
     )
     async def undo_change(request: Request, change_id: str) -> Response:  # noqa: ARG001 - read with the other arguments
         """Undo a change, as a new change; the body is that of `POST /v1/undo`, without the change."""

@@ -12,7 +12,7 @@ from memhold.verbs.json_schema import property_of
 
 __all__ = ["HEADERS", "openapi_of", "operation_of"]
 
-_PROBLEM = {
+_PROBLEM = {  # what an import found wrong in a file is a Problem too
     "type": "object",
     "required": ["type", "title", "status", "detail"],
     "properties": {
@@ -71,7 +71,7 @@ def openapi_of(routes: Routes) -> dict[str, Any]:
     adapters: list[Any] = [(place, "serialization", TypeAdapter(answer)) for place, answer in answers.items()]
     refs, shared = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")
     parts = made.setdefault("components", {}).setdefault("schemas", {})
-    parts |= shared.get("$defs", {}) | {"Problem": _PROBLEM}
+    parts |= shared.get("$defs", {}) | {"ProblemDetails": _PROBLEM}
     for (path, method), (_, status) in routes.answers.items():
         operation = made["paths"][path][method]
         content = {"application/json": {"schema": refs[(path, method), "serialization"]}}

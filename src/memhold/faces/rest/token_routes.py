@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import parse_qsl
 
@@ -13,8 +14,9 @@ from memhold.faces.bodies import KnownOnly
 from memhold.faces.remote.wire import EXCHANGE, FORM, USER_TYPE
 from memhold.faces.rest.frame import Routes, caller, example, json_response
 from memhold.values.access_tokens import AccessToken, NewToken, Right
+from memhold.values.errors import ScopeDenied
 from memhold.values.origins import acting
-from memhold.values.principal import acting_for
+from memhold.values.principal import Principal, acting_for
 from memhold.values.records import MAX_NAME
 from memhold.verbs.store_protocols import AsyncStore
 
@@ -35,7 +37,9 @@ class TokenBody(KnownOnly):
     rights: list[Right] = Field(default=["read", "write"], min_length=1, max_length=8)
     label: str = Field(default="", max_length=200)
     actor: str | None = Field(default=None, description="Left out: the caller's own.")
-    expires_in: int | None = Field(default=None, ge=1, le=_LONGEST_SECONDS, description="Seconds; left out: for ever.")
+    expires_in: int | None = Field(
+        default=None, ge=1, le=_LONGEST_SECONDS, description="Seconds; left out: as long as the caller's token."
+    )
 
 
 class Exchanged(BaseModel):
@@ -54,13 +58,16 @@ _EXAMPLES: Final = example(
 )
 
 
-def token_routes(routes: Routes, memhold: AsyncStore) -> None:
+Now = Callable[[], datetime]
+
+
+def token_routes(routes: Routes, memhold: AsyncStore, now: Now) -> None:
     """The routes `/v1/tokens` and `/v1/token-exchange`."""
-    _looked_after(routes, memhold)
+    _looked_after(routes, memhold, now)
     _exchange(routes, memhold)
 
 
-def _looked_after(routes: Routes, memhold: AsyncStore) -> None:
+def _looked_after(routes: Routes, memhold: AsyncStore, now: Now) -> None:
     @routes.get("/tokens", answer=list[AccessToken], operation_id="list_tokens", summary="The tokens of the namespace")
     async def tokens(request: Request) -> Response:
         """Without their secrets, the oldest first; revoked and expired ones too."""
@@ -69,16 +76,20 @@ def _looked_after(routes: Routes, memhold: AsyncStore) -> None:
 
     @routes.post("/tokens", answer=NewToken, operation_id="create_token", summary="Make a token", status_code=201)
     async def create(request: Request, body: Annotated[TokenBody, Body(openapi_examples=_EXAMPLES)]) -> Response:
-        """Make a token of the caller's namespace; its `secret` is told now and kept nowhere."""
-        own = caller(request, "admin").scope
+        """Make a token of the caller's namespace; its `secret` is told now and kept nowhere.
+
+        It has no right that the caller's own token has not, and ends with it at the latest.
+        """
+        principal = caller(request, "admin")
+        own, life = principal.scope, None if body.expires_in is None else timedelta(seconds=body.expires_in)
         made = await memhold.admin.tokens.create(
             namespace=own.namespace,
             user=body.user,
             agent=body.agent,
-            rights=body.rights,
+            rights=_no_more(body.rights, principal),
             label=body.label,
             actor=acting(own.actor, body.actor),
-            expires_in=None if body.expires_in is None else timedelta(seconds=body.expires_in),
+            expires_in=_no_longer(life, principal, now()),
         )
         return json_response(made, 201)
 
@@ -87,6 +98,36 @@ def _looked_after(routes: Routes, memhold: AsyncStore) -> None:
         """From now on no process lets it in, nor what it was exchanged for. Revoking it again changes nothing."""
         own = caller(request, "admin").scope.namespace
         return json_response(await memhold.admin.tokens.revoke(token_id, namespace=own))
+
+
+def _no_more(rights: Sequence[Right], principal: Principal) -> Sequence[Right]:
+    """The rights of a token to make.
+
+    Raises:
+        ScopeDenied: the caller has not all of them.
+    """
+    missing = next((right for right in rights if right not in principal.rights), None)
+    if missing is not None:
+        said = f"this token may not {missing}, so it gives nobody that right; make the token where the store is"
+        raise ScopeDenied(said, right=missing)
+    return rights
+
+
+def _no_longer(life: timedelta | None, principal: Principal, now: datetime) -> timedelta | None:
+    """How long a token to make counts: what was asked for, else as long as the caller's.
+
+    Raises:
+        ScopeDenied: it would outlive the caller's.
+    """
+    if principal.expires_at is None:
+        return life
+    # A second less: it is made a moment after this.
+    left = principal.expires_at - now - timedelta(seconds=1)
+    if left <= timedelta(0) or (life is not None and life > left):
+        seconds = max(0, int(left.total_seconds()))
+        said = f"this token ends in {seconds} seconds, and what it makes ends with it; ask for no more than that"
+        raise ScopeDenied(said, right="admin")
+    return left if life is None else life
 
 
 _FORM: Final[dict[str, Any]] = {

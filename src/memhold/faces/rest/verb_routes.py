@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from json import JSONDecodeError
+from typing import Any
 
 from fastapi import Request, Response
 
+from memhold.faces.bodies import read_json
 from memhold.faces.rest.frame import (
     Routes,
     caller,
@@ -19,10 +20,12 @@ from memhold.faces.rest.frame import (
     stand_for,
 )
 from memhold.faces.rest.openapi import HEADERS
+from memhold.values.also import named_scopes
 from memhold.values.answers import Receipt, Remembered
 from memhold.values.errors import InvalidInput
+from memhold.values.principal import only_readable, principal_of
 from memhold.verbs.arguments import from_json, from_text, sendable
-from memhold.verbs.checking import known_names
+from memhold.verbs.checking import check, known_names
 from memhold.verbs.declaration import Http, Verb, verbs_of
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
@@ -60,7 +63,8 @@ async def asked(memhold: AsyncStore, request: Request, verb: Verb) -> tuple[Asyn
     The right is asked for before the body is read, in which `user` says for whom a service acts.
 
     Raises:
-        ScopeDenied, InvalidScope, TwoUsers: it may not work there; see `scope_for` and `acting_for`.
+        ScopeDenied, InvalidScope, TwoUsers: it may not work there, or not read a scope that it names beside its own;
+            see `scope_for`, `acting_for` and `only_readable`.
         InvalidInput: a name is not known, one is missing, or the body cannot be read.
     """
     http = verb.http
@@ -89,7 +93,11 @@ async def asked(memhold: AsyncStore, request: Request, verb: Verb) -> tuple[Asyn
     if "rev" in verb.parameters:
         arguments["rev"] = given_rev(request.headers.get("if-match"))
     session = request.query_params.get("session") if http.in_session else None
-    return scope_for(memhold, request, verb.needs, session), arguments
+    scope = scope_for(memhold, request, verb.needs, session)
+    if "also" in verb.parameters:
+        check(verb, {"also": arguments.get("also", ())})
+        only_readable(principal_of(request.scope), named_scopes(scope.scope, arguments.get("also", ())))
+    return scope, arguments
 
 
 async def _body(request: Request) -> Mapping[str, Any]:
@@ -100,16 +108,14 @@ async def _body(request: Request) -> Mapping[str, Any]:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise InvalidInput("the body is not said to be JSON; send it with Content-Type: application/json")
     try:
-        found = json.loads(raw, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        raise InvalidInput("the body cannot be read as JSON; send UTF-8 JSON of moderate depth") from None
+        found = read_json(raw)
+    except JSONDecodeError as error:
+        raise InvalidInput(
+            f"the body cannot be read as JSON ({error.msg}); send UTF-8 JSON of moderate depth"
+        ) from None
     if not isinstance(found, dict):
         raise InvalidInput("the body is no JSON object; send one, with a name for each argument")
     return found
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def _answer(answer: Any, http: Http) -> Response:

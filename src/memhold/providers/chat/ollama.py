@@ -73,6 +73,7 @@ class OllamaChat:
         messages += [{"role": turn.role, "content": turn.text} for turn in request.turns]
         settings = dict(self.entry.options)
         outside = {name: settings.pop(name) for name in _BODY_FIELDS & settings.keys()}
+        settings["num_ctx"] = self.entry.window
         settings["num_predict"] = request.max_tokens
         if request.temperature is not None:
             settings["temperature"] = request.temperature

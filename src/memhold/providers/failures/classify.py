@@ -24,6 +24,7 @@ __all__ = [
     "LOAD_CANCELED",
     "LOAD_FAILED",
     "MODEL_UNLOADED",
+    "UNLOADED",
     "Kind",
     "Verdict",
     "classify",
@@ -40,6 +41,10 @@ MODEL_UNLOADED: Final = "Model was unloaded"
 # Under the same two settings; without the second part the model cannot be loaded at all.
 LOAD_FAILED: Final = "Failed to load model"
 LOAD_CANCELED: Final = "Operation canceled"
+UNLOADED: Final = "model_unloaded"
+"""The code of every failure that found its model unloaded: what counts them looks for it."""
+_PASSING: Final = frozenset({"crashed", "unloaded"})
+"""Rules of a local model's own trouble, which passes under an HTTP 400 too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +54,8 @@ class Verdict:
     `said` are the provider's first words, masked: only where a line of the table knew them.
 
     `slow` marks a time-out (a chain with another link does not wait twice), `refused` a refusal of the content, `rule`
-    the line of the table that decided ("status" for a default), `code` the provider's own code where it looks like one.
+    the line of the table that decided ("status" for a default), `code` the provider's own code where it looks like one,
+    `context` the tokens that the model's context takes, where the refusal of a long request tells them.
     """
 
     cls: FailureClass
@@ -60,6 +66,7 @@ class Verdict:
     rule: str = "status"
     slow: bool = False
     refused: bool = False
+    context: int | None = None
 
 
 def is_unload(body: object) -> bool:
@@ -87,7 +94,7 @@ def classify(
     `status` is the HTTP status or None when there was no answer; `error` is the transport's exception, or its name as
     text. `now` is only needed for a delay given as a date in an answer without a `Date` header.
 
-    Never raises. Of HTTP 400s only a just-in-time unload and a local model that crashed are `retry`.
+    Never raises. Of HTTP 400s only those of a local model that was unloaded or crashed are `retry`.
     """
     kind = "embedding" if kind == "embedding" else "chat"
     outer = _status(status)
@@ -99,12 +106,25 @@ def classify(
     delay = asked_delay(plain, documents, now)
     if is_unload(body):
         why = "the model was unloaded while the request waited"
-        return Verdict(cls="retry", delay=delay, code="model_unloaded", reason=why, rule="unload")
+        return Verdict(cls="retry", delay=delay, code=UNLOADED, reason=why, rule="unload")
     verdict = _judge(kind, outer, replace(answer, documents=documents))
     code = next((document.code for document in documents if document.code), None)
+    code = UNLOADED if verdict.rule == "unloaded" else code
     words = next((document.words for document in read.documents if document.words), "")
     said = first_words(words) if verdict.rule != "status" else ""
-    return replace(_settled(verdict, outer, answer), delay=delay, code=code, said=said)
+    context = _context_in(documents) if verdict.rule == "too-long" else None
+    return replace(_settled(verdict, outer, answer), delay=delay, code=code, said=said, context=context)
+
+
+# "exceeds the available context size (8192 tokens)", "maximum context length is 128000 tokens", "context length of only
+# 4096 tokens"; Anthropic's "prompt is too long: 208310 tokens > 200000 maximum".
+_CONTEXT: Final = re.compile(r"context (?:size|length|window)[^0-9]{0,30}(\d[\d,]{0,12})|tokens > (\d{1,12}) maximum")
+
+
+def _context_in(documents: Iterable[Document]) -> int | None:
+    found = next((told for document in documents if (told := _CONTEXT.search(document.words))), None)
+    digits = "" if found is None else (found[1] or found[2]).replace(",", "")
+    return min(int(digits), 10**9) if digits else None
 
 
 def _judge(kind: str, outer: int | None, answer: Answer) -> Verdict:
@@ -147,11 +167,11 @@ def _matches(rule: Rule, kind: str, status: int | None, document: Document, *, c
 def _settled(verdict: Verdict, outer: int | None, answer: Answer) -> Verdict:
     """The two rulings that hold over every line: a broken stream is the model's failure, and a 400 is not retried.
 
-    But for a local model that crashed: that passes, and is no fault of the request.
+    But for a local model that crashed or was unloaded: that passes, and is no fault of the request.
     """
     if verdict.cls == "retry" and answer.stream and answer.has_error and outer is not None and outer < 400:
         return replace(verdict, cls="resample", reason=f"the stream broke off: {verdict.reason}")
-    if verdict.cls == "retry" and outer == 400 and verdict.rule != "crashed":
+    if verdict.cls == "retry" and outer == 400 and verdict.rule not in _PASSING:
         return replace(verdict, cls="next")
     return verdict
 

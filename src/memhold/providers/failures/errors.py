@@ -47,6 +47,7 @@ def model_error(
         slow=verdict.slow,
         refused=verdict.refused,
         cause=cause,
+        context=verdict.context,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memhold.ports.postings import Block
-from memhold.ports.transaction import Listing, Replay, Tombstone
+from memhold.ports.transaction import Listing, Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
 from memhold.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
 from memhold.storage.store_time import StoreTime
@@ -89,6 +89,21 @@ class InMemoryReadTx:
         """All sessions of the scope, in order of creation."""
         return sorted(self._rows.sessions.values(), key=lambda session: session.number)
 
+    def count_messages(self, sessions: Sequence[str]) -> Mapping[str, int]:
+        """How many messages of each of these sessions the scope's agent sees."""
+        agent, wanted, rows = self._scope.agent, set(sessions), self._rows
+        found: Counter[str] = Counter()
+        for (name, _), one in rows.journal.items():
+            row = rows.messages.get(one)
+            if (
+                name in wanted
+                and row is not None
+                and one not in rows.hidden
+                and agent in {None, row.row.agent or agent}
+            ):
+                found[name] += 1
+        return dict(found)
+
     def messages(
         self,
         session: str,
@@ -156,6 +171,21 @@ class InMemoryReadTx:
         shown.sort(key=lambda kept: (kept.current.key or "", kept.current.number))
         return [kept.sealed[-1].open() for kept in shown[:limit]]
 
+    def places(self, first: str, until: str) -> list[Place]:
+        """Of the documents with a key from `first` to before `until`, where and whose each is, by key and number."""
+        found = self._current(
+            lambda kept: (
+                kept.current.kind == "document"
+                and kept.current.state == "active"
+                and first <= (kept.current.key or "") < until
+            )
+        )
+        held = (kept.current for kept in found)
+        return sorted(
+            (Place(one.number, one.key or "", one.agent, one.expires_at) for one in held),
+            key=lambda place: (place.key, place.number),
+        )
+
     def newest_memories(
         self,
         kind: Kind,
@@ -198,6 +228,11 @@ class InMemoryReadTx:
         found.sort(key=lambda memory: (memory.valid_from, memory.number))
         return found if since is None else _met(found, since)
 
+    def fact_key(self, *, subject: str, attribute: str, agent: str | None) -> FactKey | None:
+        """The key of the oldest fact with exactly this wording."""
+        found = (one for one in self.fact_keys(agent) if (one.subject, one.attribute) == (subject, attribute))
+        return next(found, None)
+
     def fact_keys(self, agent: str | None) -> list[FactKey]:
         """Each wording of a subject and attribute, oldest first, with its key."""
 
@@ -233,13 +268,16 @@ class InMemoryReadTx:
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
         """The active memory of this kind, agent and content digest."""
-
-        def same(kept: Revisions) -> bool:
-            memory = kept.current
-            return kept.digest == digest and (memory.kind, memory.agent, memory.state) == (kind, agent, "active")
-
-        found = self._current(same)
-        return found[0].sealed[-1].open() if found else None
+        rows = self._rows
+        shown = (rows.memories.get(one) for one in rows.digests.get(digest) or () if one not in rows.hidden)
+        found = [
+            kept
+            for kept in shown
+            if kept is not None
+            and kept.digest == digest
+            and (kept.current.kind, kept.current.agent, kept.current.state) == (kind, agent, "active")
+        ]
+        return min(found, key=lambda kept: kept.current.number).sealed[-1].open() if found else None
 
     def revisions(self, memory_id: str) -> list[Memory]:
         """All revisions of a memory, oldest first, the current one last."""
@@ -297,6 +335,10 @@ class InMemoryReadTx:
     def progress(self, name: str) -> int:
         """How far the upkeep of that name has read the scope's changes."""
         return self._rows.progress.get(name) or 0
+
+    def lost(self) -> list[str]:
+        """None: nothing rots in memory."""
+        return []
 
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
         """What this idempotency key was used for, unless it has expired."""
@@ -428,6 +470,7 @@ def _listed(memory: Memory, listing: Listing) -> bool:
         and (listing.session is None or memory.session == listing.session)
         and (listing.origin is None or memory.origin == listing.origin)
         and (listing.actor is None or memory.actor == listing.actor)
+        and (listing.subject is None or memory.subject == listing.subject)
         and (listing.written_since is None or memory.created_at >= listing.written_since)
         and (listing.written_until is None or memory.created_at < listing.written_until)
         and (listing.unconfirmed_since is None or _unconfirmed(memory, listing.unconfirmed_since))

@@ -177,6 +177,8 @@ class ScopeRows:
     sessions: Shelf[str, Session] = field(init=False)
     messages: Shelf[str, Sealed[Message]] = field(init=False)
     memories: Shelf[str, Revisions] = field(init=False)
+    digests: Shelf[bytes, frozenset[str]] = field(init=False)
+    """By a digest the ids of all memories that have or had it."""
     journal: Shelf[tuple[str, int], str] = field(init=False)
     numbers: Shelf[int, str] = field(init=False)
     changes: Shelf[str, Sealed[Change]] = field(init=False)
@@ -198,6 +200,7 @@ class ScopeRows:
         self.sessions = Shelf(self.log)
         self.messages = Shelf(self.log)
         self.memories = Shelf(self.log)
+        self.digests = Shelf(self.log)
         self.journal = Shelf(self.log)
         self.numbers = Shelf(self.log)
         self.changes = Shelf(self.log)

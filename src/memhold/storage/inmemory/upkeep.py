@@ -13,6 +13,7 @@ from memhold.ports.stores import Lease
 from memhold.ports.vector_blocks import Generation
 from memhold.storage.inmemory.rows import Claim, DueKey, Owner, Rows
 from memhold.values.answers import Due
+from memhold.values.names import is_within
 from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["InMemoryUpkeep"]
@@ -114,12 +115,19 @@ class InMemoryUpkeep:
         with self._unit():
             return [Scope(namespace=namespace, user=user) for namespace, user in self._rows.owners()]
 
-    async def users(self, namespace: str, after: str, limit: int) -> list[str]:
-        """The users of a namespace, in order, behind a name."""
+    async def below(self, scope: Scope) -> list[Scope]:
+        """The scope in the namespaces below its own, in order."""
         await asyncio.sleep(0)
         with self._unit():
-            known = (user for where, user in self._rows.owners() if where == namespace and user is not None)
-            return [user for user in known if user > after][:limit]
+            known = [where for where, user in self._rows.owners() if user == scope.user and where != scope.namespace]
+            return [replace(scope, namespace=where) for where in sorted(known) if is_within(where, scope.namespace)]
+
+    async def users(self, namespace: str, after: str, limit: int) -> list[str]:
+        """The users of a namespace and of those below it, in order, behind a name."""
+        await asyncio.sleep(0)
+        with self._unit():
+            known = {user for where, user in self._rows.owners() if is_within(where, namespace) and user is not None}
+            return sorted(user for user in known if user > after)[:limit]
 
     async def index_near(self, scope: Scope, generation: Generation) -> float | None:  # noqa: ARG002 - the port's
         """Nothing to do: it keeps no such index."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from memhold.ports import postings as packed
 from memhold.ports.postings import Block, Entry
-from memhold.ports.transaction import Replay, Tombstone
+from memhold.ports.transaction import NO_NUMBERS, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropped
 from memhold.storage.inmemory.reading import InMemoryReadTx
 from memhold.storage.inmemory.rows import Claim, DueKey, Revisions, Sealed, seal
@@ -83,6 +83,8 @@ class InMemoryWriteTx(InMemoryReadTx):
                 actual=actual,
             )
         new = seal(replace(memory, unrecorded_at=None))
+        if digest is not None:
+            rows.digests.put(digest, (rows.digests.get(digest) or frozenset()) | {memory.id})
         if kept is None:
             if memory.number in rows.numbers:
                 raise StoreError(f"memory {memory.id}: its number is taken")
@@ -275,12 +277,13 @@ class InMemoryWriteTx(InMemoryReadTx):
                 redated += 1
         return redated
 
-    def erase_agents(self) -> None:
-        """Forget the names of the scope's agents."""
+    def erase_rest(self) -> None:
+        """Forget the names of the scope's agents; nothing rots here."""
         self._rows.agents.clear()
 
-    def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
-        """Remove messages for good and leave tombstones."""
+    def erase_messages(self, ids: Sequence[str], change_id: str, *, numbers: Mapping[str, int] = NO_NUMBERS) -> None:
+        """Remove messages for good and leave tombstones; nothing rots here, so every id reaches what is there."""
+        del numbers
         rows = self._rows
         gone = set()
         for one in ids:
@@ -294,8 +297,16 @@ class InMemoryWriteTx(InMemoryReadTx):
             gone.add(one)
         self._lose_details(gone)
 
-    def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
+    def erase_memories(
+        self,
+        ids: Sequence[str],
+        change_id: str,
+        *,
+        digests: Mapping[str, bytes],
+        numbers: Mapping[str, int] = NO_NUMBERS,
+    ) -> None:
         """Remove memories with all their revisions for good and leave tombstones."""
+        del numbers
         rows = self._rows
         gone = set()
         if ids:
@@ -305,6 +316,8 @@ class InMemoryWriteTx(InMemoryReadTx):
             if kept is None:
                 continue
             rows.numbers.drop(kept.current.number)
+            if kept.digest is not None:
+                rows.digests.put(kept.digest, (rows.digests.get(kept.digest) or frozenset()) - {one})
             rows.evidence.drop(one)
             for suspicion in rows.suspicions.values():
                 if one in {suspicion.memory_id, suspicion.other_id}:
@@ -313,6 +326,13 @@ class InMemoryWriteTx(InMemoryReadTx):
             rows.hidden.drop(one)
             gone.add(one)
         self._lose_details(gone)
+
+    def entomb(self, ids: Sequence[str], change_id: str) -> None:
+        """Leave tombstones for what is not there any more, and take it out of all rows that name it."""
+        for one in ids:
+            self._rows.tombstones.put(one, Tombstone(id=one, at=self.now, change_id=change_id))
+        self.drop_sources(ids)
+        self._lose_details(set(ids))
 
     def drop_sources(self, ids: Sequence[str]) -> None:
         """Take these ids out of the sources of every memory, in all its revisions."""

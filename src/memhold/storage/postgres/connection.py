@@ -37,6 +37,7 @@ __all__ = [
     "is_lost",
     "is_race",
     "parsed",
+    "parsed_standby",
     "translated",
     "unwaited",
 ]
@@ -99,6 +100,18 @@ def parsed(location: str) -> Location:
         **given,
     }
     return Location(make_conninfo("", **settings), _shown(given))
+
+
+def parsed_standby(location: str) -> Location:
+    """The location of a standby: read as `parsed` does, and whoever answers there is taken, or nobody soon.
+
+    Raises:
+        InvalidInput: it cannot be read; the message does not repeat it.
+    """
+    place = parsed(location)
+    given = conninfo_to_dict(location)
+    mine: dict[str, Any] = {"target_session_attrs": "any", "connect_timeout": 2, "tcp_user_timeout": 3_000}
+    return Location(make_conninfo(place.conninfo, **{**mine, **given}), place.shown)
 
 
 def _shown(given: Mapping[str, Any]) -> str:

@@ -59,7 +59,9 @@ class PostgresSide:
 
     def globals(self) -> Globals:
         ask = self._connection.execute
-        facts: dict[str, Any] = {str(name): value for name, value in ask("SELECT name, value FROM store").fetchall()}
+        with self._connection.transaction():
+            ask(QUERIES["enter_upkeep"])
+            facts: dict[str, Any] = {str(name): value for name, value in ask("SELECT name, value FROM store")}
         clock = ask(QUERIES["read_clock"], {"until": 2**62}).fetchone()
         lease = ask("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM lease_token").fetchone()
         return Globals(
@@ -77,6 +79,7 @@ class PostgresSide:
         connection = self._connection
         with translated(self.shown), connection.transaction():
             named = {"id": found.id, "secret": found.secret.hex(), "created_at": str(found.created_at)}
+            connection.execute(QUERIES["enter_upkeep"])
             for name, value in named.items():
                 connection.execute("UPDATE store SET value = %s WHERE name = %s", (value, name))
             connection.execute(

@@ -11,6 +11,14 @@ UNION ALL SELECT 'changes', count(*), 0 FROM change WHERE namespace = :namespace
 UNION ALL SELECT 'words', count(*), coalesce(sum(octet_length(records) + octet_length(entries)), 0)
   FROM word_block WHERE namespace = :namespace AND user_id = :user_id
 
+-- name: written_by_day
+SELECT 'messages', recorded_at / 86400000000 AS day, count(*),
+  sum(octet_length(body) + octet_length(text) + octet_length(metadata))
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND recorded_at >= :since GROUP BY day
+UNION ALL SELECT 'memories', created_at / 86400000000 AS day, count(*) FILTER (WHERE unrecorded_at IS NULL),
+  sum(octet_length(text) + octet_length(coalesce(value, '')) + octet_length(metadata))
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND created_at >= :since GROUP BY day
+
 -- name: lost_sources
 SELECT s.memory_id FROM memory_source AS s
 WHERE s.namespace = :namespace AND s.user_id = :user_id

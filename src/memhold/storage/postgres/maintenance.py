@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
 from memhold.ports.maintenance import Finding, Manifest, Usage
 from memhold.ports.stores import Clock
 from memhold.ports.transaction import ReadTx
+from memhold.storage.growth import days_of, first_moment
 from memhold.storage.postgres.connection import Location, Session, connect, translated
 from memhold.storage.postgres.doctor import KEEPING, examine, examine_scope
 from memhold.storage.postgres.statements import QUERIES
@@ -32,11 +34,12 @@ class PostgresMaintenance:
         self._clock = clock
         self._busy_timeout = busy_timeout
 
-    async def usage(self) -> tuple[Usage, ...]:
-        return await asyncio.to_thread(self._with_connection, self._usage)
+    async def usage(self, since: date | None = None) -> tuple[Usage, ...]:
+        return await asyncio.to_thread(self._with_connection, lambda connection: self._usage(connection, since))
 
-    def _usage(self, connection: Session) -> tuple[Usage, ...]:
+    def _usage(self, connection: Session, since: date | None) -> tuple[Usage, ...]:
         found: dict[str, Usage] = {}
+        days: dict[str, list[tuple[str, int, int, int | None]]] = {}
         for scope in _scopes(connection):
             held = found.get(scope.namespace, Usage(namespace=scope.namespace))
             held = replace(held, users=held.users + 1)
@@ -45,7 +48,9 @@ class PostgresMaintenance:
                 counted = {} if what == "words" else {what: getattr(held, what) + count}
                 held = replace(held, bytes=held.bytes + int(size or 0), **counted)
             found[scope.namespace] = held
-        return tuple(found[name] for name in sorted(found))
+            if since is not None:
+                days.setdefault(scope.namespace, []).extend(_written(connection, scope, since))
+        return tuple(replace(found[name], days=days_of(days.get(name, ()))) for name in sorted(found))
 
     async def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
         del progress
@@ -65,6 +70,10 @@ class PostgresMaintenance:
             found += _entered(connection, scope, lambda: list(examine_scope(connection, scope, whose, now)))  # noqa: B023
         return tuple(found)
 
+    async def mend_indexes(self) -> int:
+        """None: an index of PostgreSQL that lacks a row stops no row from being erased, and REINDEX is its owner's."""
+        return 0
+
     async def survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
         def look(connection: Session) -> T:
             return snapshot(connection, scope, work, clock=self._clock, seconds=None)
@@ -77,6 +86,11 @@ class PostgresMaintenance:
             closing(connect(self._location, lock_timeout=self._busy_timeout)) as connection,
         ):
             return work(connection)
+
+
+def _written(connection: Session, scope: Scope, since: date) -> list[tuple[str, int, int, int | None]]:
+    params = {**_bound(scope), "since": first_moment(since)}
+    return _entered(connection, scope, lambda: connection.execute(KEEPING["written_by_day"], params).fetchall())
 
 
 def _bound(scope: Scope) -> dict[str, str]:

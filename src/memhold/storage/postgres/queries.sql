@@ -18,6 +18,7 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (:session_id::text IS NULL OR session_id = :session_id)
   AND (:origin::text IS NULL OR origin = :origin)
   AND (:actor::text IS NULL OR actor = :actor)
+  AND (:subject::text IS NULL OR subject = :subject)
   AND (:written_since::bigint IS NULL OR created_at >= :written_since)
   AND (:written_until::bigint IS NULL OR created_at < :written_until)
   AND (:unconfirmed_since::bigint IS NULL
@@ -25,6 +26,13 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
 ORDER BY number LIMIT :limit
 
 -- A key may be longer than an entry of an index: its beginning finds it.
+-- name: read_fact_key
+SELECT subject, attribute, fact_key FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND kind = 'fact' AND agent_id = :agent_id
+  AND unrecorded_at IS NULL AND state <> 'merged' AND left(attribute, 100) = left(:attribute, 100)
+  AND subject = :subject AND attribute = :attribute
+ORDER BY number LIMIT 1
+
 -- name: read_paths
 SELECT {memory}
 FROM memory
@@ -32,6 +40,14 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND state = 'active' AND left(fact_key, 100) >= left(:first, 100) AND left(fact_key, 100) <= left(:until, 100)
   AND fact_key < :until AND (fact_key, number) > (:first, :after)
 ORDER BY left(fact_key, 100), fact_key, number LIMIT :limit
+
+-- name: read_places
+SELECT number, fact_key, agent_id, expires_at
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = 'document'
+  AND state = 'active' AND left(fact_key, 100) >= left(:first, 100) AND left(fact_key, 100) <= left(:until, 100)
+  AND fact_key >= :first AND fact_key < :until
+ORDER BY left(fact_key, 100), fact_key, number
 
 -- name: read_former_paths
 SELECT {memory}
@@ -70,6 +86,10 @@ INSERT INTO due (namespace, user_id, kind, ref, due_at) VALUES (:namespace, :use
 ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET
   due_at = CASE WHEN due.leased_until > :now THEN due.due_at ELSE least(due.due_at, excluded.due_at) END,
   again_at = CASE WHEN due.leased_until > :now THEN least(due.again_at, excluded.due_at) END
+
+-- name: put_timeline
+-- scope: upkeep
+INSERT INTO store (name, value) VALUES ('timeline', :timeline) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: read_clock
 -- scope: upkeep

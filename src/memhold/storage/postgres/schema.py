@@ -201,7 +201,9 @@ def partitioned(text: str, partitions: int) -> str:
 
 
 def _facts(connection: Session, newest: int) -> Facts:
-    rows: list[Any] = connection.execute("SELECT name, value FROM store").fetchall()
+    with connection.transaction():
+        connection.execute("SELECT set_config('memhold.upkeep', 'on', true)")
+        rows: list[Any] = connection.execute("SELECT name, value FROM store").fetchall()
     found = dict(rows)
     try:
         return Facts(

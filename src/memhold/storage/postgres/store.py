@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
@@ -24,6 +24,7 @@ from memhold.storage.postgres.near_upkeep import NearUpkeep
 from memhold.storage.postgres.pool import Pool
 from memhold.storage.postgres.reading import PostgresRead
 from memhold.storage.postgres.schema import Facts, create_or_migrate
+from memhold.storage.postgres.standbys import Positions, Standbys
 from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.tokens import PostgresTokens
 from memhold.storage.postgres.upkeep import PostgresUpkeep
@@ -48,7 +49,8 @@ class PostgresStore(Opened):
 
     Any number of processes on any number of machines may hold the same database open. A namespace has one writer at a
     time; what waits for it waits up to `busy_timeout` seconds. A lost connection is ridden out for `failover_timeout`
-    seconds, reads and writes alike.
+    seconds, reads and writes alike. Reads go to standbys where there are any that are as new as what this process wrote
+    to the scope and has read of it, else to the primary.
     """
 
     def __init__(
@@ -64,6 +66,8 @@ class PostgresStore(Opened):
         threads: int,
         listen: bool,
         hnsw_from: int,
+        standbys: Sequence[Location],
+        positions: Positions,
     ) -> None:
         super().__init__()
         self._location = location
@@ -85,6 +89,11 @@ class PostgresStore(Opened):
             woke=self._woke,
             threads=threads,
             ride_out=failover_timeout,
+            wrote=self._wrote if standbys else lambda *_: None,
+        )
+        self._positions = positions
+        self._standbys = (
+            Standbys(standbys, lock_timeout=busy_timeout, store_id=facts.id, positions=positions) if standbys else None
         )
         self._near = NearUpkeep(read=self.read, write=self.write, call=self._call, least=hnsw_from)
         self._upkeep = PostgresUpkeep(
@@ -109,16 +118,19 @@ class PostgresStore(Opened):
         partitions: int = 0,
         listen: bool = False,
         hnsw_from: int = 0,
+        standbys: Sequence[Location] = (),
     ) -> PostgresStore:
         """Connect, and make the database a store or bring its schema up to date.
 
         `threads` bounds the connections for reading, and those for writing; with `listen` one more hears what other
         processes make due. `partitions` counts only where the store is made. A scope gets an index of nearest
-        neighbours once it has `hnsw_from` documents; 0 for never.
+        neighbours once it has `hnsw_from` documents; 0 for never. Nothing waits for `standbys`: they are read from once
+        they answer.
 
         Raises:
             StoreUnreachable, NotAStore, NewerStore: it cannot be used; it was left untouched.
         """
+        positions = Positions()
 
         def first() -> Facts:
             with translated(location.shown):
@@ -126,7 +138,10 @@ class PostgresStore(Opened):
                 try:
                     if unwaited(connection):
                         log.warning("synchronous_commit is local: a failover loses writes that were acknowledged")
-                    return create_or_migrate(connection, location, partitions=partitions, now=micros(clock.now()))
+                    made = create_or_migrate(connection, location, partitions=partitions, now=micros(clock.now()))
+                    if standbys:
+                        positions.ask(connection, ())
+                    return made
                 finally:
                     connection.close()
 
@@ -142,7 +157,14 @@ class PostgresStore(Opened):
             threads=threads,
             listen=listen,
             hnsw_from=hnsw_from,
+            standbys=standbys,
+            positions=positions,
         )
+
+    @property
+    def standbys(self) -> Standbys | None:
+        """The standbys that it reads from."""
+        return self._standbys
 
     @property
     def facts(self) -> StoreFacts:
@@ -174,7 +196,32 @@ class PostgresStore(Opened):
         def unit(connection: Session) -> T:
             return snapshot(connection, scope, work, clock=self._clock, seconds=self._read_timeout)
 
-        return await self._in_thread(unit)
+        if self._standbys is None:
+            return await self._in_thread(unit)
+        standbys = self._standbys
+
+        def from_primary(connection: Session) -> T:
+            result = unit(connection)
+            self._positions.ask(connection, [scope])
+            return result
+
+        def read() -> T:
+            with translated(self._location.shown):
+                found = standbys.read(scope, unit)
+            return self._ridden_out(from_primary) if found is None else found[0]
+
+        self._guard()
+        return await asyncio.get_running_loop().run_in_executor(self._readers, read)
+
+    def _wrote(self, connection: Session | None, scopes: Sequence[Scope]) -> None:
+        """Note where the log stands after a commit; without a connection nobody knows whether there was one."""
+        try:
+            if connection is not None:
+                self._positions.ask(connection, scopes)
+                return
+        except psycopg.Error:
+            pass
+        self._positions.lost()
 
     async def _look(self, work: Callable[[Session, datetime], T]) -> T:
         return await self._in_thread(lambda connection: self._upkeep_unit(connection, work, "READ ONLY"))
@@ -188,6 +235,9 @@ class PostgresStore(Opened):
             connection.execute(QUERIES["enter_upkeep"])
         result = work(connection, self._clock.now())
         connection.execute("COMMIT")
+        if self._standbys is not None and mode == "READ WRITE":
+            # What a lease is on was written before it: what is then read of it must hold that.
+            self._wrote(connection, ())
         return result
 
     async def _call(self, work: Callable[[Session], T]) -> T:
@@ -244,6 +294,8 @@ class PostgresStore(Opened):
         self._writer.close(self._close_timeout)
         if self._bell is not None:
             self._bell.close()
+        if self._standbys is not None:
+            self._standbys.close()
         self._pool.close()
 
 

@@ -170,6 +170,15 @@ class PostgresUpkeep:
 
         return await self._look(look)
 
+    async def below(self, scope: Scope) -> list[Scope]:
+        given = {"namespace": scope.namespace, "user_id": scope.user or ""}
+
+        def look(connection: Session, _: datetime) -> list[Scope]:
+            found = connection.execute(QUERIES["read_below"], given).fetchall()
+            return [replace(scope, namespace=namespace) for (namespace,) in found]
+
+        return await self._look(look)
+
     async def users(self, namespace: str, after: str, limit: int) -> list[str]:
         given = {"namespace": namespace, "after": after, "limit": limit}
 

@@ -11,7 +11,7 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ import psycopg
 from memhold.ports.stores import Clock, Priority
 from memhold.ports.transaction import WriteTx
 from memhold.storage.deliver_results import given_up, settle
-from memhold.storage.postgres.connection import in_our_words, is_lost, is_race
+from memhold.storage.postgres.connection import Session, in_our_words, is_lost, is_race
 from memhold.storage.postgres.jobs import Done, Job, Queue
 from memhold.storage.postgres.pool import Pool
 from memhold.storage.postgres.transaction import UnansweredError, WriteTransaction, committed
@@ -52,18 +52,28 @@ class Writer:
     """A few threads that run the units of work that wait, each in its own savepoint.
 
     Interactive writes go before the worker's, and those before imports. Where the transaction fails, each of its units
-    is run once more alone. A lost connection is ridden out for `ride_out` seconds: what was not committed is run again,
+    is run once more alone. `wrote` is told of each commit before its callers are, on its connection; on none where the
+    answer was lost. A lost connection is ridden out for `ride_out` seconds: what was not committed is run again,
     and a COMMIT whose answer was lost is settled by the mark that it left in its namespace.
     """
 
     def __init__(
-        self, pool: Pool, *, shown: str, clock: Clock, woke: Callable[[], None], threads: int, ride_out: float
+        self,
+        pool: Pool,
+        *,
+        shown: str,
+        clock: Clock,
+        woke: Callable[[], None],
+        threads: int,
+        ride_out: float,
+        wrote: Callable[[Session | None, Sequence[Scope]], None],
     ) -> None:
         self._pool = pool
         self._shown = shown
         self._clock = clock
         self._woke = woke
         self._ride_out = ride_out
+        self._wrote = wrote
         self._random = Random()
         self._queue = Queue()
         self._limit = threads
@@ -121,6 +131,7 @@ class Writer:
                     self._one(transaction, current, group)
                 current = self._queue.another(current.scope) if time.monotonic() < until else None
             self._commit(transaction)
+            self._wrote(connection, [one.scope for one in group.jobs])
 
     def _one(self, transaction: WriteTransaction, job: Job, group: _Group) -> None:
         result, error, woke = transaction.run(job.scope, job.work, self._shown)
@@ -136,6 +147,7 @@ class Writer:
         try:
             transaction.commit()
         except UnansweredError as unanswered:
+            self._wrote(None, ())
             if not self._settled(unanswered):
                 raise StoreUnreachable(f"{self._shown} went away before the commit; nothing was stored") from None
 
@@ -178,6 +190,7 @@ class Writer:
                     transaction = WriteTransaction(connection, job.scope, self._clock)
                     self._one(transaction, job, group)
                     self._commit(transaction)
+                    self._wrote(connection, [job.scope])
             except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
                 error = failure
                 races += is_race(failure)

@@ -27,6 +27,7 @@ __all__ = [
     "memory_digest",
     "message_digest",
     "select_content",
+    "shown_id",
     "sound_messages",
     "sound_row",
     "update_digests",
@@ -63,11 +64,11 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "word_block": ("namespace", "user_id", "first"),
 }
 """The tables with digests, and the columns that name a row of them."""
-CONTENT = ("message", "memory", "change")
-"""The tables whose rows have an id."""
+CONTENT = {"message": "msg_", "memory": "mem_", "change": "chg_"}
+"""The tables whose rows have an id, and what theirs begin with."""
 DAMAGED_ROWS = (
-    "they are left out of every answer; restore a backup of before (one that holds such rows is refused), or 'memhold"
-    " forget' each of them"
+    "they are left out of every answer; restore a backup of before (one that holds such rows is refused), 'memhold"
+    " forget' each of them, or erase them all with 'memhold doctor --repair rows'"
 )
 """What to do about rows that do not agree with their digests."""
 _COLUMNS = {"message": MESSAGE, "memory": MEMORY, "change": CHANGE, "word_block": ("records", "entries")}
@@ -181,8 +182,14 @@ def sound_row(table: str, row: Row) -> bool:
 
 
 def id_of(table: str, row: Row) -> str:
-    """The id of a row of `select_content` of a table of content."""
-    return str(row[len(KEYS[table]) + _COLUMNS[table].index("id")])
+    """The id of a row of `select_content` of a table of content, as it can be shown."""
+    return shown_id(table, row[len(KEYS[table]) + _COLUMNS[table].index("id")])
+
+
+def shown_id(table: str, item: Any) -> str:
+    """An id that may have rotted, as text that can be printed and passed, and that says of what kind it is."""
+    prefix = CONTENT[table]
+    return f"{prefix}{str(item)[len(prefix) :]}".encode("utf-8", "backslashreplace").decode()
 
 
 def update_digests(table: str, parameter: str) -> str:

@@ -46,11 +46,13 @@ INSERT INTO message (namespace, user_id, {message}) VALUES (:namespace, :user_id
 INSERT INTO message_quote (namespace, user_id, item_id, number) VALUES (:namespace, :user_id, :item_id, :number)
 ON CONFLICT DO NOTHING
 
+-- SQLite keeps the order of a CROSS JOIN: who names the item is looked up first, and the whole scope is not read.
 -- name: read_quoting
 SELECT {message:m}
-FROM message_quote AS q
-JOIN message AS m ON m.namespace = q.namespace AND m.user_id = q.user_id AND m.number = q.number
-WHERE q.namespace = :namespace AND q.user_id = :user_id AND q.item_id = :item_id ORDER BY m.number
+FROM message_quote AS q CROSS JOIN message AS m
+WHERE q.namespace = :namespace AND q.user_id = :user_id AND q.item_id = :item_id
+  AND m.namespace = :namespace AND m.user_id = :user_id AND m.number = q.number
+ORDER BY m.number
 
 -- name: rewrite_message
 UPDATE message SET body = :body, text = :text, quotes = :quotes, crc = :crc
@@ -67,6 +69,11 @@ SELECT {message}
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq LIMIT :limit
+
+-- name: count_session_messages
+SELECT count(*) FROM message
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id
+  AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id IN (:agent_id, ''))
 
 -- name: read_newest_messages
 SELECT {message}
@@ -114,7 +121,13 @@ UPDATE session SET created_at = CASE WHEN created_at > :now THEN :now ELSE creat
 WHERE namespace = :namespace AND user_id = :user_id AND (created_at > :now OR last_at > :now OR ended_at > :now)
 
 -- name: delete_message
-DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number, quotes
+DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number, quotes <> '[]'
+
+-- name: delete_numbered_message
+DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND number = :number RETURNING number, quotes <> '[]'
+
+-- name: read_message_id
+SELECT id FROM message WHERE namespace = :namespace AND user_id = :user_id AND number = :number
 
 -- name: close_revision
 UPDATE memory SET unrecorded_at = :now
@@ -284,10 +297,10 @@ ORDER BY m.number
 
 -- name: read_derived
 SELECT {memory:m}
-FROM memory_source AS s
-JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id AND m.unrecorded_at IS NULL
-  AND m.hidden_by IS NULL
+FROM memory_source AS s CROSS JOIN memory AS m
 WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.source_id = :source_id
+  AND m.namespace = :namespace AND m.user_id = :user_id AND m.id = s.memory_id
+  AND m.unrecorded_at IS NULL AND m.hidden_by IS NULL
   AND s.since = (SELECT max(o.since) FROM memory_source AS o
                  WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.memory_id = s.memory_id)
 ORDER BY m.number
@@ -305,6 +318,30 @@ VALUES (:namespace, :user_id, :memory_id, :since, :position, :source_id)
 
 -- name: delete_memory
 DELETE FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number
+
+-- name: delete_numbered_memory
+DELETE FROM memory WHERE namespace = :namespace AND user_id = :user_id AND number = :number RETURNING number
+
+-- name: read_memory_id
+SELECT id FROM memory WHERE namespace = :namespace AND user_id = :user_id AND number = :number AND unrecorded_at IS NULL
+
+-- name: read_lost
+SELECT e.memory_id FROM change_effect AS e
+WHERE e.namespace = :namespace AND e.user_id = :user_id
+  AND NOT EXISTS (SELECT 1 FROM memory AS m
+                  WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.id = e.memory_id)
+  AND NOT EXISTS (SELECT 1 FROM tombstone AS t
+                  WHERE t.namespace = :namespace AND t.user_id = :user_id AND t.id = e.memory_id)
+UNION SELECT s.memory_id FROM memory_source AS s
+WHERE s.namespace = :namespace AND s.user_id = :user_id
+  AND NOT EXISTS (SELECT 1 FROM memory AS m
+                  WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.id = s.memory_id)
+UNION SELECT s.source_id FROM memory_source AS s
+WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.position >= 0
+  AND NOT EXISTS (SELECT 1 FROM message AS m
+                  WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.id = s.source_id)
+  AND NOT EXISTS (SELECT 1 FROM memory AS m
+                  WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.id = s.source_id)
 
 -- name: read_change_seq
 SELECT change_seq FROM namespace WHERE namespace = :namespace
@@ -406,6 +443,9 @@ DELETE FROM session WHERE namespace = :namespace AND user_id = :user_id AND sess
 
 -- name: read_agents
 SELECT agent_id, number FROM agent WHERE namespace = :namespace AND user_id = :user_id
+
+-- name: delete_memories
+DELETE FROM memory WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: delete_agents
 DELETE FROM agent WHERE namespace = :namespace AND user_id = :user_id
@@ -529,7 +569,16 @@ SELECT namespace, user_id FROM owner ORDER BY namespace, user_id
 
 -- name: read_users
 -- scope: upkeep
-SELECT user_id FROM owner WHERE namespace = :namespace AND user_id > :after ORDER BY user_id LIMIT :limit
+SELECT user_id FROM owner WHERE namespace = :namespace AND user_id > :after
+UNION SELECT user_id FROM owner
+  WHERE namespace > :namespace || '//' AND namespace < :namespace || '/0' AND user_id > :after
+ORDER BY user_id LIMIT :limit
+
+-- name: read_below
+-- scope: upkeep
+-- The character behind the stroke is 0: between the two stand the names that begin with two strokes.
+SELECT namespace FROM owner
+WHERE namespace > :namespace || '//' AND namespace < :namespace || '/0' AND user_id = :user_id ORDER BY namespace
 
 -- name: add_usage
 -- scope: upkeep

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memhold.ports.postings import Block
-from memhold.ports.transaction import Listing, Replay, Tombstone
+from memhold.ports.transaction import Listing, Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows, Statements
@@ -24,6 +24,7 @@ from memhold.storage.sql.digests import (
     detail_digest,
     memory_digest,
     message_digest,
+    shown_id,
     sound_messages,
 )
 from memhold.storage.store_time import StoreTime
@@ -124,13 +125,11 @@ class SqlRead:
             if message_digest(row) == row[_MESSAGE_CRC]:
                 sound.append(rows.to_message(row))
             else:
-                self._note(row[_MESSAGE_ID], row[_MESSAGE_NUMBER])
+                self._note("message", row[_MESSAGE_ID], row[_MESSAGE_NUMBER])
         return sound
 
-    def _note(self, item: Any, number: Any) -> None:
-        # An id that is damaged itself names nothing, but it can be shown.
-        shown = str(item).encode("utf-8", "backslashreplace").decode()
-        self._damaged[shown] = number if isinstance(number, int) else -1
+    def _note(self, table: str, item: Any, number: Any) -> None:
+        self._damaged[shown_id(table, item)] = number if isinstance(number, int) else -1
 
     def _run(self, name: str, **params: Any) -> Rows:
         self._check_open()
@@ -155,7 +154,7 @@ class SqlRead:
         if len(sound) < len(found):
             for row in found:
                 if memory_digest(row) != row[_MEMORY_CRC]:
-                    self._note(row[_MEMORY_ID], row[_MEMORY_NUMBER])
+                    self._note("memory", row[_MEMORY_ID], row[_MEMORY_NUMBER])
         # A document is derived from nothing: it has no sources to look for.
         derived = [(row[_MEMORY_ID], row[_REV]) for row in sound if row[_KIND] != "document"]
         named = iter(self._sources(derived))
@@ -179,6 +178,11 @@ class SqlRead:
 
     def sessions(self) -> list[Session]:
         return [rows.to_session(row) for row in self._run("read_sessions")]
+
+    def count_messages(self, sessions: Sequence[str]) -> Mapping[str, int]:
+        asked = [{"session_id": name, "agent_id": self.scope.agent} for name in sessions]
+        counted = self._each("count_session_messages", asked)
+        return {name: int(found[0][0]) for name, found in zip(sessions, counted, strict=True) if found[0][0]}
 
     def messages(
         self, session: str, *, after: int = 0, until: int | None = None, limit: int | None = None, newest: bool = False
@@ -227,6 +231,7 @@ class SqlRead:
             session_id=listing.session,
             origin=listing.origin,
             actor=listing.actor,
+            subject=listing.subject,
             written_since=rows.opt_micros(listing.written_since),
             written_until=rows.opt_micros(listing.written_until),
             unconfirmed_since=rows.opt_micros(listing.unconfirmed_since),
@@ -248,6 +253,9 @@ class SqlRead:
             at, rest = found[-1], limit - len(memories)
             memories += self.at_paths(at[_KEY], until, after=_number(at), limit=rest, former=former)
         return memories
+
+    def places(self, first: str, until: str) -> list[Place]:
+        return [rows.to_place(row) for row in self._content("read_places", first=first, until=until)]
 
     def newest_memories(
         self,
@@ -273,6 +281,10 @@ class SqlRead:
     def facts(self, *, subject: str, key: str, agent: str | None, since: datetime | None = None) -> list[Memory]:
         asked = {"subject": subject, "fact_key": key, "agent_id": agent or "", "since": rows.opt_micros(since)}
         return self._memories(self._content("read_facts", **asked))
+
+    def fact_key(self, *, subject: str, attribute: str, agent: str | None) -> FactKey | None:
+        row = self._first("read_fact_key", subject=subject, attribute=attribute, agent_id=agent or "")
+        return None if row is None else FactKey(subject=row[0], attribute=row[1], key=row[2])
 
     def fact_keys(self, agent: str | None) -> list[FactKey]:
         found = self._run("read_fact_keys", agent_id=agent or "")
@@ -338,12 +350,15 @@ class SqlRead:
             if (change_digest(row), detail_digest(row[_DETAIL])) == tuple(row[_CHANGE_CRC:]):
                 sound.append(row)
             else:
-                self._note(row[_CHANGE_ID], -1)
+                self._note("change", row[_CHANGE_ID], -1)
         effects = self._each("read_effects", [{"change_id": row[_CHANGE_ID]} for row in sound])
         return [rows.to_change(row, touched) for row, touched in zip(sound, effects, strict=True)]
 
     def progress(self, name: str) -> int:
         return int(self._value("read_progress", upkeep=name) or 0)
+
+    def lost(self) -> list[str]:
+        return [str(item) for (item,) in self._run("read_lost")]
 
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
         row = self._first("read_replay", verb=verb, key_digest=key_digest, now=micros(self.now))

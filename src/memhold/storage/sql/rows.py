@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 from memhold.ports.postings import Block
+from memhold.ports.transaction import Place
 from memhold.ports.vector_blocks import Generation
 from memhold.storage.sql.digests import (
     CHANGE,
@@ -60,6 +61,7 @@ __all__ = [
     "to_generation",
     "to_memory",
     "to_message",
+    "to_place",
     "to_quotes",
     "to_session",
     "to_suspicion",
@@ -114,6 +116,11 @@ def _opt_time(value: int | None) -> datetime | None:
 def to_counters(row: Row) -> tuple[int, ...]:
     """Whole numbers, of which an absent one is 0."""
     return tuple(int(value or 0) for value in row)
+
+
+def to_place(row: Row) -> Place:
+    """Where a document stands, from the columns of `read_places`."""
+    return Place(row[0], row[1], row[2] or None, _opt_time(row[3]))
 
 
 @_readable

@@ -10,15 +10,15 @@ from zlib import crc32
 
 from memhold.ports import postings as packed
 from memhold.ports.postings import Block, Entry
-from memhold.ports.transaction import Replay
+from memhold.ports.transaction import NO_NUMBERS, Replay
 from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropped
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows
-from memhold.storage.sql.digests import CHANGE, MEMORY, MESSAGE, change_digest, memory_digest, message_digest
+from memhold.storage.sql.digests import CHANGE, MEMORY, MESSAGE, change_digest, memory_digest, message_digest, shown_id
 from memhold.storage.sql.reads import SqlRead
 from memhold.storage.sql.row_batches import RowBatch
 from memhold.storage.store_time import StoreTime
-from memhold.values.errors import RevisionConflict, StoreError
+from memhold.values.errors import RevisionConflict, StoreCorrupt, StoreError
 from memhold.values.records import (
     Change,
     Evidence,
@@ -309,28 +309,63 @@ class SqlWrite(SqlRead):
     def erase_session(self, name: str) -> None:
         self._run("delete_session", session_id=name)
 
-    def erase_agents(self) -> None:
+    def erase_rest(self) -> None:
         self._run("delete_agents")
+        self._run("delete_memories")
 
-    def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
+    def erase_messages(self, ids: Sequence[str], change_id: str, *, numbers: Mapping[str, int] = NO_NUMBERS) -> None:
         for item in ids:
-            for number, quotes in self._run("delete_message", id=item).fetchall():
-                if quotes != "[]":
+            gone = self._run("delete_message", id=item).fetchall()
+            if not gone and item in numbers:
+                gone = self._erase_numbered("message", item, numbers[item])
+            for number, quotes in gone:
+                if quotes:
                     self._run("delete_quotes", number=number)
                 self._entomb(item, change_id, None)
                 self._run("forget_detail_of_source", id=item)
 
-    def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
+    def erase_memories(
+        self,
+        ids: Sequence[str],
+        change_id: str,
+        *,
+        digests: Mapping[str, bytes],
+        numbers: Mapping[str, int] = NO_NUMBERS,
+    ) -> None:
         if ids:
             self._run("delete_key_vectors")
         for item in ids:
-            if self._run("delete_memory", id=item).fetchone() is not None:
+            gone = self._run("delete_memory", id=item).fetchall()
+            if not gone and item in numbers:
+                gone = self._erase_numbered("memory", item, numbers[item])
+            if gone:
                 self._run("delete_sources", memory_id=item)
-                self._run("delete_evidence", memory_id=item)
-                self._run("delete_suspicions", memory_id=item)
-                self._entomb(item, change_id, digests.get(item))
-                self._run("forget_detail_of_memory", id=item)
-                self._run("forget_detail_of_source", id=item)
+                self._entomb_memory(item, change_id, digests.get(item))
+
+    def _erase_numbered(self, table: str, item: str, number: int) -> Sequence[Row]:
+        """Erase what was seen under an id and is not found by it: the row itself has that id, or an index another.
+
+        Raises:
+            StoreCorrupt: no such row has that number either.
+        """
+        there = [shown_id(table, row[0]) for row in self._content(f"read_{table}_id", number=number)]
+        if there != [item]:
+            raise StoreCorrupt(f"{item} is there and cannot be reached; run 'memhold doctor --repair rows'")
+        return self._run(f"delete_numbered_{table}", number=number).fetchall()
+
+    def entomb(self, ids: Sequence[str], change_id: str) -> None:
+        if ids:
+            self.drop_sources(ids)
+        for item in ids:
+            self._run("delete_sources", memory_id=item)
+            self._entomb_memory(item, change_id, None)
+
+    def _entomb_memory(self, item: str, change_id: str, digest: bytes | None) -> None:
+        self._run("delete_evidence", memory_id=item)
+        self._run("delete_suspicions", memory_id=item)
+        self._entomb(item, change_id, digest)
+        self._run("forget_detail_of_memory", id=item)
+        self._run("forget_detail_of_source", id=item)
 
     def _entomb(self, item: str, change_id: str, digest: bytes | None) -> None:
         self._run("put_tombstone", id=item, at=micros(self.now), change_id=change_id, digest=digest)

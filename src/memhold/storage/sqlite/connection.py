@@ -131,6 +131,8 @@ def _ours(error: apsw.Error, path: str) -> MemholdError:
             return StoreReadOnly(f"{path} cannot be written; check its owner and mode (it should be 0600)")
         case apsw.CantOpenError():
             return StoreReadOnly(f"{path} cannot be opened; check that its folder exists and can be written")
+        case apsw.CorruptError() if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_INDEX:
+            return StoreCorrupt(f"an index of {path} does not agree with its rows; run 'memhold doctor --repair rows'")
         case apsw.CorruptError() | apsw.NotADBError():
             return StoreCorrupt(f"{path} is damaged; run 'memhold doctor', then 'memhold restore'")
         case apsw.InterruptError():

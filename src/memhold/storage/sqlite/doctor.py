@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import stat
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,12 +10,13 @@ from typing import Any
 
 import apsw
 
+from memhold.ports.file_modes import open_to_others
 from memhold.ports.maintenance import CLOCK_ADVICE, Finding
 from memhold.ports.unfinished import left_behind
 from memhold.storage.sql.digests import DAMAGED_ROWS
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, readable, scope_mark
-from memhold.storage.sqlite.rot import RESTORE, altered_migrations, damaged_rows, orphans
+from memhold.storage.sqlite.rot import RESTORE, altered_migrations, damaged_rows, of_index, orphans
 from memhold.values.records import from_micros, micros
 
 __all__ = ["examine"]
@@ -24,6 +24,7 @@ __all__ = ["examine"]
 LARGE_LOG = 64 * 1024 * 1024
 """A write-ahead log this large means that a reader has kept it from being folded in."""
 CLOCK_SLACK = timedelta(minutes=5)
+REPAIR = "run 'memhold doctor --repair rows': it builds the file's indexes anew and erases rows that cannot be read"
 _SHOWN = 5
 
 
@@ -66,10 +67,10 @@ def _files(path: str) -> Iterator[Finding]:
     for file in (target, *(Path(path + end) for end in ("-wal", "-shm")), ledger_path(path)):
         if not file.exists():
             continue
-        mode = stat.S_IMODE(file.stat().st_mode)
-        if mode & 0o077:
+        mode = open_to_others(file)
+        if mode is not None:
             yield _wrong("modes", f"others can reach it (mode {mode:04o})", f"chmod 600 {file}", str(file))
-    if target.parent.exists() and stat.S_IMODE(target.parent.stat().st_mode) & 0o022:
+    if target.parent.exists() and open_to_others(target.parent, 0o022) is not None:
         yield _wrong("modes", "others can write to its folder", f"chmod go-w {target.parent}", str(target.parent))
     for rest in sorted(
         {*target.parent.glob(f"{target.name}.restore-*"), *target.parent.glob(f"{target.name}.before-*")}
@@ -96,7 +97,7 @@ def _pages(connection: apsw.Connection, path: str) -> Iterator[Finding]:
     found = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_SHOWN})")]
     for line in found:
         if line != "ok":
-            yield _wrong("integrity", line, RESTORE, path)
+            yield _wrong("integrity", line, REPAIR if of_index(line) else RESTORE, path)
     broken: dict[str, int] = {}
     for row in connection.execute("PRAGMA foreign_key_check"):
         broken[f"{row[0]} to {row[2]}"] = broken.get(f"{row[0]} to {row[2]}", 0) + 1

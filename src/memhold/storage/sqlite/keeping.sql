@@ -28,6 +28,15 @@ UNION ALL SELECT namespace, 'changes', count(*), 0 FROM change GROUP BY namespac
 UNION ALL SELECT namespace, 'words', count(*), sum(octet_length(records) + octet_length(entries))
   FROM word_block GROUP BY namespace
 
+-- name: written_by_day
+-- scope: upkeep
+SELECT namespace, 'messages', recorded_at / 86400000000 AS day, count(*),
+  sum(octet_length(body) + octet_length(text) + octet_length(metadata))
+FROM message WHERE recorded_at >= :since GROUP BY namespace, day
+UNION ALL SELECT namespace, 'memories', created_at / 86400000000 AS day, count(*) FILTER (WHERE unrecorded_at IS NULL),
+  sum(octet_length(text) + octet_length(ifnull(value, '')) + octet_length(metadata))
+FROM memory WHERE created_at >= :since GROUP BY namespace, day
+
 -- name: lost_sources
 -- scope: upkeep
 SELECT s.memory_id FROM memory_source AS s

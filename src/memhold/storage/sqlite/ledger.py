@@ -8,7 +8,6 @@ itself be personal. The first line names the store that it belongs to.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import hmac
 import json
@@ -21,6 +20,7 @@ from typing import Any, BinaryIO
 import apsw
 
 from memhold.ports.durable_files import sync_folder
+from memhold.ports.file_locks import lock
 from memhold.ports.transaction import Tombstone
 from memhold.storage.sql.blocks import load
 from memhold.storage.sql.digests import facts_digest
@@ -109,7 +109,7 @@ def reconcile(connection: apsw.Connection, path: str) -> int:
     try:
         _set_aside_another(path, store.id)
         with _opened(ledger_path(path)) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock(file.fileno())
             appended, whole = _append(file, connection, store)
         if appended:
             sync_folder(Path(path).parent)
@@ -221,7 +221,12 @@ def _set_aside_another(path: str, store: str) -> None:
 def _break(file: BinaryIO) -> bytes:
     """What must stand before the next line: a line that a crash cut short must not swallow it."""
     size = file.seek(0, os.SEEK_END)
-    return b"\n" if size and os.pread(file.fileno(), 1, size - 1) != b"\n" else b""
+    return b"\n" if size and _read_at(file, size - 1, 1) != b"\n" else b""
+
+
+def _read_at(file: BinaryIO, start: int, size: int) -> bytes:
+    file.seek(start)
+    return file.read(size)
 
 
 def _newest(file: BinaryIO) -> tuple[int, set[tuple[str, str]]]:
@@ -230,7 +235,7 @@ def _newest(file: BinaryIO) -> tuple[int, set[tuple[str, str]]]:
     length = _TAIL
     while True:
         start = max(0, size - length)
-        data = os.pread(file.fileno(), size - start, start)
+        data = _read_at(file, start, size - start)
         records = list(_entries(data if start == 0 else data.partition(b"\n")[2]))
         times = {int(record["at"]) for record in records}
         if start == 0 or len(times) > 1:

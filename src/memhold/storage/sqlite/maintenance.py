@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,11 +37,12 @@ class SqliteMaintenance:
         self._busy_timeout = busy_timeout
         self._key = key
 
-    async def usage(self) -> tuple[Usage, ...]:
-        return await asyncio.to_thread(self._usage)
+    async def usage(self, since: date | None = None) -> tuple[Usage, ...]:
+        return await asyncio.to_thread(self._usage, since)
 
-    def _usage(self) -> tuple[Usage, ...]:
+    def _usage(self, since: date | None) -> tuple[Usage, ...]:
         from memhold.ports.maintenance import Usage
+        from memhold.storage.growth import days_of, first_moment
         from memhold.storage.sqlite.ledger import KEEPING
 
         found: dict[str, Usage] = {}
@@ -48,13 +50,17 @@ class SqliteMaintenance:
             connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
             try:
                 rows: list[Any] = connection.execute(KEEPING["usage"]).fetchall()
+                days: list[Any] = []
+                if since is not None:
+                    days = connection.execute(KEEPING["written_by_day"], {"since": first_moment(since)}).fetchall()
             finally:
                 connection.close()
         for namespace, what, count, size in rows:
             held = found.get(namespace, Usage(namespace=namespace))
             counted = {} if what == "words" else {what: count}
             found[namespace] = replace(held, bytes=held.bytes + (size or 0), **counted)
-        return tuple(found[name] for name in sorted(found))
+        grown = {name: days_of(row[1:] for row in days if row[0] == name) for name in {row[0] for row in days}}
+        return tuple(replace(found[name], days=grown.get(name, ())) for name in sorted(found))
 
     async def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
         return await asyncio.to_thread(self._backup, target, progress)
@@ -86,6 +92,19 @@ class SqliteMaintenance:
         return await asyncio.to_thread(
             examine, self._path, now=self._clock.now(), busy_timeout=self._busy_timeout, key=self._key
         )
+
+    async def mend_indexes(self) -> int:
+        from memhold.storage.sqlite.rot import mend_indexes
+
+        def work() -> int:
+            with translated(self._path):
+                connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
+                try:
+                    return mend_indexes(connection)
+                finally:
+                    connection.close()
+
+        return await asyncio.to_thread(work)
 
     async def survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
         return await asyncio.to_thread(self._survey, scope, work)

@@ -19,11 +19,18 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (:session_id IS NULL OR session_id = :session_id)
   AND (:origin IS NULL OR origin = :origin)
   AND (:actor IS NULL OR actor = :actor)
+  AND (:subject IS NULL OR subject = :subject)
   AND (:written_since IS NULL OR created_at >= :written_since)
   AND (:written_until IS NULL OR created_at < :written_until)
   AND (:unconfirmed_since IS NULL
     OR coalesce(last_confirmed_at, CASE WHEN origin = 'user' THEN created_at END, -9223372036854775807) < :unconfirmed_since)
 ORDER BY number LIMIT :limit
+
+-- name: read_fact_key
+SELECT subject, attribute, fact_key FROM memory INDEXED BY memory_wording
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND kind = 'fact' AND agent_id = :agent_id
+  AND unrecorded_at IS NULL AND state <> 'merged' AND subject = :subject AND attribute = :attribute
+ORDER BY number LIMIT 1
 
 -- name: read_paths
 SELECT {memory}
@@ -31,6 +38,13 @@ FROM memory INDEXED BY memory_path
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = 'document'
   AND state = 'active' AND fact_key < :until AND (fact_key, number) > (:first, :after)
 ORDER BY fact_key, number LIMIT :limit
+
+-- name: read_places
+SELECT number, fact_key, agent_id, expires_at
+FROM memory INDEXED BY memory_path
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = 'document'
+  AND state = 'active' AND fact_key >= :first AND fact_key < :until
+ORDER BY fact_key, number
 
 -- name: read_former_paths
 SELECT {memory}

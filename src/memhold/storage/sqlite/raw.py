@@ -13,7 +13,10 @@ import apsw
 __all__ = ["chunks", "has_stale_cells", "head"]
 
 CHUNK = 4 * 1024 * 1024
-CONTENT = ("agent", "memory", "memory_fact", "message", "session", "word_block")
+CONTENT = (
+    *("agent", "memory", "memory_fact", "memory_former_path", "memory_path", "memory_wording"),
+    *("message", "session", "word_block"),
+)
 """The trees whose cells may hold what a person said or named; those of ids, digests and counters are left out."""
 
 _INTERIOR = frozenset({2, 5})

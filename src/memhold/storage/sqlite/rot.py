@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 import apsw
@@ -10,10 +11,21 @@ from memhold.storage.sql.blocks import Row
 from memhold.storage.sql.digests import CONTENT, id_of, select_content, sound_row
 from memhold.storage.sqlite.connection import migrations
 from memhold.storage.sqlite.ledger import KEEPING
+from memhold.values.errors import StoreCorrupt
 
-__all__ = ["RESTORE", "altered_migrations", "damaged_index", "damaged_rows", "orphans", "undecoded"]
+__all__ = [
+    "RESTORE",
+    "altered_migrations",
+    "damaged_index",
+    "damaged_rows",
+    "mend_indexes",
+    "of_index",
+    "orphans",
+    "undecoded",
+]
 
 _SHOWN = 5
+_OF_INDEX = re.compile(r"(?:row \d+ missing from index |wrong # of entries in index |non-unique entry in index )(\w+)")
 
 RESTORE = "stop what writes to it, then run 'memhold restore' with the newest backup"
 
@@ -50,7 +62,7 @@ def damaged_rows(connection: apsw.Connection) -> Mapping[str, list[str]]:
             rows = [id_of(table, row) for row in connection.execute(select) if not sound_row(table, row)]
         except UnicodeDecodeError:
             rows = [id_of(table, row) for row in undecoded(connection, select, {}) if not sound_row(table, row)]
-        found[table] = [one.encode("ascii", "backslashreplace").decode() for one in rows]
+        found[table] = rows
     return found
 
 
@@ -75,6 +87,52 @@ def damaged_index(connection: apsw.Connection) -> bool:
     if not connection.execute("SELECT 1 FROM pragma_table_info('word_block') WHERE name = 'records_crc'").fetchall():
         return False
     return any(not sound_row("word_block", row) for row in connection.execute(select_content("word_block")))
+
+
+def of_index(line: str) -> str | None:
+    """The index that a line of `integrity_check` is about; None where building an index anew does not mend it."""
+    found = _OF_INDEX.fullmatch(line)
+    return found and found[1]
+
+
+def mend_indexes(connection: apsw.Connection) -> int:
+    """Build anew the indexes that do not agree with their tables, in one transaction; returns how many those were.
+
+    Raises:
+        StoreCorrupt: pages are damaged otherwise.
+        apsw.Error: pages cannot be read, or others held the file.
+    """
+    lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(10000)") if line != "ok"]
+    named = [of_index(line) for line in lines]
+    if None in named:
+        raise StoreCorrupt(f"pages of it are damaged ({lines[named.index(None)]}); {RESTORE}")
+    if not named:
+        return 0
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _build_anew(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    return len({*named})
+
+
+def _build_anew(connection: apsw.Connection) -> None:
+    try:
+        connection.execute("REINDEX")
+    except apsw.ConstraintError:
+        # Two rows of one number or id: the one that rotted goes. A schema that can be written to lets a row go that
+        # its indexes do not have (sqlite.org/pragma.html#pragma_writable_schema).
+        connection.execute("PRAGMA writable_schema = ON")
+        try:
+            for table in ("message", "memory"):
+                select = f"{select_content(table)} NOT INDEXED".replace("SELECT ", "SELECT rowid, ", 1)
+                damaged = [row[0] for row in undecoded(connection, select, {}) if not sound_row(table, row[1:])]
+                connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(one,) for one in damaged])  # noqa: S608 - names of this module
+        finally:
+            connection.execute("PRAGMA writable_schema = OFF")
+        connection.execute("REINDEX")
 
 
 def undecoded(connection: apsw.Connection, sql: str, params: Mapping[str, object]) -> list[Row]:

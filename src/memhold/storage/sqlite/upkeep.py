@@ -169,6 +169,16 @@ class SqliteUpkeep:
         found: list[Scope] = await self._read(look)
         return found
 
+    async def below(self, scope: Scope) -> list[Scope]:
+        given = {"namespace": scope.namespace, "user_id": scope.user or ""}
+
+        def look(connection: apsw.Connection, _: datetime) -> list[Scope]:
+            found = connection.execute(QUERIES["read_below"], given)
+            return [replace(scope, namespace=namespace) for (namespace,) in found]
+
+        found: list[Scope] = await self._read(look)
+        return found
+
     async def users(self, namespace: str, after: str, limit: int) -> list[str]:
         given = {"namespace": namespace, "after": after, "limit": limit}
 

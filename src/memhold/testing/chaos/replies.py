@@ -88,7 +88,7 @@ def answer_to(asked: Asked) -> Reply:
     elif asked.json_schema is not None:
         reply = Reply(text=json.dumps(fill(asked.json_schema, context), ensure_ascii=False))
     elif context.facts:
-        reply = Reply(text="Noted: " + "; ".join(said.sentence for said in context.facts))
+        reply = Reply(text="Noted: " + "; ".join(dict.fromkeys(said.sentence for said in context.facts)))
     else:
         last = next((text for role, text in reversed(asked.texts) if role == "user"), "")
         reply = Reply(text=f"You said: {last}" if last else "Hello.")

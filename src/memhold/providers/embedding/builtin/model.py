@@ -16,6 +16,7 @@ from hashlib import sha256, shake_128
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
+from memhold.providers.embedding.builtin.glossary import glossaries_digest, glossary_texts
 from memhold.providers.embedding.builtin.pieces import ANALYSIS, PieceReader, Pieces
 from memhold.values.errors import ModelDamaged
 
@@ -58,13 +59,15 @@ class _Table:
 
 
 class BuiltinEmbedding:
-    """The default `EmbeddingModel`: English, 256 dimensions, tens of thousands of short texts a second on one core.
+    """The default `EmbeddingModel`: 256 dimensions, tens of thousands of short texts a second on one core.
+
+    It knows English, and everyday words of the languages that have a glossary, each as an English word.
 
     The same text gives the same bits, alone or in any batch: products of an int8 and a float16 add up exactly in
-    float64 whatever the order, so no linear algebra library can change them. Word order does not count. Words that the
-    teacher cannot read (other scripts, emoji) get a fixed pseudo-random direction for each of their letter grams, so
-    they match themselves and nothing else. A text without any piece, such as "", has one fixed direction of its own.
-    There is no length limit: a long text counts to its end.
+    float64 whatever the order, so no linear algebra library can change them. Word order does not count. Words that
+    neither the teacher nor a glossary knows get a fixed pseudo-random direction for each of their letter grams, so they
+    match themselves and nothing else. A text without any piece, such as "", has one fixed direction of its own. There
+    is no length limit: a long text counts to its end.
 
     Files are opened on first use, the table is memory-mapped. Safe to share between threads and tasks.
 
@@ -79,12 +82,12 @@ class BuiltinEmbedding:
 
     @property
     def fingerprint(self) -> str:
-        """Names the table by its digest, and the version of the text analysis.
+        """Names the table and the glossaries by their digests, and the version of the text analysis.
 
         Raises:
             ModelDamaged: the description of the table cannot be read.
         """
-        return f"builtin-{self.dimension}-{self._described.digest[:16]}-a{ANALYSIS}"
+        return f"builtin-{self.dimension}-{self._described.digest[:16]}-a{ANALYSIS}-g{glossaries_digest()[:8]}"
 
     @property
     def dimension(self) -> int:
@@ -182,7 +185,7 @@ class BuiltinEmbedding:
             path = self._directory / "vocabulary.txt"
             _damaged(path, f"{described.rows} different lines", f"{len(vocabulary)} different lines")
         return _Table(
-            reader=PieceReader(vocabulary),
+            reader=PieceReader(vocabulary, glossary_texts()),
             codes=codes,
             scales=scales.astype(np.float64),
         )

@@ -1,0 +1,148 @@
+"""Who is compared: what each is installed from, and what it was told that it does not assume by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["LEFT_OUT", "PEERS", "Peer"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """One memory. `environment` is shared by those that need the same packages; None is our own.
+
+    `asks` says whether a model makes memories of what is said, `embeds` whether a write or a question needs the
+    embedding server, `users` whether it knows any, `loads` whether its SQLite must load extensions, which not every
+    build of Python does, `least` the oldest Python that it takes, `ranks` whether
+    it keeps messages as they are and ranks them for a question. `told` is what stands in the page about how it is set
+    up.
+    """
+
+    name: str
+    label: str
+    environment: str | None
+    pip: tuple[str, ...] = ()
+    npm: tuple[str, ...] = ()
+    asks: bool = False
+    embeds: bool = True
+    users: bool = True
+    loads: bool = False
+    least: tuple[int, int] = (3, 11)
+    ranks: bool = False
+    told: str = ""
+
+
+PEERS = {
+    one.name: one
+    for one in (
+        Peer(
+            name="memhold",
+            label="Memhold",
+            environment=None,
+            asks=True,
+            embeds=False,
+            told="`Memhold.open(path, consolidation=MODEL)`: one model without a fallback, the built-in embedding. "
+            "In the scenario *embedder down* its embedding comes from the server too.",
+        ),
+        Peer(
+            name="memhold+alone",
+            label="Memhold, no model",
+            environment=None,
+            embeds=False,
+            told="`Memhold.open(path)`: nothing set.",
+        ),
+        Peer(
+            name="mem0",
+            label="mem0",
+            environment="mem0",
+            pip=("mem0ai",),
+            asks=True,
+            told="`Memory()` with its default clients and Qdrant in a folder; only addresses and paths are set.",
+        ),
+        Peer(
+            name="mem0+plain",
+            label="mem0, infer=False",
+            environment="mem0",
+            pip=("mem0ai",),
+            ranks=True,
+            told="The same, each message kept as it is.",
+        ),
+        Peer(
+            name="langmem",
+            label="LangMem on SqliteStore",
+            environment="langmem",
+            pip=("langmem", "langgraph-checkpoint-sqlite", "langchain-openai"),
+            loads=True,
+            asks=True,
+            told="`create_memory_store_manager(model, store=SqliteStore(…))`, the index of its documents "
+            "(1,536 dimensions); `ChatOpenAI` with its own retries.",
+        ),
+        Peer(
+            name="langgraph",
+            label="LangGraph SqliteStore",
+            environment="langmem",
+            pip=("langmem", "langgraph-checkpoint-sqlite", "langchain-openai"),
+            loads=True,
+            ranks=True,
+            told="`put` under the user's namespace with the message's key, the same index.",
+        ),
+        Peer(
+            name="chroma",
+            label="Chroma as a memory",
+            environment="chroma",
+            pip=("chromadb", "openai"),
+            ranks=True,
+            told="`PersistentClient`, one collection, the user in the metadata, its `OpenAIEmbeddingFunction` at the "
+            "server (its own default downloads a model).",
+        ),
+        Peer(
+            name="server-memory",
+            label="MCP reference memory",
+            environment="node",
+            npm=("@modelcontextprotocol/server-memory",),
+            embeds=False,
+            users=False,
+            told="`create_entities` over stdio, an entity a message, the file where `MEMORY_FILE_PATH` says. It knows "
+            "no users: who shares its file sees all of it.",
+        ),
+        Peer(
+            name="basic-memory",
+            label="basic-memory",
+            environment="basic-memory",
+            pip=("basic-memory", "fastmcp<3.2"),
+            least=(3, 12),
+            embeds=False,
+            told="`write_note` over stdio, a note a message, a folder a user; its search by meaning "
+            "off, which downloads a model. With fastmcp below 3.2: its newest asks for a certifi that PyPI did not "
+            "have here.",
+        ),
+    )
+}
+"""By name, in the order of the page."""
+
+LEFT_OUT = (
+    (
+        "agent-memory-server 0.15.0",
+        "pip install agent-memory-server; agent-memory api",
+        """No module named 'mcp.server.fastmcp'; with mcp below 2: No module named 'agent_memory_client.utils' (the
+        newest client on PyPI, 0.14.0, has none)""",
+    ),
+    (
+        "agent-memory-server 0.14.0",
+        "redis-server --loadmodule redisearch.so; agent-memory api",
+        """With mcp below 2, Debian's redis-server 7.0.15 and redis-redisearch 1.2.2: RedisSearchError: Failed to create
+        index 'working_memory_idx' on Redis: Could not parse field spec""",
+    ),
+    (
+        "Letta 0.34.12",
+        "pip install letta; letta --help",
+        "It is an agent for the terminal that talks to a server of Letta's; the server is not in this release.",
+    ),
+    (
+        "Graphiti 0.31.1",
+        "pip install graphiti-core kuzu",
+        """It installs, and is not measured: the right answers to the prompts of its pipeline are not written yet, and
+        without them what is lost would say nothing about it.""",
+    ),
+)
+"""Who is not measured: what was tried by hand on 2026-11-23, and what came of it."""

@@ -1,0 +1,181 @@
+"""Every peer through every scenario, one by one: kept as it comes, so that a run can be stopped and goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.losses.cost import measured
+from benchmarks.losses.disk import NoCompiler
+from benchmarks.losses.environments import Environment, Missing, environment_of
+from benchmarks.losses.peers import PEERS, Peer
+from benchmarks.losses.recall import found_by_child, found_by_memhold, read_set
+from benchmarks.losses.scenarios import SCENARIOS, Scenario, bench
+from benchmarks.measure import doing
+
+__all__ = ["Results", "applies", "chosen", "run", "run_costs", "run_recall"]
+
+
+def _empty() -> dict[str, Any]:
+    return {name: {} for name in ("runs", "costs", "recall", "versions", "missing")}
+
+
+@dataclass(slots=True)
+class Results:
+    """What was measured: `runs` by "peer/scenario"; `costs`, `missing`, `versions` by peer; `recall` by set and row.
+
+    Each kind of measurement has a file of its own in one folder, so that two of them may go on at once.
+    """
+
+    path: Path
+    held: dict[str, Any]
+
+    @classmethod
+    def of(cls, keep: Path, kind: str) -> Results:
+        """Those of one kind."""
+        path = keep / f"{kind}.json"
+        return cls(path, _empty() | (json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}))
+
+    @classmethod
+    def all(cls, keep: Path) -> Results:
+        """Those of every kind, for the page."""
+        whole = cls(keep / "all", _empty())
+        for kind in ("costs", "recall", "losses"):
+            for name, value in cls.of(keep, kind).held.items():
+                whole.held[name] = whole.held[name] | value if isinstance(value, dict) else value
+        return whole
+
+    def keep(self) -> None:
+        """Write them; what stood there before is replaced in one step."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        part = self.path.with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps(self.held, indent=1, sort_keys=True), encoding="utf-8")
+        part.replace(self.path)
+
+    def outcome(self, peer: str, scenario: str) -> Mapping[str, Any] | None:
+        """The figures of one run; None where there are none."""
+        found: Mapping[str, Any] | None = self.held["runs"].get(f"{peer}/{scenario}")
+        return found
+
+
+def applies(peer: Peer, scenario: Scenario) -> bool:
+    """Whether a scenario can happen to a peer: a model that fails is nothing to who asks none."""
+    if scenario.needs == "model":
+        return peer.asks
+    return scenario.needs != "embedder" or peer.embeds or peer.name == "memhold"
+
+
+def chosen(only: Sequence[str]) -> list[tuple[Peer, Scenario]]:
+    """The runs that `PEER`, `/SCENARIO` or `PEER/SCENARIO` name; all of them where nothing is named.
+
+    Raises:
+        ValueError: a name is none.
+    """
+    found: list[tuple[Peer, Scenario]] = []
+    for one in only or ("/",):
+        peer, _, scenario = one.partition("/")
+        if (peer and peer not in PEERS) or (scenario and scenario not in SCENARIOS):
+            raise ValueError(f"{one}: write PEER/SCENARIO of {', '.join(PEERS)} and {', '.join(SCENARIOS)}")
+        peers = [PEERS[peer]] if peer else list(PEERS.values())
+        scenarios = [SCENARIOS[scenario]] if scenario else list(SCENARIOS.values())
+        found += [(p, s) for p in peers for s in scenarios if applies(p, s) and (p, s) not in found]
+    return found
+
+
+def run(keep: Path, only: Sequence[str] = (), *, size: float = 1.0, again: bool = False) -> Results:
+    """Measure what is not measured yet; `keep` holds the environments and the results."""
+    results = Results.of(keep, "losses")
+    wanted = chosen(only)
+    left = [(p, s) for p, s in wanted if again or results.outcome(p.name, s.name) is None]
+    made: dict[str, Environment | None] = {}
+    for place, (peer, scenario) in enumerate(left, 1):
+        environment = _environment(peer, keep, made, results)
+        if environment is None:
+            continue
+        doing(f"{place} of {len(left)}: {peer.label}, {scenario.label}")
+        results.held["runs"][f"{peer.name}/{scenario.name}"] = _one(peer, scenario, environment, size)
+        results.held |= {"date": datetime.now(UTC).date().isoformat(), "machine": _machine()}
+        results.keep()
+    return results
+
+
+def run_costs(keep: Path, only: Sequence[str] = (), *, again: bool = False) -> Results:
+    """What 1,000 messages cost with each peer, where it is not measured yet."""
+    results = Results.of(keep, "costs")
+    made: dict[str, Environment | None] = {}
+    for peer in _named(only):
+        if peer.name in results.held["costs"] and not again:
+            continue
+        environment = _environment(peer, keep, made, results)
+        if environment is not None:
+            doing(f"{peer.label}: what it costs")
+            with bench(peer, environment) as place:
+                results.held["costs"][peer.name] = measured(place).plain()
+            results.keep()
+    return results
+
+
+def run_recall(keep: Path, sets: Mapping[str, Path], only: Sequence[str] = (), *, again: bool = False) -> Results:
+    """What each store finds again, by set; what was measured is not measured again.
+
+    Only stores that rank what they kept as it was said: what others keep is a model's.
+
+    Raises:
+        UnreadableImport: a set has none of the forms.
+    """
+    results = Results.of(keep, "recall")
+    made: dict[str, Environment | None] = {}
+    for name, path in sets.items():
+        conversations = read_set(path)
+        known = results.held["recall"].setdefault(name, {})
+        for row, embedding in (("Memhold, words only", "none"), ("Memhold", "builtin")):
+            if again or row not in known:
+                known[row] = found_by_memhold(conversations, embedding)
+                results.keep()
+        for peer in _named(only):
+            if not peer.ranks or (peer.label in known and not again):
+                continue
+            environment = _environment(peer, keep, made, results)
+            if environment is not None:
+                known[peer.label] = found_by_child(peer, environment, conversations)
+                results.keep()
+    return results
+
+
+def _named(only: Sequence[str]) -> list[Peer]:
+    return list(dict.fromkeys(peer for peer, _ in chosen(only)))
+
+
+def _environment(peer: Peer, keep: Path, made: dict[str, Environment | None], results: Results) -> Environment | None:
+    """A peer's environment, asked for once a run; None where it cannot be had, which the results then say."""
+    if peer.name not in made:
+        try:
+            made[peer.name] = found = environment_of(peer, keep)
+            results.held["versions"][peer.name] = found.versions
+            results.held["missing"].pop(peer.name, None)
+        except Missing as error:
+            made[peer.name] = None
+            results.held["missing"][peer.name] = {"command": error.command, "said": error.said}
+        results.keep()
+    return made[peer.name]
+
+
+def _one(peer: Peer, scenario: Scenario, environment: Environment, size: float) -> dict[str, Any]:
+    began = time.monotonic()
+    try:
+        with bench(peer, environment, size) as place:
+            found = scenario.run(place).plain()
+    except NoCompiler as error:
+        return {"not_run": f"no C compiler: {error}"}
+    return found | {"seconds": round(time.monotonic() - began, 1), "size": size}
+
+
+def _machine() -> str:
+    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"

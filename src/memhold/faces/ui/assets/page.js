@@ -1,0 +1,107 @@
+// What a page needs beside htmx: what is done early, keys, focus, and telling that the server does not answer.
+"use strict";
+(() => {
+  // htmx takes an element over a moment after it can be seen. What is pressed, sent or typed before waits for that;
+  // the browser itself would send the form as an address.
+  const early = new Map();
+  const isHtmx = (element) => element.hasAttribute("data-htmx-powered");
+  const keep = (event) => {
+    const element = event.target.closest && event.target.closest("[hx-get], [hx-post]");
+    if (!element || isHtmx(element)) return;
+    const form = element.tagName === "FORM";
+    if (event.type === "submit" || (event.type === "click" && !form)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      const { submitter } = event;
+      early.set(element, () => (form ? element.requestSubmit(submitter) : element.click()));
+    } else if (event.type === "input" || event.type === "change") {
+      const { target, type } = event;
+      early.set(target, () => target.dispatchEvent(new Event(type, { bubbles: true })));
+    }
+  };
+  for (const type of ["submit", "click", "input", "change"]) document.addEventListener(type, keep, true);
+  document.addEventListener("htmx:after:process", () => {
+    for (const [element, again] of early) {
+      const taker = element.closest("[hx-get], [hx-post]");
+      if (taker && taker.isConnected && !isHtmx(taker)) continue;
+      early.delete(element);
+      if (taker && taker.isConnected) again();
+    }
+  });
+
+  const offline = () => document.getElementById("offline");
+  let asking = null;
+
+  // A server that went away is asked every two seconds; the page says so until it is back.
+  const wait = () => {
+    if (asking) return;
+    offline().hidden = false;
+    asking = setInterval(async () => {
+      try {
+        const answer = await fetch("/ui/alive", { redirect: "manual", cache: "no-store" });
+        clearInterval(asking);
+        asking = null;
+        if (answer.ok) offline().hidden = true;
+        else location.href = "/ui/sign-in";
+      } catch { /* still away */ }
+    }, 2000);
+  };
+  document.addEventListener("htmx:error", (event) => {
+    const error = event.detail && event.detail.error;
+    if (error instanceof TypeError || (error && error.name === "AbortError")) wait();
+  });
+  document.addEventListener("htmx:before:request", () => {
+    const notice = document.getElementById("notice");
+    if (notice) notice.replaceChildren();
+  });
+
+  // What was told stands in the list at once, unless somebody is at work on a line of it.
+  document.addEventListener("told", () => {
+    const rows = document.getElementById("rows");
+    if (rows && !rows.querySelector(".editing")) document.querySelector("form[hx-target='#rows']").requestSubmit();
+  });
+
+  // What was put in takes the focus where it asks for it, so that a keyboard goes on in place.
+  document.addEventListener("htmx:after:swap", () => {
+    const wanted = document.querySelector("main [autofocus]");
+    if (wanted) {
+      wanted.focus();
+      wanted.removeAttribute("autofocus");
+    }
+  });
+
+  // "g" and a letter goes to a page, "/" to the search; a letter of a card does what its button says.
+  let lead = 0;
+  const typing = (target) => target.closest && target.closest("input, textarea, select, [contenteditable]");
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") {
+      const leave = event.target.closest && event.target.closest(".editing");
+      const button = leave && leave.querySelector("button[type=button]");
+      if (button) button.click();
+      return;
+    }
+    if (typing(event.target)) return;
+    if (event.key === "g") {
+      lead = Date.now();
+      return;
+    }
+    if (Date.now() - lead < 1200) {
+      lead = 0;
+      const link = document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
+      if (link) link.click();
+      return;
+    }
+    const field = document.querySelector(`main [data-key="${CSS.escape(event.key)}"]`);
+    const card = event.target.closest && event.target.closest("[data-card]");
+    const first = card || document.querySelector("[data-card]");
+    const button = first && first.querySelector(`button[data-press="${CSS.escape(event.key)}"]`);
+    if (button) {
+      event.preventDefault();
+      button.click();
+    } else if (field) {
+      event.preventDefault();
+      field.focus();
+    }
+  });
+})();

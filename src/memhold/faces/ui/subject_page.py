@@ -1,0 +1,79 @@
+"""The timeline of a person or thing: every fact about it over one axis, and what was so at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from starlette.responses import Response
+
+from memhold.faces.ui.rows import Row, row_of
+from memhold.faces.ui.timeline_page import Bar, axis, bars, moment_asked, stands_at
+from memhold.faces.ui.visit import Visit
+from memhold.values.bounds import MAX_PAGE
+from memhold.values.errors import NotFound
+from memhold.values.records import Memory, State
+from memhold.verbs.scope import AsyncScope
+
+__all__ = ["Lane", "lanes", "subject_moment", "subject_page"]
+
+_STATES: Final[tuple[State, ...]] = ("active", "superseded", "retracted", "expired")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """What is told of one attribute: each value as a bar, and the one that is read first."""
+
+    attribute: str
+    bars: tuple[Bar, ...]
+    shown: Row
+
+
+async def subject_page(visit: Visit) -> Response:
+    """The whole page. Its address names one of the facts: a subject's name would stand in the histories of browsers."""
+    subject, facts, more = await _facts(visit.scope(), visit.request.path_params["id"])
+    return visit.part(
+        "subject.html",
+        subject=subject,
+        fact_id=visit.request.path_params["id"],
+        lanes=lanes([row_of(fact) for fact in facts], visit.now),
+        axis=axis(facts, visit.now),
+        count=len(facts),
+        more=more,
+    )
+
+
+async def subject_moment(visit: Visit) -> Response:
+    """What held at a time of the slider or the field."""
+    _, facts, _ = await _facts(visit.scope(), visit.request.path_params["id"])
+    moment = moment_asked(visit, facts)
+    held = sorted((row_of(fact) for fact in stands_at(facts, moment)), key=_by_name)
+    return visit.part("subject_moment.html", moment=moment, held=held)
+
+
+async def _facts(scope: AsyncScope, fact_id: str) -> tuple[str, Sequence[Memory], bool]:
+    """The subject of a fact, what is and was told of it, and whether there is more than that."""
+    fact = await scope.get(fact_id)
+    if not isinstance(fact, Memory) or fact.kind != "fact" or fact.subject is None:
+        raise NotFound("this is no fact, and about nobody in particular")
+    page = await scope.list(["fact"], _STATES, subject=fact.subject, limit=MAX_PAGE)
+    return fact.subject, page.items, page.cursor is not None
+
+
+def lanes(rows: Sequence[Row], now: datetime) -> list[Lane]:
+    """Facts as one lane an attribute, by its name, all over the same time; pure."""
+    found: dict[str, list[Bar]] = {}
+    for bar in bars(rows, now):
+        found.setdefault((bar.row.attribute or "").casefold(), []).append(bar)
+    made = []
+    for _, group in sorted(found.items()):
+        # What holds is read first, else what held last.
+        shown = max(group, key=lambda bar: (bar.row.state == "active", bar.row.until is None, bar.row.since)).row
+        made.append(Lane(attribute=shown.attribute or "", bars=tuple(group), shown=shown))
+    return made
+
+
+def _by_name(row: Row) -> tuple[str, datetime]:
+    return (row.attribute or "").casefold(), row.since

@@ -1,0 +1,1 @@
+"""What `memhold.wrap` is made of: the APIs of the providers' SDKs, what of a request is new, a conversation."""

@@ -1,0 +1,164 @@
+"""Sessions as a whole: listed a page at a time, and copied so that a conversation goes on in two ways."""
+
+from __future__ import annotations
+
+import base64
+import json
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from memhold.journal.append import Prepared, append, ensure_session
+from memhold.journal.beside import visible, with_hidden
+from memhold.journal.visibility import page_of_messages
+from memhold.messages.ingest import Draft
+from memhold.ports.stores import Ids
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.text.analysis import analyse
+from memhold.values.answers import Receipt
+from memhold.values.bounds import MAX_MESSAGES
+from memhold.values.errors import Conflict, InvalidInput, NotFound, TooLarge
+from memhold.values.records import COPY_OF, Author, Message, Session, micros
+from memhold.values.sessions import SessionInfo, SessionOrder, SessionPage
+
+__all__ = ["AskedSessions", "asked_sessions", "copy_session", "list_sessions"]
+
+_Place = tuple[Any, int]
+_PLACES: Mapping[SessionOrder, Callable[[Session], _Place]] = MappingProxyType(
+    {
+        "began": lambda one: (one.number, 0),
+        "newest": lambda one: (-micros(one.last_at), -one.number),
+        "oldest": lambda one: (micros(one.last_at), one.number),
+        "name": lambda one: (one.name, 0),
+    }
+)
+"""Where a session stands in each order: also where a page goes on, whatever came between."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedSessions:
+    """A page of sessions that can be asked for."""
+
+    prefix: str
+    order: SessionOrder
+    limit: int
+    after: _Place | None
+
+
+def asked_sessions(*, prefix: str, order: SessionOrder, limit: int, cursor: str | None) -> AskedSessions:
+    """A page of sessions, checked.
+
+    Raises:
+        InvalidInput: there is no such order, or the cursor is none of a listing in this order.
+    """
+    if order not in _PLACES:
+        raise InvalidInput(f"order is {order!r:.40}; it must be one of {', '.join(_PLACES)}")
+    after = None if cursor is None else _read_cursor(cursor, order)
+    return AskedSessions(prefix=unicodedata.normalize("NFC", prefix), order=order, limit=limit, after=after)
+
+
+def list_sessions(tx: ReadTx, asked: AskedSessions) -> SessionPage:
+    """One page; only its sessions are counted."""
+    place = _PLACES[asked.order]
+    named = [(place(one), one) for one in tx.sessions() if one.name.startswith(asked.prefix)]
+    after = asked.after
+    behind = sorted((pair for pair in named if after is None or pair[0] > after), key=lambda pair: pair[0])
+    page = [one for _, one in behind[: asked.limit]]
+    counts = tx.count_messages([one.name for one in page])
+    items = tuple(
+        SessionInfo(
+            name=one.name,
+            messages=counts.get(one.name, 0),
+            created_at=one.created_at,
+            last_at=one.last_at,
+            ended_at=one.ended_at,
+            metadata=visible(one),
+        )
+        for one in page
+    )
+    more = len(behind) > len(page)
+    return SessionPage(items=items, cursor=_cursor(asked.order, place(page[-1])) if more else None)
+
+
+def _cursor(order: SessionOrder, place: _Place) -> str:
+    return base64.urlsafe_b64encode(json.dumps([order, *place]).encode()).decode()
+
+
+def _read_cursor(cursor: str, order: SessionOrder) -> _Place:
+    try:
+        said, first, second = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+    except (ValueError, TypeError, RecursionError):
+        said, first, second = None, None, None
+    if said != order or type(first) is not (str if order == "name" else int) or type(second) is not int:
+        raise InvalidInput(f"{cursor!r:.40} is not a cursor of this listing; pass the one that the last page gave")
+    return first, second
+
+
+def copy_session(tx: WriteTx, name: str, to: str, *, until: int | None, author: Author, ids: Ids) -> Receipt:
+    """Copy what the scope sees of a session, up to a `seq`, into one that holds nothing yet.
+
+    Each copy is a message of its own that shows its original, the first one of a copy of copies: that is searched and
+    learnt from, and where it is forgotten or hidden the copies go with it. The window goes on where it stands.
+
+    Raises:
+        NotFound: there is no such session, or nothing in it up to there.
+        Conflict: the other one holds something, or is the same.
+        TooLarge: more than 10,000 messages would be copied.
+    """
+    source = tx.session(name)
+    found = page_of_messages(tx, name, after=0, until=until, limit=MAX_MESSAGES + 1)
+    if source is None or not found:
+        raise NotFound(f"session {name!r:.80} holds nothing to copy; name one that has messages", id=name)
+    if len(found) > MAX_MESSAGES:
+        said = f"the session has more than {MAX_MESSAGES:,} messages; copy it up to a seq with until"
+        raise TooLarge(said, size=len(found), limit=MAX_MESSAGES)
+    held = tx.session(to)
+    if to == name or (held is not None and held.last_seq):
+        raise Conflict(f"session {to!r:.80} holds messages, or held some; name a session that is new")
+    ensure_session(tx, to, ids)
+    empty = analyse("")
+    receipt = Receipt(ids=())
+    for agent, some in _by_agent(found):
+        drafts = tuple(_draft(message) for message in some)
+        done = append(
+            tx,
+            Prepared(drafts=drafts, terms=(empty,) * len(drafts), quotes=((),) * len(drafts)),
+            session=to,
+            agent=agent,
+            author=author,
+            ids=ids,
+            said=[Author(origin=message.origin, name=message.actor) for message in some],
+            meaning=False,
+            reason=f"copied from session {source.id}",
+        )
+        receipt = replace(done, ids=(*receipt.ids, *done.ids), change_ids=(*receipt.change_ids, *done.change_ids))
+    made = ensure_session(tx, to, ids)
+    start = sum(message.seq <= source.window_start for message in found)
+    # What was kept beside the new one before stays there; what is hidden of the other is not the copy's.
+    made = with_hidden(made, visible(made) or visible(source))
+    tx.put_session(replace(made, cursor=made.last_seq, window_start=start, pending_tokens=0))
+    return receipt
+
+
+def _by_agent(messages: list[Message]) -> list[tuple[str | None, list[Message]]]:
+    runs: list[tuple[str | None, list[Message]]] = []
+    for message in messages:
+        if not runs or runs[-1][0] != message.agent:
+            runs.append((message.agent, []))
+        runs[-1][1].append(message)
+    return runs
+
+
+def _draft(message: Message) -> Draft:
+    return Draft(
+        role=message.role,
+        body=message.body,
+        shape=message.shape,
+        text=message.text,
+        size=0,
+        event_time=message.event_time,
+        metadata={**message.metadata, COPY_OF: message.copy_of or message.id},
+        embed=False,
+    )

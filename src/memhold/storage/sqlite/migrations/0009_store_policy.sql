@@ -1,0 +1,1 @@
+-- Nothing here: PostgreSQL's table `store` gets a policy, and the numbers of both schemas go together.

@@ -1,0 +1,105 @@
+"""Words of which one thing has one at most: sides, the compass, sexes, seasons, times of day, colours. Pure.
+
+Where a statement has one of them, and what it stands on has another, it says something else, however alike the rest is.
+Closed sets, as weekdays and months are; a language that is missing is judged as before.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# ruff: noqa: RUF001 - letters of every script
+
+__all__ = ["swapped"]
+
+_BODY: Final = "(?=[- ](?:hand|side|leg|arm|knee|foot|eye|ear|shoulder|wrist|ankle|hip|elbow))"
+_SETS: Final = (
+    (
+        f"left{_BODY}|links|linke[nrsm]?|gauche|izquierd[oa]|sinistr[oa]|лев(?:ый|ая|ое|ую|ой|ом) ~ 왼쪽|왼손|左",
+        f"right{_BODY}|rechts|rechte[nrsm]|droite?|derech[oa]|destr[oa]|прав(?:ый|ая|ую|ой) ~ 오른쪽|오른손|右",
+    ),
+    (
+        "north\\w*|nord\\w*|norte ~ 북쪽|북부|北",
+        "south\\w*|süd\\w*|sud ~ 남쪽|남부|南",
+        "east\\w*|osten|östlich\\w* ~ 동쪽|동부|東|东",
+        "west\\w*|ouest|oeste ~ 서쪽|서부|西",
+    ),
+    (
+        "boys?|jungen?|garçons?|niño|мальчик\\w* ~ 사내아이|男の子|男孩",
+        "girls?|mädchen|filles?|niña|девочк\\w* ~ 여자아이|女の子|女孩",
+    ),
+    (
+        "brothers?|bruders?|brüder|frères?|hermano|fratello|брат\\w*",
+        "sisters?|schwestern?|sœurs?|hermana|sorella|сестр\\w+",
+    ),
+    (
+        "sons?|sohn(?:es)?|söhne|fils|hijo|figlio|сын\\w* ~ 아들|息子|儿子",
+        "daughters?|tochter|töchter|hija|figlia|доч\\w+ ~ 딸|娘|女儿",
+    ),
+    (
+        "mother|mom|mum|mutter|mère|madre|мать|матери|мам[аыеу] ~ 엄마|어머니|母|妈妈",
+        "father|dad|vater|père|padre|отец|отца|пап[аыеу] ~ 아빠|아버지|父|爸爸",
+    ),
+    ("uncle|onkel|oncle|tío|zio|дяд\\w+ ~ 삼촌", "aunt|tante|tía|zia|тёт\\w+ ~ 이모|고모"),
+    ("niece|nichte|nièce|sobrina ~ 姪", "nephew|neffen?|neveu|sobrino ~ 甥"),
+    (
+        "springtime|in (?:the )?spring|frühling\\w*|frühjahr\\w*|printemps|primavera|весн\\w+ ~ 봄|春",
+        "summer\\w*|sommer\\w*|(?:en |l['’]|cet )été|verano|estate|лето|летом ~ 여름|夏",
+        "autumn|in (?:the )?fall|herbst\\w*|automne|otoño|autunno|осен\\w+ ~ 가을|秋",
+        "winter\\w*|hiver|invierno|inverno|зим\\w+ ~ 겨울|冬",
+    ),
+    (
+        "mornings?|morgens|vormittags?|matins?|mattin[ao]|утр\\w+ ~ 아침|오전|朝|午前|早上|上午",
+        "afternoons?|nachmittags?|après-midi|pomeriggio ~ 오후|午後|下午",
+        "evenings?|abends?|soirs?|вечер\\w* ~ 저녁|夕方|傍晚|晚上",
+    ),
+    (
+        "arms?|bras|brazos?|braccio|рук[аиеу] ~ 팔|腕",
+        "legs?|beine?n?|jambes?|piernas?|gamb[ae]|ног[аиеу] ~ 다리|脚",
+        "knees?|knien?|genoux?|rodillas?|ginocchi[oa]|колен[оаие] ~ 무릎|膝",
+        "shoulders?|schultern?|épaules?|hombros?|spall[ae]|плеч[оаие] ~ 어깨|肩",
+        "hips?|hüften?|hanches?|caderas? ~ 골반|髋",
+        "wrists?|handgelenke?s?|poignets?|muñecas?|pols[io] ~ 손목|手首|手腕",
+        "ankles?|knöcheln?|chevilles?|tobillos?|cavigli[ae] ~ 발목|足首|脚踝",
+        "elbows?|ellbogens?|coudes?|codos?|gomit[io] ~ 팔꿈치|肘",
+    ),
+    (
+        "full[- ]time|vollzeit|temps plein|tiempo completo",
+        "(?:part|half)[- ]time|teilzeit|temps partiel|tiempo parcial",
+    ),
+    (
+        "at least|minimum|mindestens|au moins|al menos ~ 최소|少なくとも|至少",
+        "at most|maximum|up to|no more than|höchstens|au plus|como máximo ~ 최대|最大|最多",
+    ),
+    (
+        "red|rote?[nrsm]?|rouges?|roj[oa]s?|ross[oa]|красн\\w+ ~ 빨간|빨강|赤い|赤色|红色",
+        "blue|blaue?[nrsm]?|bleue?s?|azul(?:es)?|blu|син(?:ий|яя|ее|его|юю) ~ 파란|파랑|青い|青色|蓝色",
+        "green|grüne?[nrsm]?|verte?s?|verdes?|зел[её]н\\w+ ~ 초록|녹색|緑|绿色",
+        "yellow|gelbe?[nrsm]?|jaunes?|amarill[oa]s?|giall[oa]|ж[её]лт\\w+ ~ 노란|노랑|黄色",
+        "black|schwarze?[nrsm]?|noire?s?|negr[oa]s?|nero|ч[её]рн\\w+ ~ 검은|검정|黒い|黒色|黑色",
+        "white|weiße?[nrsm]?|blanch?e?s?|blanc[oa]s?|bianc[oa]|бел(?:ый|ая|ое|ую|ого) ~ 흰|하얀|白い|白色",
+        "gr[ae]y|graue?[nrsm]?|grise?s?|сер(?:ый|ая|ое) ~ 회색|灰色",
+        "brown|braune?[nrsm]?|brune?s?|marr[oó]n(?:es)?|коричнев\\w+ ~ 갈색|茶色|棕色",
+    ),
+)
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    """One pattern of a member's words; those behind the sign are of scripts without spaces, and have no edges."""
+    edged, _, wide = words.partition(" ~ ")
+    return re.compile(rf"(?<![^\W\d_])(?:{edged})(?![^\W\d_])" + (f"|{wide}" if wide else ""), re.IGNORECASE)
+
+
+_PATTERNS: Final = tuple(tuple(map(_pattern, members)) for members in _SETS)
+
+
+def swapped(claim: str, said: str) -> bool:
+    """Whether a claim has a word of a set that `said` lacks, where `said` has another of that set and the claim not."""
+    for members in _PATTERNS:
+        mine = {place for place, pattern in enumerate(members) if pattern.search(claim)}
+        if mine:
+            theirs = {place for place, pattern in enumerate(members) if pattern.search(said)}
+            if mine - theirs and theirs - mine:
+                return True
+    return False

@@ -1,0 +1,193 @@
+"""Memory that is kept as Markdown: `MEMORY.md` files, folders of coding agents, basic-memory, Memhold's own export.
+
+Each item of a list and each paragraph becomes a note. Nothing of a page names its parts, so a line that was changed
+there is another note here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memhold.transfer.items import Restored, any_time, fingerprint, make_note
+from memhold.transfer.source import WRONG_BYTES, Source
+from memhold.values.errors import InvalidInput
+
+__all__ = ["looks_like_markdown", "read_markdown"]
+
+KIND = "markdown"
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
+_FENCE = re.compile(r"[ \t]*(```|~~~)")
+_MEMBER = re.compile(r"([A-Za-z_][\w-]*+):[ \t]*+(.*)")
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}))?(?:[ \t]+UTC\b)?")
+_OWN_LABELS = re.compile(r"[ \t]\*\((since \d{4}-\d{2}-\d{2}(?:, [^*()]{1,400})?)\)\*$")
+_OWN_NAME = re.compile(r"\*\*([^*]{1,400})\*\*(?=: )")
+_ESCAPED = re.compile(r"\\([\\`*_\[\]<>&|~!$#\-+=.):/])|(`[^`\n]++`)")  # within code a backslash is one
+_CATEGORY = re.compile(r"\[(?![xX]\])([\w-]{1,60})\][ \t]+(\S.*)", re.DOTALL)
+_TAG = re.compile(r"(?<![\w#])#([\w-]{1,60})")
+_LINKED = re.compile(r"(\S[^\[\]]{0,100})[ \t]\[\[([^\[\]]{1,200})\]\]$")
+_PROBED = 50
+
+
+@dataclass(slots=True)
+class _Page:
+    """Where the reading is: the headings above, what the front matter says, and the part that is being gathered."""
+
+    sections: list[str] = field(default_factory=list)
+    about: dict[str, Any] = field(default_factory=dict)
+    held: list[str] = field(default_factory=list)
+    line: int = 0
+    item: bool = False
+    fenced: str | None = None
+    code: bool = False
+    bare: int = 0
+
+
+def looks_like_markdown(source: Source) -> bool:
+    """Whether the first lines of a text have a heading, a list or front matter; JSON is none."""
+    for number, line, _ in source.lines():
+        if number > _PROBED:
+            break
+        if (number == 1 and (line.lstrip("\ufeff").rstrip() == "---")) or _HEADING.match(line) or _ITEM.match(line):
+            return True
+    return False
+
+
+def read_markdown(source: Source) -> Iterator[Restored]:
+    """The items and paragraphs of a page, with their headings as metadata and the last one as a topic.
+
+    A day in a heading, or the `since` of Memhold's own export, is from when a note holds. An observation of
+    basic-memory (`[category] text #tag`) has its category and tags as topics, a relation reads as a sentence.
+    """
+    page = _Page()
+    lines = source.lines()
+    for number, raw, _ in lines:
+        line = raw.rstrip("\r\n")
+        line = line.removeprefix("\ufeff") if number == 1 else line
+        if WRONG_BYTES.search(line):
+            source.bad(number, "it holds bytes that are not UTF-8")
+            continue
+        if number == 1 and line.rstrip() == "---":
+            page.about = _front_matter(source, lines)
+            continue
+        yield from _read(source, page, number, line)
+    yield from _end(source, page)
+    _leave_bare(source, page)
+
+
+def _read(source: Source, page: _Page, number: int, line: str) -> Iterator[Restored]:
+    fence = _FENCE.match(line)
+    if page.fenced is not None or fence:
+        # Code is kept whole, with what it stands in.
+        if fence and page.fenced in {None, fence[1]}:
+            page.fenced = fence[1] if page.fenced is None else None
+        page.code = True
+        _gather(page, number, line)
+        return
+    if heading := _HEADING.match(line):
+        yield from _end(source, page)
+        level = len(heading[1])
+        if page.bare >= level:
+            _leave_bare(source, page)
+        page.bare = level
+        page.sections[level - 1 :] = ["" for _ in range(level - 1 - len(page.sections))] + [_plain(heading[2])]
+        return
+    if item := _ITEM.match(line):
+        yield from _end(source, page)
+        page.item = True
+        _gather(page, number, item[1])
+    elif line.strip() and (line[0] in " \t" or page.held or not page.item):
+        _gather(page, number, line if page.item and line[0] in " \t" else line.strip())
+    elif not line.strip():
+        yield from _end(source, page)
+
+
+def _leave_bare(source: Source, page: _Page) -> None:
+    if page.bare:
+        source.leave_out("headings with nothing below them")
+    page.bare = 0
+
+
+def _gather(page: _Page, number: int, line: str) -> None:
+    page.line = page.line if page.held else number
+    page.held.append(line)
+
+
+def _end(source: Source, page: _Page) -> Iterator[Restored]:
+    """The part that was gathered, as a note."""
+    text, item, code = "\n".join(page.held).strip(), page.item, page.code
+    page.held, page.item, page.code = [], False, False
+    if not text or set(text) <= set("-*_= "):
+        return
+    page.bare = 0
+    sections = [one for one in page.sections if one]
+    own = None if code else _OWN_LABELS.search(text)
+    said = text if code else _plain(text[: own.start()] if own else text)
+    topics = sections[-1:]
+    metadata: dict[str, Any] = dict(page.about)
+    if sections:
+        metadata["section"] = " / ".join(sections)
+    if own:
+        metadata["labels"] = own[1]
+    observed = item and own is None and not code
+    if observed and (seen := _CATEGORY.fullmatch(said)):
+        topics, said = [seen[1], *_TAG.findall(said)], seen[2]
+    elif observed and (linked := _LINKED.fullmatch(said)) and isinstance(title := page.about.get("title"), str):
+        said = f"{title} {linked[1].replace('_', ' ')} {linked[2]}"
+    since = _since(source, own[1].removeprefix("since ") if own else sections[-1] if sections else "")
+    note = make_note(
+        source,
+        said,
+        kind=KIND,
+        entry=fingerprint(*sections, said),
+        line=page.line,
+        since=since,
+        topics=topics,
+        metadata=metadata,
+    )
+    if note is not None:
+        yield note
+
+
+def _since(source: Source, told: str) -> datetime | None:
+    day = _DAY.match(told)
+    if day is None:
+        return None
+    zone = "+00:00" if day[0].endswith("UTC") else ""
+    try:
+        return any_time(f"{day[1]}T{day[2] or '00:00'}{zone}", source.zone)
+    except InvalidInput:
+        return None  # a number that looks like a day; it stays in the heading
+
+
+def _plain(text: str) -> str:
+    """A text without what only Markdown reads: Memhold's own bold names, and what it escaped."""
+    return _ESCAPED.sub(r"\1\2", _OWN_NAME.sub(r"\1", text)).strip()
+
+
+def _front_matter(source: Source, lines: Iterator[tuple[int, str, bool]]) -> dict[str, Any]:
+    """The members of the block at the top: texts, and lists of texts; what is nested deeper stays as it is written."""
+    found: dict[str, Any] = {}
+    name = ""
+    for _, raw, _ in lines:
+        line = raw.rstrip()
+        if line in {"---", "..."}:
+            return found
+        if member := _MEMBER.fullmatch(line):
+            name = member[1]
+            value = member[2].strip().strip("\"'")
+            listed = value[1:-1].split(",") if value.startswith("[") and value.endswith("]") else None
+            found[name] = value if listed is None else [one.strip().strip("\"'") for one in listed if one.strip()]
+        elif name and (item := _ITEM.match(line.strip())):
+            held = found[name]
+            found[name] = [*(held if isinstance(held, list) else [held] if held else []), item[1].strip("\"'")]
+        elif line.strip() and not line.startswith("#"):
+            name = name or "front matter"
+            held = found.get(name) or ""
+            found[name] = [*held, line] if isinstance(held, list) else f"{held}\n{line}".strip("\n")
+    source.bad(1, "the front matter that begins there has no end ('---')")
+    return found

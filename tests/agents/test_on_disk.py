@@ -1,0 +1,145 @@
+"""`memhold agent import`: what three agents have kept on one machine, each conversation to its own memory, once."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memhold import Memhold
+from memhold.faces.agents.on_disk import kept_by
+from memhold.faces.mcp.install import Place
+from tests.interfaces.conftest import CommandLine, process
+from tests.transfer.test_opencode_sessions import SESSION, Database
+
+SHOP = "project/github.com/acme/shop"
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+CLEAN = {
+    "HOME": "",
+    "XDG_DATA_HOME": "",
+    "XDG_CONFIG_HOME": "",
+    "CODEX_HOME": "",
+    "CLAUDE_CONFIG_DIR": "",
+    "OPENCODE_DB": "",
+}
+
+
+def said(number: int, text: str, folder: Path) -> str:
+    message = {"role": "user", "content": text}
+    told = {
+        "type": "user",
+        "uuid": f"{folder.name}{number}",
+        "sessionId": f"s-{folder.name}",
+        "cwd": str(folder),
+        "message": message,
+    }
+    return json.dumps({**told, "timestamp": "2025-01-01T10:00:00Z"}) + "\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A repository, a folder outside of any, one that is gone; and what three agents have kept of them."""
+    shop, notes = tmp_path / "shop", tmp_path / "notes"
+    (shop / ".git").mkdir(parents=True)
+    (shop / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:acme/shop.git\n')
+    notes.mkdir()
+    for folder in (shop, notes):
+        kept = tmp_path / ".claude" / "projects" / f"-{folder.name}"
+        kept.mkdir(parents=True)
+        lines = [said(number, f"{folder.name} line {number}", folder) for number in range(3)]
+        (kept / "s.jsonl").write_text('{"type": "summary", "leafUuid": "x"}\n' + "".join(lines))
+        (kept / "empty.jsonl").touch()
+    rollouts = tmp_path / ".codex" / "sessions" / "2025" / "01" / "01"
+    rollouts.mkdir(parents=True)
+    meta = {"id": "r1", "cwd": str(tmp_path / "gone"), "git": {"repository_url": "https://github.com/acme/shop"}}
+    line = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": f"the token is {SECRET}"}]}
+    records = [{"type": "session_meta", "payload": meta}, {"type": "response_item", "payload": line}]
+    (rollouts / "rollout-1.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    place = tmp_path / ".local" / "share" / "opencode" / "opencode.db"
+    place.parent.mkdir(parents=True)
+    database = Database(place)
+    database.says("m1", "user", "opencode line")
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("UPDATE session SET directory = ?", (str(shop),))
+        connection.execute("INSERT INTO session VALUES ('ses_inner', ?, ?, 2)", (SESSION, str(shop)))
+        connection.commit()
+    return tmp_path
+
+
+@pytest.fixture
+def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    for name, value in {**CLEAN, "HOME": str(home), "MEMHOLD_USER": "alice", "MEMHOLD_DB": str(home / "m.db")}.items():
+        monkeypatch.setenv(name, value)
+    return CommandLine(str(home / "m.db"), monkeypatch, capsys)
+
+
+def test_each_conversation_goes_to_its_own_memory_once(run: CommandLine) -> None:
+    seen = run("agent", "import", "--all", "--dry-run", "--json").json
+    counts = [(one["agent"], one["namespace"], one["conversations"]) for one in seen]
+    assert counts == [("claude-code", None, 1), ("claude-code", SHOP, 1), ("codex", SHOP, 1), ("opencode", SHOP, 1)]
+    refused = run("agent", "import", "--all")
+    assert refused.code == 2
+    assert "pass --yes" in refused.err
+    assert "own memory" in refused.out
+    assert run("agent", "import", "--yes").code == run("agent", "import", "codex", "--all").code == 2
+    assert not Path(run.db).exists()
+    assert "1 conversations: 1 messages new" in run("agent", "import", "codex", "--yes").out
+    told = run("agent", "import", "--all", "--yes", "--json").json
+    assert (told["conversations"], told["added"], told["known"], told["unread"]) == (4, 7, 1, [])
+    with Memhold.open(run.db, worker=False) as mem:
+        shop, own = mem.scope(user="alice", namespace=SHOP), mem.scope(user="alice")
+        here = {hit.text for hit in shop.recall("", kinds=("message",), limit=50).hits}
+        assert {"shop line 0", "shop line 1", "shop line 2", "opencode line"} <= here
+        assert len(here) == 5
+        assert {hit.text for hit in own.recall("", kinds=("message",), limit=50).hits} == {
+            f"notes line {n}" for n in range(3)
+        }
+        assert {hit.origin for hit in shop.recall("", kinds=("message",), limit=50).hits} == {"import"}
+        assert shop.residue(SECRET).found == {}
+
+
+def test_one_that_is_killed_goes_on_where_it_was(home: Path) -> None:
+    long = home / ".claude" / "projects" / "-shop" / "s.jsonl"
+    long.write_text("".join(said(number, f"line {number}", home / "shop") for number in range(1_000)))
+    db = home / "memory.db"
+    options, env = ("--db", str(db), "--user", "alice"), {**CLEAN, "HOME": str(home)}
+    words = [sys.executable, "-m", "memhold", "agent", "import", "--all", "--yes", *options]
+    first = subprocess.Popen(words, env={**env, "PATH": "/usr/bin:/bin"}, stdout=subprocess.DEVNULL, cwd=home)
+    ends = time.monotonic() + 60
+    while first.poll() is None and time.monotonic() < ends and rows(db) == 0:
+        time.sleep(0.002)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    before = rows(db)
+    told = json.loads(process("agent", "import", "--all", "--yes", "--json", *options, env=env, cwd=home).stdout)
+    assert told["added"] + told["known"] == 1_000 + 3 + 1 + 1
+    assert 0 < told["known"] == before
+    assert rows(db) == 1_005
+
+
+def rows(db: Path) -> int:
+    if not db.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(f"{db.as_uri()}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM message").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_a_database_that_is_another_one_is_told_of(home: Path, run: CommandLine) -> None:
+    place = Place(system="linux", home=home, environment={})
+    assert [one.path.name for one in kept_by("opencode", place)] == [SESSION]
+    (home / ".local" / "share" / "opencode" / "opencode.db").write_bytes(b"nothing" * 100)
+    with pytest.raises(OSError, match="cannot be read as opencode's sessions"):
+        list(kept_by("opencode", place))
+    seen = run("agent", "import", "--all", "--dry-run")
+    assert "opencode: " in seen.err
+    assert seen.out.count("Claude Code") == 2

@@ -1,0 +1,339 @@
+"""The other pages over plain HTTP: asking, sessions, what is to settle, health, forgetting with its proof, the first run."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memhold.faces.remote.remote_store import RemoteStore, reach
+from memhold.faces.ui.recall_page import kept_out_told, parts_of
+from memhold.faces.ui.rendering import ago, size
+from memhold.faces.ui.session_pages import turns
+from memhold.faces.ui.timeline_page import bars, known_at, stands_at
+from memhold.server.ui_serving import OnceOnly, ui_only
+from memhold.values.answers import Reason
+from tests.rest.serving import live
+from tests.ui.person import Person, Seen, Served, at_home, hidden, of, person, served
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"to": "Porto"}'}}
+TALK = [
+    {"role": "user", "content": "Find a flight to Porto."},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "TP 1930 at nine"},
+    {"role": "assistant", "content": "There is one at nine."},
+]
+
+
+# ------------------------------------------------------------------------------------------------ asking
+
+
+async def test_an_answer_shows_each_signals_part_and_what_the_question_was_read_as(
+    server: Served, alice: Person
+) -> None:
+    await of(server).remember("Her sister lives in Lisbon")
+    await of(server).remember("She prefers window seats")
+    await alice.get("/ui/recall")
+    page = (await alice.post("/ui/recall", q="where does her sister live", beside="words", limit="5")).text
+    text = Seen(page).text
+    assert text.index("Her sister lives in Lisbon") < text.index("She prefers window seats")
+    assert "By words alone" in text
+    assert page.count('<ol class="rows hits">') == 2
+    found = await of(server).recall("where does her sister live", limit=5)
+    for reason in found.hits[0].why:
+        assert f"{reason.signal} {reason.part:.2f}" in text.replace("  ", " ")
+    assert "Looked among 2 of 2" in text
+    assert (await alice.post("/ui/recall", q="x", limit="many")).status_code == 422
+    assert (await alice.post("/ui/recall", q="x", as_of="soon")).status_code == 422
+
+
+async def test_a_miss_is_explained_by_words_or_by_id(server: Served, alice: Person) -> None:
+    old = (await of(server).remember(attribute="home city", value="Lisbon")).memory
+    await of(server).remember(attribute="home city", value="Busan")
+    await alice.get("/ui/recall")
+    by_id = Seen((await alice.post("/ui/recall", q="home city", expect=old.id)).text).text
+    assert "Something took its place." in by_id
+    assert "Lisbon" in by_id
+    by_words = Seen((await alice.post("/ui/recall", q="home city", expect="Busan")).text).text
+    assert "It is there, at place 1" in by_words
+    filtered = Seen((await alice.post("/ui/recall", q="home city", expect="Busan", kind="note")).text).text
+    assert "A filter keeps it out: kinds" in filtered
+    unknown = await alice.post("/ui/recall", q="home city", expect="mem_01a2062ef35f7417b3ae893d44432b18")
+    assert "This memory has no such thing." in unknown.text
+
+
+def test_bars_are_on_one_scale_and_reasons_are_sentences() -> None:
+    why = (Reason(signal="role", rank=1, score=1.0, part=0.5), Reason(signal="words", rank=2, score=0.4, part=2.0))
+    assert [(part.signal, part.width) for part in parts_of(why, 4.0)] == [("words", 50.0), ("role", 12.5)]
+    assert [part.width for part in parts_of(why, 0.0)] == [0.0, 0.0]
+    assert kept_out_told("state: merged") == "It is merged, and these are not asked for."
+
+
+# ------------------------------------------------------------------------------------------------ sessions
+
+
+async def test_a_session_is_replayed_with_its_tool_pairs_folded_and_its_context(server: Served, alice: Person) -> None:
+    await of(server, session="trip").add(TALK)
+    await of(server).remember("Prefers window seats")
+    assert "trip" in (await alice.get("/ui/sessions")).text
+    shown = (await alice.post("/ui/sessions/turns", session="trip")).text
+    assert shown.count('<li class="turn') == 3
+    folded = shown[shown.index("<details") : shown.index("</details>")]
+    assert "search(" in folded
+    assert "TP 1930" in folded
+    sent = Seen((await alice.post("/ui/sessions/context", session="trip", budget="3", q="Window or aisle?")).text).text
+    expected = await of(server, session="trip").context([{"role": "user", "content": "Window or aisle?"}], budget=4000)
+    assert f"{expected.used:,} of {expected.budget - expected.reserve:,} tokens" in sent
+    assert "Window or aisle?" in sent
+    assert "Prefers window seats" in sent
+    small = (await alice.post("/ui/sessions/context", session="trip", budget="0", q="x")).text
+    assert "budget 500" in small
+
+
+async def test_long_sessions_are_read_page_by_page(server: Served, alice: Person) -> None:
+    scope = of(server, session="long")
+    await scope.add([{"role": "user", "content": f"line {number}"} for number in range(205)])
+    await alice.get("/ui/sessions")
+    first = (await alice.post("/ui/sessions/turns", session="long")).text
+    assert first.count('<li class="turn') == 200
+    rest = (await alice.post("/ui/sessions/turns", session="long", after=hidden(first, "after"))).text
+    assert rest.count('<li class="turn') == 5
+    assert "line 204" in rest
+    assert 'name="after"' not in rest
+
+
+async def test_results_of_no_call_stand_alone(server: Served) -> None:
+    await of(server, session="s").add(TALK)
+    every = await of(server, session="s").messages()
+    assert [len(turn.results) for turn in turns(every[2:])] == [0, 0]
+
+
+# ------------------------------------------------------------------------------------------------ to settle
+
+
+async def test_a_contradiction_is_settled_and_taken_back(server: Served, alice: Person) -> None:
+    await of(server).remember(attribute="home city", value="Busan")
+    server.clock.advance(timedelta(days=1))
+    await of(server, actor="agent:cursor").remember(attribute="home city", value="Seoul")
+    [doubt] = await of(server).suspicions()
+    page = (await alice.get("/ui/settle")).text
+    assert Seen(page).text.index("Busan") < Seen(page).text.index("Seoul")
+    done = (await alice.post(f"/ui/settle/{doubt.suspicion.id}", verdict="same", kind="contradiction")).text
+    assert "The newer one holds" in done
+    assert [one.value for one in (await of(server).list(["fact"])).items] == ["Seoul"]
+    await alice.post("/ui/taken-back", change=hidden(done, "change"), id=doubt.suspicion.id)
+    assert [one.value for one in (await of(server).list(["fact"])).items] == ["Busan"]
+    assert (await alice.post(f"/ui/settle/{doubt.suspicion.id}", verdict="perhaps")).status_code == 422
+
+
+async def test_what_agents_noted_is_confirmed_or_dropped(server: Served, alice: Person) -> None:
+    agent = of(server, actor="agent:cursor")
+    kept = (await agent.remember("Uses uv")).memory
+    wrong = (await agent.remember("Uses conda")).memory
+    assert "Uses uv" in (await alice.get("/ui/settle")).text
+    await alice.post(f"/ui/settle/memories/{kept.id}", word="confirm")
+    await alice.post(f"/ui/settle/memories/{wrong.id}", word="drop")
+    assert (await of(server).get(kept.id)).last_confirmed_at is not None
+    assert (await of(server).get(wrong.id)).state == "retracted"
+    assert "Nothing to settle" in (await alice.get("/ui/settle")).text
+    async with person(server, await server.token(user="alice", actor="agent:cursor")) as robot:
+        other = (await agent.remember("Uses npm")).memory
+        await robot.get("/ui/settle")
+        refused = await robot.post(f"/ui/settle/memories/{other.id}", word="confirm")
+        assert refused.status_code == 403, "an agent's token is no person"
+
+
+# ------------------------------------------------------------------------------------------------ health
+
+
+async def test_health_tells_counts_and_what_a_token_of_one_namespace_may_know(server: Served) -> None:
+    await of(server).remember("A note")
+    await server.memhold.scope(namespace="acme", user="bob").remember("canary")
+    async with person(server, await server.token(("read", "write", "admin"), user="alice")) as admin:
+        page = Seen((await admin.get("/ui/health")).text).text
+        assert "All is well." in page
+        assert "Active memories 1" in page
+        assert (await admin.post("/ui/health/doctor")).status_code in {200, 422}
+    async with person(server, await server.token(user="alice")) as plain:
+        assert "Doctor" not in (await plain.get("/ui/health")).text
+        assert (await plain.post("/ui/health/doctor")).status_code == 403
+
+
+async def test_a_model_that_goes_down_is_told_by_the_live_part() -> None:
+    async with (
+        served(consolidation="http://127.0.0.1:9/v1#gone", model_attempts=1) as server,
+        at_home(server) as someone,
+    ):
+        session = of(server, session="s")
+        await session.add(TALK)
+        await session.end_session()
+        await session.consolidate()
+        told = Seen((await someone.get("/ui/health/now")).text).text
+        assert "does not answer" in told
+        assert "1 windows wait" in told
+        assert "start the server at http://127.0.0.1:9" in told
+
+
+# ------------------------------------------------------------------------------------------------ forgetting
+
+
+async def test_forgetting_by_words_leaves_a_proof_that_can_be_saved(tmp_path: Path) -> None:
+    async with served(str(tmp_path / "memory.db")) as server, at_home(server) as someone:
+        await of(server, session="s").add(
+            [{"role": "user", "content": "The code is QX7T2M"}, {"role": "user", "content": "I like tea"}]
+        )
+        chosen = (await someone.post("/ui/forget/plan", by="words", q="QX7T2M")).text
+        ids = [
+            attrs["value"] for attrs in Seen(chosen).named("input") if attrs.get("name") == "id" and "checked" in attrs
+        ]
+        assert len(ids) == 1
+        plan = (await someone.post("/ui/forget/plan", by="words", q="QX7T2M", id=ids[0] or "")).text
+        assert "1 message would go." in plan
+        assert len(await of(server, session="s").messages()) == 2, "a plan changes nothing"
+        done = await someone.post(
+            "/ui/forget/do", by="words", id=ids[0] or "", residue="QX7T2M", key=hidden(plan, "key")
+        )
+        assert "not one byte of it is left" in done.text
+        proof = await someone.post("/ui/forget/proof", part=False, text="QX7T2M", change=hidden(done.text, "change"))
+        told = json.loads(proof.text)
+        assert (told["found"], told["files"] > 0) == (0, True)
+        assert "attachment" in proof.headers["content-disposition"]
+        assert "QX7T2M" not in proof.text
+        assert [one.text for one in await of(server, session="s").messages()] == ["I like tea"]
+
+
+async def test_what_an_agent_said_is_forgotten_and_hiding_is_taken_back(server: Served, alice: Person) -> None:
+    await of(server, actor="agent:cursor").remember("Noted by cursor")
+    await of(server).remember("Told by alice")
+    await alice.get("/ui/forget")
+    given = {"by": "origin", "origin": "agent", "actor": "cursor", "way": "hide"}
+    plan = (await alice.post("/ui/forget/plan", **given)).text
+    assert "Noted by cursor" in plan
+    assert "Told by alice" not in plan
+    done = (await alice.post("/ui/forget/do", **given)).text
+    assert [one.text for one in (await of(server).list()).items] == ["Told by alice"]
+    await alice.post("/ui/taken-back", change=hidden(done, "change"), id=hidden(done, "change"))
+    assert len((await of(server).list()).items) == 2
+    assert (await alice.post("/ui/forget/proof", text="Told by alice")).status_code == 422
+    assert (await alice.post("/ui/forget/plan", by="time")).status_code == 422
+    everything = await alice.post("/ui/forget/plan", by="everything")
+    assert "2 memories and 0 messages would go." in everything.text
+    assert 'name="residue"' not in everything.text, "a token's holder scans no files"
+
+
+# ------------------------------------------------------------------------------------------------ the first run
+
+
+async def test_an_empty_store_shows_three_ways_and_the_demo_is_a_press_away(server: Served) -> None:
+    await of(server, "bob").remember("bob's")
+    async with at_home(server, user=None) as someone:
+        page = (await someone.get("/ui")).text
+        assert "Nothing is known yet" in page
+        assert page.count('<li class="panel">') == 3
+        assert "bob" in Seen(page).text
+        for _ in range(2):
+            assert (await someone.post("/ui/demo", part=False)).status_code == 303
+            await someone.get("/ui")
+        shown = Seen((await someone.get("/ui")).text).text
+        assert "mina (demo)" in shown
+        assert "kimchi jjigae" in shown
+        assert shown.count("kimchi jjigae") == 1
+        await someone.post("/ui/whose", part=False, own="1")
+        assert "Nothing is known yet" in (await someone.get("/ui")).text
+
+
+async def test_the_demo_is_put_in_in_nobodys_name_but_the_tokens(server: Served) -> None:
+    rights = ("read", "write", "act")
+    async with person(server, await server.token(rights, actor="agent:cursor")) as service:
+        await service.get("/ui/whose")
+        await service.post("/ui/whose", part=False, user="alice")
+        await service.get("/ui")
+        assert (await service.post("/ui/demo", part=False)).status_code == 303
+    facts = (await of(server, "mina (demo)").list(["fact"])).items
+    assert {one.origin for one in facts} == {"agent"}
+
+
+async def test_the_same_page_stands_over_a_servers_store() -> None:
+    async with live() as far:
+        told = (await far.memhold.scope(user="alice").remember(attribute="home city", value="Lisbon")).memory
+        await far.memhold.scope(user="alice", session="s").add(TALK)
+        transport, principal = await reach(far.url, {"token": await far.token(("read", "write"), user="alice")})
+        store = RemoteStore(transport, principal)
+        once = OnceOnly("secret", clock=lambda: 0.0)
+        app = ui_only(store, principal, "secret", once.redeem)
+        async with person(Served(app, far.memhold, far.clock)) as someone:
+            await someone.get(f"/ui/enter?once={once.word}")
+            assert "Lisbon" in (await someone.get("/ui")).text
+            await someone.post(f"/ui/memories/{told.id}/correct", value="Porto")
+            assert [one.value for one in (await far.memhold.scope(user="alice").list(["fact"])).items] == ["Porto"]
+            for path in (
+                "/ui/recall",
+                "/ui/sessions",
+                "/ui/settle",
+                "/ui/forget",
+                "/ui/health",
+                f"/ui/memories/{told.id}",
+            ):
+                assert (await someone.get(path)).status_code == 200, path
+            assert "Porto" in (await someone.post("/ui/recall", q="home city")).text
+            assert "of 7,000 tokens" in (await someone.post("/ui/sessions/context", session="s")).text
+            assert (await someone.get("/ui/whose")).status_code == 403, "the page may do what the token may"
+        await store.close()
+
+
+# ------------------------------------------------------------------------------------------------ what is pure
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(0, "just now"), (59, "just now"), (60, "1 minute ago"), (3 * 86_400, "3 days ago"), (400 * 86_400, "1 year ago"),
+     (-7200, "in 2 hours")],
+)  # fmt: skip
+def test_times_are_said_as_people_say_them(seconds: int, told: str) -> None:
+    now = datetime(2026, 11, 23, tzinfo=UTC)
+    assert ago(now - timedelta(seconds=seconds), now) == told
+
+
+def test_sizes_are_short() -> None:
+    assert [size(count) for count in (0, 999, 1500, 65_000, 3_000_000_000)] == [
+        "0 bytes",
+        "999 bytes",
+        "1.5 KB",
+        "65 KB",
+        "3.0 GB",
+    ]
+
+
+async def test_what_was_known_at_a_time_is_what_had_been_told_by_then(server: Served) -> None:
+    scope, known = of(server), []
+    for city in ("Porto", "Busan"):
+        told = (await scope.remember(attribute="home city", value=city)).memory
+        known.append(server.clock.now())
+        server.clock.advance(timedelta(days=1))
+    await scope.correct(told.id, "Seoul")
+    story = await scope.history(told.id)
+    assert [[one.value for one in known_at(story, when)] for when in (*known, server.clock.now())] == [
+        ["Porto"],
+        ["Busan"],
+        ["Seoul"],
+    ]
+    assert known_at(story, known[0] - timedelta(days=1)) == []
+
+
+async def test_bars_reach_from_the_first_value_to_now_and_none_is_too_thin_to_see(server: Served) -> None:
+    from memhold.faces.ui.rows import row_of
+
+    when = server.clock.now()
+    scope = of(server)
+    for years, city in ((10, "Porto"), (1, "Busan")):
+        await scope.remember(attribute="home city", value=city, event_time=when.replace(year=when.year - years))
+    await scope.correct((await scope.list(["fact"])).items[0].id, "Seoul")
+    every = (await scope.list(["fact"], None)).items
+    drawn = bars([row_of(one) for one in every], when)
+    assert [bar.row.value for bar in drawn] == ["Porto", "Busan", "Seoul"]
+    assert drawn[0].left == 0.0
+    assert all(bar.width >= 6.0 and bar.left + bar.width <= 1001 for bar in drawn[:1])
+    assert [one.value for one in stands_at(every, when.replace(year=when.year - 5))] == ["Porto"]
+    assert [one.value for one in stands_at(every, when)] == ["Seoul"], "what was never true held at no time"
