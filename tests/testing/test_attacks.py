@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ class Fragile(socketserver.StreamRequestHandler):
     """Fails at everything but making tokens, and tells where."""
 
     def handle(self) -> None:
-        head = b"".join(iter(self.rfile.readline, b"\r\n"))
+        head = b"".join(takewhile(lambda line: line != b"\r\n", self.rfile))  # also ends with what the client sends
         made = head.startswith(b"POST /v1/tokens ")
         body = b'{"token": {"id": "1"}, "secret": "mh_1_a"}' if made else b"Traceback (most recent call last):"
         status = b"201 Created" if made else b"500 Internal Server Error"

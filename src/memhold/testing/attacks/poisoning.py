@@ -259,9 +259,11 @@ def _listener() -> Iterator[tuple[str, list[int]]]:
 
         thread = threading.Thread(target=take, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}", came
-        server.shutdown(socket.SHUT_RDWR)
-        thread.join(10)
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}", came
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
 
 
 @attack(
