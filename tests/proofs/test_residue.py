@@ -117,7 +117,7 @@ async def live(story: Story, scopes: list[AsyncScope], steps: int) -> None:
 def residue(folder: Path, marks: list[str]) -> list[tuple[str, str]]:
     """Where each mark stands, forwards and backwards, in the bytes of the folder's files."""
     found = []
-    for path in sorted(folder.iterdir()):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         data = path.read_bytes()
         found += [(path.name, mark) for mark in marks for text in (mark, mark[::-1]) if text.encode() in data]
     return found
@@ -205,6 +205,17 @@ async def test_an_agents_name_goes_with_everything(tmp_path: Path) -> None:
         await mem.scope(user="alice", agent="agentname7731", session="sessionname7731").remember("Likes tea")
         await mem.scope(user="alice").forget(everything=True)
         assert residue(tmp_path, ["agentname7731", "sessionname7731"]) == []
+
+
+async def test_what_stood_in_namespaces_below_is_in_no_byte_and_no_mirror(tmp_path: Path) -> None:
+    async with AsyncMemhold.open(str(tmp_path / "memory.db"), worker=False, mirror=str(tmp_path / "mirror")) as mem:
+        own, below = (mem.scope(namespace=name, user="alice") for name in ("acme", "acme//shop"))
+        for scope, secret in ((own, "secret5521"), (below, "secret7731")):
+            await scope.remember(f"Has the note {secret}")
+        assert await mem.settle(timeout=30)
+        assert len(residue(tmp_path, ["secret5521", "secret7731"])) > 1
+        assert (await own.forget(everything=True)).erased
+        assert residue(tmp_path, ["secret5521", "secret7731"]) == []
 
 
 async def test_while_a_reader_holds_the_log_it_says_so(tmp_path: Path) -> None:
