@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from pathlib import Path
 
 import apsw
@@ -153,3 +154,16 @@ def test_a_damaged_tombstone_is_told_of(db: Path, tmp_path: Path, caplog: pytest
         assert [one for one in mem.admin.doctor() if one.severity == "wrong"]
         with pytest.raises(StoreCorrupt):
             mem.admin.backup(tmp_path / "backup")
+
+
+def test_a_store_that_is_refused_leaves_nothing_that_holds_the_file(db: Path) -> None:
+    connection = apsw.Connection(str(db))
+    connection.execute("UPDATE store SET value = x'00' WHERE name = 'secret'")
+    connection.close()
+    before = set(threading.enumerate())
+    with pytest.raises(StoreCorrupt, match="run 'memhold doctor'"):
+        Memhold.open(str(db), **PLAIN)
+    left = [thread for thread in threading.enumerate() if thread not in before]
+    for thread in left:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in left)

@@ -412,7 +412,7 @@ async def test_a_reader_elsewhere_holds_up_no_write(tmp_path: Path) -> None:
             assert (report.erased, report.waiting_for) == (False, "reader")
             await alice.remember("kept")
         reader.close()
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         assert not (await alice.status()).due
 
 
@@ -436,7 +436,7 @@ async def test_a_forget_takes_no_scrub_from_another_that_waits(tmp_path: Path, m
         assert (await alice.forget(one, wait=0)).erased
         assert await upkeep.next_due(("scrub",)) is not None
         reader.close()
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         assert await upkeep.next_due(("scrub",)) is None
         assert not (await alice.residue("the second")).found
 
@@ -483,7 +483,7 @@ async def test_a_process_that_was_stopped_while_it_mirrors_keeps_nothing_else_wa
             assert (await _elapsed(alice.forget(told.memory.id), mem)).waiting_for == "mirror"
         lock.close()
         mem._store._runtime.clock.advance(600)
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         assert "4711" not in "".join(page.read_text("utf-8") for page in place.rglob("*.md"))
 
 

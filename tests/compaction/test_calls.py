@@ -50,7 +50,7 @@ COMMITS = [
 async def until_rest(mem, scope, judge) -> int:
     """Everything that is due, unattended and then on request; how many calls it took."""
     before = len(judge.asked)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     while (await scope.compact()).more:
         pass
     return len(judge.asked) - before
@@ -120,7 +120,7 @@ async def test_after_runs_that_brought_nothing_more_has_to_come(opened: Opened) 
         before = len(judge.asked)
         for text in texts:
             await alice.remember(text)
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         return len(judge.asked) - before
 
     assert await tell(*PREFERENCES[:4]) > 0
@@ -156,7 +156,7 @@ async def test_a_failure_is_no_verdict_and_is_due_again_with_backoff(opened: Ope
     assert (status.parked, "compact" in status.waiting) == (1, True)
     vectors.error, judge._decide = None, lambda _: merged("the garden gate squeaks loudly")
     clock.advance(timedelta(minutes=10))
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert len(await living(alice)) == 1
 
 
@@ -166,7 +166,7 @@ async def test_a_dry_run_names_what_has_no_vector_yet(opened: Opened) -> None:
     mem = await opened(Judge(), vectors)
     alice = mem.scope(user="alice")
     first = (await alice.remember(one)).memory.id
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     second = (await alice.remember(two)).memory.id
     planned = await alice.compact(dry_run=True)
     [waiting] = [found for found in planned.groups if found.outcome == "waiting"]

@@ -375,5 +375,5 @@ async def test_a_providers_exception_that_cannot_be_pickled(opened: Opened, cloc
         assert (status.parked, status.last_error) == (1, "MemholdError: Unpicklable")
     vectors.error, judge._decide = None, lambda _: merged(BOTH)
     clock.advance(timedelta(minutes=10))
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert [memory.text for memory in await living(alice)] == [BOTH]

@@ -579,21 +579,21 @@ async def test_it_runs_by_itself_after_so_many_and_after_a_while(opened: Opened,
     mem = await opened(judge, vectors, compact_memories=3, compact_minutes=10.0)
     alice, bob = mem.scope(user="alice"), mem.scope(user="bob")
     await told(alice, ONE, TWO)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert judge.asked == [], "too few, and too soon"
     assert "compact" in (await alice.status()).waiting
     await told(alice, "x one")
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert len(judge.asked) == 1, "the third makes it due"
     await told(bob, ONE, TWO)
     await mem.settle()
     clock.advance(timedelta(minutes=11))
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert len(judge.asked) == 2
     assert len(await living(bob)) == 1
     calls = len(judge.asked)
     clock.advance(timedelta(days=1))
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert len(judge.asked) == calls
     assert "compact" not in {**(await bob.status()).due, **(await bob.status()).waiting}
 

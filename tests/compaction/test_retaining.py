@@ -25,7 +25,7 @@ async def test_nothing_goes_by_itself_by_default(opened: Opened, clock) -> None:
     alice = mem.scope(user="alice")
     told = (await alice.remember("an old note")).memory.id
     clock.advance(4000 * DAY)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await ids(alice) == {told}
     assert not {"retain"} & {*(await alice.status()).due, *(await alice.status()).waiting}
 
@@ -37,11 +37,11 @@ async def test_the_worker_hides_what_the_settings_do_not_keep(opened: Opened, cl
     others = (await bob.remember("an old note of another")).memory.id
     pinned = (await alice.remember("an old pinned note", pinned=True)).memory.id
     fact = (await alice.remember(attribute="shoe size", value="43")).memory.id
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await ids(alice) == {old, pinned, fact}
     clock.advance(31 * DAY)
     new = (await alice.remember("a new note")).memory.id
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert (await ids(alice), await ids(bob)) == ({pinned, fact, new}, set())
     assert old not in {hit.id for hit in (await alice.recall("old note")).hits}
     [hidden] = [change for change in (await alice.changes()).items if change.verb == "hide"]
@@ -49,11 +49,11 @@ async def test_the_worker_hides_what_the_settings_do_not_keep(opened: Opened, cl
     assert hidden.sources == (old,)
     await alice.undo(hidden.id)
     clock.advance(2 * DAY)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await ids(alice) == {old, pinned, fact, new}, "what a person brought back stays"
     assert others not in await ids(alice)
     clock.advance(31 * DAY)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await ids(alice) == {old, pinned, fact}, "it is due again every day"
 
 
@@ -91,10 +91,10 @@ async def test_by_inactivity_and_count_and_in_batches(opened: Opened, clock, mon
     mem = await opened(retain_most=2, retain_unused_days=300.0)
     alice = mem.scope(user="alice")
     told = [(await alice.remember(f"note {n} of the {n} kites")).memory.id for n in range(9)]
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await ids(alice) == set(told[-2:])
     clock.advance(301 * DAY)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await ids(alice) == set()
     # Nothing is left that it could be due for.
     assert "retain" not in {*(await alice.status()).due, *(await alice.status()).waiting}
@@ -122,12 +122,12 @@ async def test_a_merged_memory_goes_whole_and_comes_back_whole(opened: Opened, c
     assert (await alice.compact()).merged == 2
     [whole] = await ids(alice)
     clock.advance(31 * DAY)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await ids(alice) == set(), "what it stands for does not come back in its place"
     [hidden] = [change for change in (await alice.changes()).items if change.verb == "hide"]
     await alice.undo(hidden.id)
     clock.advance(2 * DAY)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await ids(alice) == {whole}
 
 
@@ -136,12 +136,12 @@ async def test_forgetting_what_retention_hid_is_for_good(opened: Opened, clock) 
     alice = mem.scope(user="alice")
     old = (await alice.remember("an old note")).memory.id
     clock.advance(31 * DAY)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     [hidden] = [change for change in (await alice.changes()).items if change.verb == "hide"]
     await alice.forget(everything=True)
     with pytest.raises(Forgotten):
         await alice.undo(hidden.id)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await ids(alice) == set()
     with pytest.raises(NotFound):
         await alice.get(old)

@@ -44,7 +44,7 @@ async def one_session(place: str, server: ChaosServer, chain) -> dict:
         added += (await alice.add([{"role": "user", "content": "I work at Acme."}])).ids
         assert (await alice.recall("Acme")).hits
         await alice.end_session()
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         last = await check_whole(alice, added)
         assert last["raw"] == last["pending"] == 0
         await check_facts_once(alice)
@@ -96,7 +96,7 @@ async def test_a_request_that_no_model_takes_is_set_aside_and_blocks_nobody(last
             assert [hit.id for hit in (await alice.recall("sushi", kinds=["raw"])).hits] == [raw.id]
             poisoned += (await alice.add([{"role": "user", "content": "I work at Acme."}])).ids
             await alice.end_session()
-            assert await mem.settle()
+            assert await mem.settle(timeout=300)
             assert await check_whole(alice, poisoned) == {"summary": 1, "raw": 2, "pending": 0}
         await chain.close()
 
@@ -190,7 +190,7 @@ async def test_only_the_turn_that_no_model_takes_is_set_aside(lasting: str) -> N
             # The window is one change: undone it is RAW as a whole, done again it is as it was.
             await alice.undo(change.id, redo=True)
             assert await check_whole(alice, added) == {"summary": 0, "raw": 24, "pending": 0}
-            assert await mem.settle()
+            assert await mem.settle(timeout=300)
             assert await check_whole(alice, added) == {"summary": 22, "raw": 2, "pending": 0}
         await chain.close()
 

@@ -95,7 +95,7 @@ async def test_a_window_is_due_by_count_by_idleness_and_at_the_end(opened: Opene
     assert (await alice.status()).pending == 0
     await alice.add(user("I work at Acme."))
     await alice.end_session()
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert (await alice.status()).pending == 0
     assert len(model.asked) == 3
 
@@ -148,7 +148,7 @@ async def test_sessions_from_before_a_model_was_there_are_found(lasting: str, cl
         assert (await old.consolidate()).last_error.startswith("no model is configured")
     clock.advance(IDLE)
     async with AsyncMemhold.open(lasting, clock=clock, worker=False, consolidation=ScriptedChat(name="m")) as mem:
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         assert (await mem.scope(user="alice").get(raw)).state == "merged"
         assert [hit.kind for hit in (await mem.scope(user="bob").summaries()).hits] == ["summary"]
 
@@ -306,7 +306,7 @@ async def test_closing_gives_the_work_back_at_once(lasting: str) -> None:
     async with AsyncMemhold.open(lasting, consolidation=ScriptedChat(name="m"), worker=False) as mem:
         alice = mem.scope(user="alice", session="s1")
         assert (await alice.status()).leased == 0
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         assert (await alice.status()).pending == 0
 
 
@@ -386,7 +386,7 @@ async def test_raw_windows_are_done_oldest_first_and_marked(opened: Opened) -> N
     assert [hit.kind for hit in (await alice.recall("tea number 2", kinds=["raw"])).hits][:1] == ["raw"]
     model._otherwise = None
     model.asked.clear()
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     shown = [request.turns[0].text.partition("The conversation:")[2] for request in model.asked]
     assert [next(n for n in range(4) if f"number {n}" in text) for text in shown] == [0, 1, 2, 3]
     assert await check_whole(alice, added) == {"summary": 8, "raw": 0, "pending": 0}
@@ -480,7 +480,7 @@ async def test_sessions_of_a_real_shape(opened: Opened, clock: FakeClock, count:
     if ended:
         await alice.end_session()
     clock.advance(IDLE)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await check_whole(alice, added) == {"summary": len(added), "raw": 0, "pending": 0}
     await check_facts_once(alice)
     held = {m.id: m for m in await alice.messages(limit=10_000)}
@@ -505,7 +505,7 @@ async def test_a_window_larger_than_a_small_models_context_is_joined_without_los
     texts = [f"I like tea number {n}. " + "word. " * 400 for n in range(12)]
     added = list((await alice.add([m for text in texts for m in turn(text)])).ids)
     await alice.end_session()
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert len(model.asked) > 4
     assert await check_whole(alice, added) == {"summary": 24, "raw": 0, "pending": 0}
     summaries = [m for m in await everything(alice) if m.kind == "summary"]
@@ -526,7 +526,7 @@ async def test_a_request_that_proves_too_long_is_asked_in_smaller_parts(opened: 
     alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add([m for n in range(8) for m in turn(f"I like tea {n}. " + "word. " * 300)])).ids)
     await alice.end_session()
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await check_whole(alice, added) == {"summary": 16, "raw": 0, "pending": 0}
 
 
@@ -697,7 +697,7 @@ async def test_nothing_to_remember_is_said_and_done_once(opened: Opened) -> None
     second = (await alice.add([user("My name is Alice."), user("I live in Oslo.")])).ids
     await alice.consolidate()
     await alice.forget(second[0], wait=0)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     held = {
         source for m in await everything(alice) if m.kind == "summary" and m.state == "active" for source in m.sources
     }
@@ -750,7 +750,7 @@ async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) ->
     active = [m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"]
     assert active == ["Oslo"]
     assert await check_whole(alice, added) == {"summary": 1, "raw": 1, "pending": 0}
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await check_whole(alice, added) == {"summary": 1, "raw": 1, "pending": 0}, "by the user's wish"
     await alice.undo(undone.change_ids[0])
     assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
@@ -758,7 +758,7 @@ async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) ->
         await alice.undo(undone.change_ids[0])
     await alice.undo(change.id, redo=True)
     assert await check_whole(alice, added) == {"summary": 1, "raw": 1, "pending": 0}
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
 
 
@@ -775,7 +775,7 @@ async def test_rules_serve_meanwhile_and_a_model_does_it_again(opened: Opened, c
     by_rules = [m for m in await everything(alice) if m.origin == "rules" and m.state == "active"]
     assert {m.value for m in by_rules if m.kind == "fact"} == {"Paris", "sushi"}
     model._otherwise = saved(fact("favorite food", "sushi", "m2"))
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
     active = {(m.value, m.origin) for m in await everything(alice) if m.kind == "fact" and m.state == "active"}
     assert active == {("Oslo", "user"), ("sushi", "model")}, "what only the rules read is taken back"
@@ -800,7 +800,7 @@ async def test_with_rules_alone_nothing_fails_and_a_later_model_does_it_again(
     await mem.close()
     mem = await opened(ScriptedChat(name="m", otherwise=saved(fact("favorite food", "sushi", "m1"))))
     alice = mem.scope(user="alice", session="s1")
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert await check_whole(alice, added) == {"summary": 1, "raw": 0, "pending": 0}
     assert [(m.value, m.origin) for m in await everything(alice) if m.state == "active" and m.kind == "fact"] == [
         ("sushi", "model")
@@ -834,29 +834,29 @@ async def test_the_mirror_follows_what_is_told_corrected_undone_and_expires(
     mem = await opened(ScriptedChat(name="m"), mirror=str(folder))
     alice = mem.scope(user="alice")
     await alice.remember(attribute="home", value="Oslo")
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert "Oslo" in mirrored(folder)
     clock.advance(60)
     moved = await alice.remember(attribute="home", value="Paris")
     assert (await alice.status()).due["mirror"] == 1, "behind the acknowledgement"
     assert "As of 20" in mirrored(folder), "until then it says of when it is"
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert "Paris" in mirrored(folder)
     assert "Oslo" not in mirrored(folder)
     await alice.correct(moved.memory.id, "Lyon")
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert "Lyon" in mirrored(folder)
     assert "Paris" not in mirrored(folder)
     await alice.undo((await alice.history(moved.memory.id))[-1].id)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert "Paris" in mirrored(folder)
     clock.advance(60)
     soon = (await alice.messages() or [None]) and clock.now() + timedelta(hours=1)
     await alice.remember("The door code is 7", expires_at=soon)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert "door code" in mirrored(folder)
     clock.advance(3700)
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert "door code" not in mirrored(folder)
     await alice.add(turn("Hello."))
     assert "mirror" not in (await alice.status()).due, "a message alone changes no file"
@@ -875,7 +875,7 @@ async def test_the_mirror_is_there_when_a_process_without_a_worker_ends(
         await alice.forget((await alice.list()).items[0].id, wait=0)
     assert "Oslo" in mirrored(folder)
     async with AsyncMemhold.open(path, clock=clock, worker=False, mirror=str(folder)) as mem:
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
     assert "Oslo" not in mirrored(folder)
 
 
@@ -970,7 +970,7 @@ async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect
     after = await alice._tx.read(lambda tx: tx.session("s1"))
     assert (after.window_start, after.cursor, after.ended_at) == (before.window_start, before.cursor, before.ended_at)
     assert (await alice.status()).due["consolidate"] == 1
-    assert await mem.settle()
+    assert await mem.settle(timeout=300)
     assert (await alice.status()).pending == 1, "the open call waits for its result"
 
 
@@ -981,7 +981,7 @@ async def test_a_script_that_was_kept_raw_is_not_consolidated_later(lasting: str
         await script.add(turn("I live in Oslo."))
         assert (await script.end_session()).ids
     async with AsyncMemhold.open(lasting, clock=clock, worker=False, consolidation=model) as mem:
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         await mem.scope(user="alice").consolidate()
         assert model.asked == []
         assert (await mem.scope(user="alice").recall("Oslo", kinds=["raw"])).hits

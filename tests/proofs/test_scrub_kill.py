@@ -76,7 +76,7 @@ async def test_a_scrub_that_is_killed_is_done_again(tmp_path: Path, runs: Callab
         if "scrubbed" in out:
             assert residue(folder, gone) == [], f"seed {seed}"
         async with AsyncMemhold.open(str(path), **PLAIN) as mem:
-            assert await mem.settle()
+            assert await mem.settle(timeout=300)
             assert residue(folder, gone) == [], f"seed {seed}"
             texts = [
                 message.text[:25] for message in await mem.scope(user="alice", session="kept").messages(limit=1000)

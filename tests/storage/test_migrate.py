@@ -34,7 +34,7 @@ async def filled(location: str, clock: FakeClock) -> None:
             await scope.forget((await scope.remember("gone for good")).memory.id)
             await scope.forget((await scope.remember("hidden")).memory.id, hard=False)
             await scope.end_session()
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
 
 
 async def seen(location: str, clock: FakeClock) -> list[object]:

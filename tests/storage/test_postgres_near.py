@@ -461,7 +461,7 @@ async def test_an_index_that_somebody_took_away_is_not_asked_for(
     async with AsyncMemhold.open(database, **settings, postgres_partitions=partitions) as mem:
         scope = mem.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(140)])
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         before = await scope.recall("message 7 about rivers")
         assert [one for one in await mem.admin.doctor() if one.check == "nearest"] == []
         # The eleventh generation is not the first: what begins alike serves another.
@@ -484,7 +484,7 @@ async def test_an_index_that_somebody_took_away_is_not_asked_for(
         assert after.hits[0].id == before.hits[0].id
         assert after.degraded == ()
         await scope.add([{"role": "user", "content": "one more about rivers"}])
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         assert [one for one in await mem.admin.doctor() if one.check == "nearest"] == []
 
 
@@ -547,7 +547,7 @@ async def test_without_pgvector_everything_is_answered_and_doctor_tells(
         async with AsyncMemhold.open(plain, clock=FakeClock(), worker=False, postgres_hnsw_from=4) as mem:
             scope = mem.scope(user="alice", session="s")
             await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(8)])
-            assert await mem.settle()
+            assert await mem.settle(timeout=300)
             found = await scope.recall("rivers")
             assert found.degraded == ()
             assert len(found.hits) == 8
@@ -577,7 +577,7 @@ async def test_recall_finds_the_same_by_the_index(
             for start in range(0, len(texts), 20):
                 clock.advance(60)
                 await scope.add([{"role": "user", "content": text} for text in texts[start : start + 20]])
-            assert await mem.settle()
+            assert await mem.settle(timeout=300)
             answers.append([await scope.recall(question) for *_, question in CHANGES])
             if place == database:
                 await _follows_a_forget(scope, answers[-1][0].hits[0].id)
@@ -606,14 +606,14 @@ async def test_a_store_with_an_index_moves_to_a_file_and_back(
         async with AsyncMemhold.open(database, **settings) as mem:
             scope = mem.scope(user="alice", session="s")
             await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(200)])
-            assert await mem.settle()
+            assert await mem.settle(timeout=300)
         assert _indexes(database)
         for source, target in ((database, file), (file, other)):
             moved = await migrate(source, target)
             assert moved.behind == 0
         assert _indexes(other) == []
         async with AsyncMemhold.open(other, **settings) as mem:
-            assert await mem.settle()
+            assert await mem.settle(timeout=300)
             assert len((await mem.scope(user="alice").recall("message 7 about rivers")).hits) > 1
         assert _indexes(other)
     finally:

@@ -324,7 +324,7 @@ async def test_what_a_reader_still_sees_is_not_called_erased(database: str) -> N
             reader.execute("SELECT 1 FROM message")
             report = await alice.forget(told.memory.id, wait=0)
             assert (report.erased, report.waiting_for) == (False, "reader")
-        assert await mem.settle()
+        assert await mem.settle(timeout=300)
         assert (await alice.forget((await alice.remember("gone too")).memory.id)).erased
 
 

@@ -19,7 +19,7 @@ class TestPostgresStore(StoreSuite):
         async def open_store(clock, ids):
             del ids
             url = databases.take()
-            opened.append((url, await PostgresStore.open(parsed(url), clock=clock)))
+            opened.append((url, await PostgresStore.open(parsed(url), clock=clock, read_timeout=60.0)))
             return opened[-1][1]
 
         yield open_store

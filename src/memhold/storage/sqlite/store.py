@@ -72,10 +72,14 @@ class SqliteStore(Opened):
         self._file = file_at(path) if vfs is None else None
         with translated(path):
             self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake, begin=self._refuse_moved)
-            reader = self._connect()
-            secret = identity(reader).secret
-            self._note_at_open(reader)
-            reader.close()
+            try:
+                with contextlib.closing(self._connect()) as reader:
+                    secret = identity(reader).secret
+                    self._note_at_open(reader)
+            except BaseException:
+                # Nobody gets a store to close: the thread would stay, and hold the file.
+                self._writer.close(close_timeout)
+                raise
         self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="memhold-reader")
         self._upkeep = SqliteUpkeep(
