@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 
 import click
 
-from memhold.cli.output import clean, table
+from memhold.cli.output import clean, say_text, table
 from memhold.values.answers import Expected, Hit, Page, Recall, Receipt, Remembered, missing_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import to_jsonable
@@ -310,8 +310,9 @@ def _about_document(one: Document) -> str:
 
 def _say_document(one: Document, _: Arguments) -> None:
     """The content alone, so that it can go on into a file or a pipe; what else is known of it goes beside it."""
-    text = one.content if isinstance(one.content, str) else json.dumps(one.content, ensure_ascii=False, indent=2)
-    click.echo("\n".join(clean(line) for line in text.split("\n")))
+    say_text(
+        one.content if isinstance(one.content, str) else f"{json.dumps(one.content, ensure_ascii=False, indent=2)}\n"
+    )
     click.echo(_about_document(one), err=True)
 
 
