@@ -153,3 +153,21 @@ def test_a_damaged_tombstone_is_told_of(db: Path, tmp_path: Path, caplog: pytest
         assert [one for one in mem.admin.doctor() if one.severity == "wrong"]
         with pytest.raises(StoreCorrupt):
             mem.admin.backup(tmp_path / "backup")
+
+
+def test_the_command_line_names_what_is_damaged_in_a_listing_and_an_export(
+    db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from memhold.cli.main import main
+
+    connection = apsw.Connection(str(db))
+    connection.execute("UPDATE memory SET text = replace(text, 'Lisbon', 'Lisbom')")
+    connection.close()
+    own = ("--db", str(db), "--user", "alice")
+    for said in (
+        ("list",),
+        ("export", str(tmp_path / "a.jsonl")),
+        ("export", str(tmp_path / "a"), "--format", "markdown"),
+    ):
+        assert main([*said, *own]) == 3, said
+        assert "1 damaged row left out (mem_" in capsys.readouterr().err

@@ -61,7 +61,7 @@ async def test_mem0s_shape_has_what_holds_and_counts_the_rest(store, anna, tmp_p
     assert by_text["Parking is free"]["expiration_date"] == "2199-01-08"
 
 
-async def test_pages_have_what_holds_and_the_rest_is_counted(store, anna, tmp_path):
+async def test_pages_have_what_holds_and_the_rest_is_counted(anna, tmp_path):
     await lived(anna)
     done = await anna.export(tmp_path / "pages", format="markdown")
     assert done.counts == {"memory": 4}

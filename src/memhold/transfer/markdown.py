@@ -30,8 +30,8 @@ def memory_markdown(memories: Iterable[Memory], *, now: datetime, below: str | N
 
     The profile is the long-term facts, by subject ("user" first) and attribute. Below it stand the facts that are not
     lasting yet ("For now"), the instructions, and the notes, pinned first. Only what is active is shown, each on one
-    line with the day from which it holds. Nothing in it changes unless a memory does, so a diff of two exports shows what
-    changed. `below` is the namespace below that these are of, where they are of such a one.
+    line with the day from which it holds. Nothing in it changes unless a memory does, so a diff of two exports shows
+    what changed. `below` is the namespace below that these are of, where they are of such a one.
     """
     held = [m for m in memories if m.kind in _TOLD and _holds(m, now)]
     every = sorted((m for m in held if m.kind == "fact"), key=_fact_order)
