@@ -23,9 +23,10 @@ def test_add_takes_a_text_and_recall_finds_it_with_why(run: CommandLine) -> None
 
 
 def test_what_is_counted_is_said_as_people_say_it(run: CommandLine) -> None:
-    for text in ("I moved to Lisbon.", "Tea gets cold."):
-        run("add", text, "--session", "s1")
-    assert "messages: 2 in 1 session\n" in run("status").out
+    run("add", "I moved to Lisbon.", "--session", "s1")
+    assert "messages: 1 in 1 session\n" in run("status").out
+    run("add", "Tea gets cold.", "--session", "s2")
+    assert "messages: 2 in 2 sessions\n" in run("status").out
     assert "1 of 1, and 1 more that is nearest; confidence" in run("recall", "where is Lisbon").err
     assert "nothing matches; the nearest 2; confidence" in run("recall", "zzxqv").err
 
