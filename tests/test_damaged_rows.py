@@ -167,3 +167,21 @@ def test_a_store_that_is_refused_leaves_nothing_that_holds_the_file(db: Path) ->
     for thread in left:
         thread.join(10)
     assert not any(thread.is_alive() for thread in left)
+
+
+def test_the_command_line_names_what_is_damaged_in_a_listing_and_an_export(
+    db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from memhold.cli.main import main
+
+    connection = apsw.Connection(str(db))
+    connection.execute("UPDATE memory SET text = replace(text, 'Lisbon', 'Lisbom')")
+    connection.close()
+    own = ("--db", str(db), "--user", "alice")
+    for said in (
+        ("list",),
+        ("export", str(tmp_path / "a.jsonl")),
+        ("export", str(tmp_path / "a"), "--format", "markdown"),
+    ):
+        assert main([*said, *own]) == 3, said
+        assert "1 damaged row left out (mem_" in capsys.readouterr().err

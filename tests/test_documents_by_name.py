@@ -280,6 +280,11 @@ def test_the_command_line_has_every_verb(tmp_path: Path, capsys: pytest.CaptureF
     assert run("delete", "trip", "--below", "--hard")["erased"]
     assert main(["documents", "read", "task", *common[:-1]]) == 0
     assert json.loads(capsys.readouterr().out) == {"status": "open"}
+    written = "def f():\n    return  1\n\n\tx\u200b  \n\n"
+    (tmp_path / "content").write_text(written, encoding="utf-8")
+    run("put", "code.py", "--file", str(tmp_path / "content"))
+    assert main(["documents", "read", "code.py", *common[:-1]]) == 0
+    assert capsys.readouterr().out == written
 
 
 async def test_the_tools_are_offered_where_they_are_asked_for_and_answer_in_fences() -> None:
@@ -354,3 +359,12 @@ def test_the_newest_are_the_same_whether_few_or_all_stand_below_the_path(place: 
         mem.scope(user="alice", agent="writer").documents.put(("many", "d2"), {"even": True})
         mem.scope(user="alice", agent="writer").documents.put(("many", "mine"), {"even": True})
         assert listed((), 5) == [("many", "mine"), *newest], "of two at one path the one of no agent, in its place"
+
+
+async def test_a_document_without_its_content_is_not_called_json() -> None:
+    async with AsyncMemhold.open("memory://", worker=False) as mem:
+        alice = mem.scope(user="alice")
+        await alice.documents.put(("note",), "hello")
+        (listed,) = (await alice.documents.list()).items
+        assert "5 bytes" in repr(listed)
+        assert "JSON" not in repr(listed)

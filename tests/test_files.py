@@ -286,3 +286,18 @@ def test_nothing_is_acknowledged_into_a_file_that_is_gone(tmp_path: Path, *, rep
         for verb in (lambda: alice.remember("lost"), lambda: alice.recall("kept")):
             with pytest.raises(StoreError, match="open it again"):
                 verb()
+
+
+@pytest.mark.parametrize("place", [None, 5, b"memory.db", ["memory.db"]])
+def test_what_is_no_place_is_refused_in_words(place: object) -> None:
+    """None is what a variable of the environment gives that is not set."""
+    with pytest.raises(InvalidInput, match="cannot open"):
+        Memhold.open(place)  # type: ignore[arg-type]
+
+
+def test_the_home_of_nobody_is_no_place() -> None:
+    with Memhold.open("memory://", worker=False) as mem:
+        alice = mem.scope(user="alice")
+        for verb in (alice.export, alice.import_file):
+            with pytest.raises(InvalidInput, match="no path"):
+                verb("~nobody-is-called-so/x")

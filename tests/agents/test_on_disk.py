@@ -90,7 +90,7 @@ def test_each_conversation_goes_to_its_own_memory_once(run: CommandLine) -> None
     assert "own memory" in refused.out
     assert run("agent", "import", "--yes").code == run("agent", "import", "codex", "--all").code == 2
     assert not Path(run.db).exists()
-    assert "1 conversations: 1 messages new" in run("agent", "import", "codex", "--yes").out
+    assert "1 conversation: 1 message new" in run("agent", "import", "codex", "--yes").out
     told = run("agent", "import", "--all", "--yes", "--json").json
     assert (told["conversations"], told["added"], told["known"], told["unread"]) == (4, 7, 1, [])
     with Memhold.open(run.db, worker=False) as mem:

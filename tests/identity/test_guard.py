@@ -101,6 +101,17 @@ async def test_one_local_user_until_there_is_a_token() -> None:
         assert (await ask(app, token=made.secret)).status == 401
 
 
+async def test_a_server_that_was_started_for_a_user_is_that_users_alone() -> None:
+    clock = FakeClock()
+    async with AsyncMemhold.open("memory://", clock=clock) as mem:
+        named = [("x-memhold-user", "another")]
+        bound = await guarded(echo, mem, Door(local=Scope(user="me")), now=clock.now())
+        assert (await ask(bound, headers=named)).status == 403
+        assert "act" not in (await ask(bound)).json["rights"]
+        free = await guarded(echo, mem, Door(), now=clock.now())
+        assert (await ask(free, headers=named)).json["user"] == "another"
+
+
 # ------------------------------------------------------------------------------------------------ who asks
 
 

@@ -22,6 +22,15 @@ def test_add_takes_a_text_and_recall_finds_it_with_why(run: CommandLine) -> None
     assert "1 of 1" in found.err
 
 
+def test_what_is_counted_is_said_as_people_say_it(run: CommandLine) -> None:
+    run("add", "I moved to Lisbon.", "--session", "s1")
+    assert "messages: 1 in 1 session\n" in run("status").out
+    run("add", "Tea gets cold.", "--session", "s2")
+    assert "messages: 2 in 2 sessions\n" in run("status").out
+    assert "1 of 1, and 1 more that is nearest; confidence" in run("recall", "where is Lisbon").err
+    assert "nothing matches; the nearest 2; confidence" in run("recall", "zzxqv").err
+
+
 def test_a_recall_goes_on_at_its_cursor_in_another_process(run: CommandLine) -> None:
     assert run("add", stdin=json.dumps([{"role": "user", "content": f"Lisbon, {n}"} for n in range(3)])).code == 0
     first = run("recall", "Lisbon", "--limit", "2", "--json").json
@@ -118,7 +127,7 @@ def test_on_a_terminal_it_asks(run: CommandLine, answer: str, code: int) -> None
     run.monkeypatch.setattr(cli_forget, "_at_terminal", lambda: True)
     asked = run("forget", item, stdin=answer)
     assert asked.code == code
-    assert "1 messages and 0 memories would go" in asked.out
+    assert "1 message and 0 memories would go" in asked.out
     assert run("get", item).code == (1 if code == 0 else 0)
 
 

@@ -44,7 +44,7 @@ def said(run: CommandLine, text: str = "I live in Oslo.", session: str = "s1") -
 def test_consolidate_reads_what_waits_once(run: CommandLine, server: ChaosServer) -> None:
     said(run)
     done = run("consolidate", "--consolidation", "consolidation")
-    assert (done.code, done.out) == (0, "1 windows consolidated, 0 kept RAW, 0 set aside, 0 messages waiting\n")
+    assert (done.code, done.out) == (0, "1 window consolidated, 0 kept RAW, 0 set aside, 0 messages waiting\n")
     again = run("consolidate", "--consolidation", "one", "--json")
     assert (again.code, again.json["summaries"]) == (0, [])
     assert len(server.requests) == 1
@@ -94,7 +94,7 @@ def test_without_a_model_nothing_changes_and_it_says_so(run: CommandLine) -> Non
     said(run)
     done = run("consolidate")
     assert done.code == 3
-    assert "1 messages waiting" in done.out
+    assert "1 message waiting" in done.out
     assert "no model is configured" in done.err
     unknown = run("consolidate", "--consolidation", "nobody")
     assert unknown.code != 0

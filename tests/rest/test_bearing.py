@@ -106,6 +106,29 @@ async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
         assert (await server.memhold.scope(user="alice").status()).messages == 0
 
 
+async def test_a_refusal_before_the_body_has_come_says_that_the_connection_ends() -> None:
+    """Else a client that keeps connections sends its next request into one that is closed."""
+    async with live() as server, asyncio.timeout(30):
+        token = await server.token(user="alice")
+        port = int(server.url.rsplit(":", 1)[1])
+        for line in ("POST /v1/nowhere", "PUT /v1/recall", "POST /v1/messages?foo=1", "POST /v1/import?foo=1"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            head = (
+                f"{line} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\ncontent-length: 60000\r\n\r\n"
+            )
+            writer.write(head.encode())
+            said = await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"x" * 60_000)
+            await writer.drain()
+            await reader.read()  # to its end, and no reset
+            assert said.startswith(b"HTTP/1.1 4"), said
+            assert b"connection: close" in said, line
+            writer.close()
+        async with server.client(token) as http:
+            kept = await http.post("/v1/recall", json={"query": "x"})
+            assert "connection" not in kept.headers
+
+
 async def test_readers_that_do_not_read_and_clients_that_vanish(server: Live) -> None:
     alice = (await server.opened(user="alice")).scope(user="alice", session="s")
     await alice.add([{"role": "user", "content": "x" * 1_000_000} for _ in range(8)])

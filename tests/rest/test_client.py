@@ -295,6 +295,9 @@ async def test_files_cross_both_ways(server: Live, tmp_path: Path) -> None:
     pages = await whole.export(tmp_path / "pages", format="markdown")
     assert sorted(Path(file).name for file in pages.files) == ["HISTORY.md", "MEMORY.md"]
     assert "Lisbon" in (tmp_path / "pages" / "MEMORY.md").read_text()
+    ours = await server.memhold.scope(user="alice").export(tmp_path / "our pages", format="markdown")
+    assert (pages.counts, pages.left_out, pages.damaged) == (ours.counts, ours.left_out, ())
+    assert pages.left_out["messages"] == 2
     for name in ("mem0", "mcp-memory"):
         theirs = await whole.export(tmp_path / f"their {name}", format=name)
         ours = await server.memhold.scope(user="alice").export(tmp_path / f"our {name}", format=name)

@@ -306,6 +306,8 @@ async def test_the_openapi_shows_examples_and_problems(server: Live) -> None:
     for path, item in said["paths"].items():
         for method, operation in item.items():
             assert operation["summary"], path
+            named = {one["name"] for one in operation.get("parameters", ())}
+            assert ("X-Memhold-User" in named) is ("admin" not in operation["tags"]), (method, path)
             assert {"401", "403", "404", "422", "429"} <= set(operation["responses"]), path
             body = operation.get("requestBody", {}).get("content", {}).get(JSON)
             assert body is None or body["examples"], (method, path)

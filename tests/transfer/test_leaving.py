@@ -61,6 +61,15 @@ async def test_mem0s_shape_has_what_holds_and_counts_the_rest(store, anna, tmp_p
     assert by_text["Parking is free"]["expiration_date"] == "2199-01-08"
 
 
+async def test_pages_have_what_holds_and_the_rest_is_counted(anna, tmp_path):
+    await lived(anna)
+    done = await anna.export(tmp_path / "pages", format="markdown")
+    assert done.counts == {"memory": 4}
+    assert done.left_out == {"documents": 1, "memories that do not hold now": 1, "messages": 2}
+    page = (tmp_path / "pages" / "MEMORY.md").read_text()
+    assert all(" ".join(text.split()) in page.replace("**", "") for text in await held(anna) if "job" not in text)
+
+
 @pytest.mark.parametrize("name", ["mem0", "mcp-memory"])
 async def test_what_was_written_reads_back(store, anna, tmp_path, name):
     await lived(anna)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memhold.transfer.markdown import history_markdown, memory_markdown
+from memhold.transfer.markdown import history_markdown, in_no_page, memory_markdown
 from memhold.values.records import Memory
 
 AT = datetime(2025, 3, 1, 12, tzinfo=UTC)
@@ -43,6 +43,9 @@ MEMORIES = [
     fact("12", "user", "hobby", "pottery", tier="mid", expires_at=NOW + timedelta(days=3)),
     fact("13", "Bori", "mood", "sleepy", tier="mid"),
     fact("14", "user", "cold", "since Monday", tier="mid", state="expired"),
+    memory("15", kind="instruction", text="Answer in French"),
+    memory("16", kind="document", text="a page"),
+    memory("17", kind="rollup", text="a week"),
 ]
 EXPECTED = """\
 # Memory
@@ -61,11 +64,24 @@ EXPECTED = """\
 - **hobby**: pottery *(since 2025-03-01)*
 - **Bori's mood**: sleepy *(since 2025-03-01)*
 
+## Instructions
+
+- Answer in French *(since 2025-03-01)*
+
 ## Notes
 
 - Allergic to penicillin *(since 2025-03-02, pinned)*
 - Prefers window seats *(since 2025-03-01)*
 """
+
+
+def test_what_stands_in_no_page_is_counted():
+    assert in_no_page(MEMORIES, now=NOW) == {
+        "documents": 1,
+        "roll-ups, which are made of the summaries": 1,
+        "memories that do not hold now": 6,
+    }
+    assert memory_markdown([memory("16", kind="document")], now=NOW) == memory_markdown([], now=NOW)
 
 
 def test_memory_shows_what_holds_in_a_stable_order():

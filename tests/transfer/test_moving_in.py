@@ -322,6 +322,20 @@ async def test_a_file_is_told_by_content_shown_brought_once_and_no_more(anna, tm
     assert path.read_bytes() == before
 
 
+async def test_agents_of_one_name_and_lines_of_one_wording_stay_apart(anna, tmp_path):
+    path = tmp_path / "two.af"
+    blocks = [{"id": f"block-{n}", "label": "human", "value": f"Her name is {n}."} for n in range(2)]
+    said = {"role": "user", "content": "yes"}
+    agents = [{"id": f"agent-{n}", "name": "sam", "messages": [said], "block_ids": [f"block-{n}"]} for n in range(2)]
+    path.write_text(json.dumps({"agents": agents, "blocks": blocks}))
+    report = await anna.import_file(path)
+    assert (report.added, report.replaced, report.sessions) == (4, 0, 2)
+    assert {one.text for one in (await anna.list()).items} == {"Her name is 0.", "Her name is 1."}
+    path.write_text(json.dumps({"core_memory": [], "name": "old", "messages": [said, said]}))
+    assert (await anna.import_file(path, format="letta")).added == 2
+    assert (await anna.import_file(path, format="letta")).added == 0
+
+
 @pytest.mark.parametrize("name", FILES)
 async def test_an_import_that_was_stopped_goes_on(anna, tmp_path, name):
     _, make, count = FILES[name]

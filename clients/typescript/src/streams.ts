@@ -57,6 +57,8 @@ export class Export implements AsyncIterable<Record<string, unknown>> {
   readonly counts: Readonly<Record<string, number>>;
   /** How many entries have no place in a format of others, by what they are. */
   readonly left_out: Readonly<Record<string, number>>;
+  /** Ids of rows that are damaged on the server's disk and in no file, the first 200 of them. */
+  readonly damaged: readonly string[];
   readonly #response: Response;
   readonly #signal: AbortSignal | undefined;
 
@@ -66,6 +68,7 @@ export class Export implements AsyncIterable<Record<string, unknown>> {
     const told = (name: string): Record<string, number> => JSON.parse(response.headers.get(name) ?? "{}") as Record<string, number>;
     this.counts = told("memhold-counts");
     this.left_out = told("memhold-left-out");
+    this.damaged = JSON.parse(response.headers.get("memhold-damaged") ?? "[]") as string[];
   }
 
   /** The bytes of the file, as `importFile` takes them. */

@@ -16,6 +16,7 @@ from memhold.cli.output import clean, progress, table
 from memhold.faces.agents.running import end
 from memhold.faces.agents.set_up import AGENTS, SetUp, set_up, state_of, take_out
 from memhold.faces.mcp.install import CLIENTS, launcher, place_of
+from memhold.values.repr_parts import one_of
 
 if TYPE_CHECKING:
     from memhold.faces.agents.on_disk import Kept
@@ -183,8 +184,9 @@ def _brought_in(
 
 def _show_done(done: BroughtIn) -> None:
     click.echo(
-        f"{done.conversations} conversations: {done.added} messages new, {done.known} already there, "
-        f"{done.skipped} lines skipped, {len(done.unread)} conversations that cannot be read"
+        f"{one_of(done.conversations, 'conversation')}: {one_of(done.added, 'message')} new,"
+        f" {done.known} already there, {done.skipped} lines skipped,"
+        f" {len(done.unread)} conversations that cannot be read"
     )
     for why in done.unread:
         click.echo(f"  {clean(why, 200)}")

@@ -11,8 +11,9 @@ import click
 from memhold.cli.declared_commands import by_hand
 from memhold.cli.options import CommonOptions, opened
 from memhold.cli.output import clean
-from memhold.values.answers import missing_told
+from memhold.cli.printing import say_missing
 from memhold.values.errors import InvalidInput
+from memhold.values.repr_parts import one_of
 
 if TYPE_CHECKING:
     from memhold.context.answer import Context
@@ -58,7 +59,7 @@ def _say(found: Context) -> None:
     click.echo()
     room = found.budget - found.reserve
     counted = f"{found.strategy}: about {found.used:,} of {room:,} tokens ({found.tokenizer})"
-    click.echo(f"{counted}, {len(found.messages)} messages", err=True)
+    click.echo(f"{counted}, {one_of(len(found.messages), 'message')}", err=True)
     for slot in dict.fromkeys(one.slot for one in found.dropped):
         count = sum(one.count for one in found.dropped if one.slot == slot)
         click.echo(f"left out or shortened, {slot}: {count}", err=True)
@@ -68,5 +69,4 @@ def _say(found: Context) -> None:
         click.echo(f"also of {whose}: {told}", err=True)
     for repair in found.repairs:
         click.echo(f"repaired: {repair}", err=True)
-    for missing in missing_told(found.degraded, found.damaged):
-        click.echo(f"degraded: {missing}", err=True)
+    say_missing(found.degraded, found.damaged)

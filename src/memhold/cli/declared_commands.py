@@ -69,7 +69,7 @@ def command_of(verb: Verb, declared: Command, reach: Callable[[SyncScope], Any] 
         with opened(common, create=declared.create) as (_, scope):
             answer = getattr(reach(scope), verb.name)(**arguments)
         common.show(as_json(verb, answer), lambda: show_answer(verb, arguments, answer))
-        if getattr(answer, "degraded", ()):
+        if getattr(answer, "degraded", ()) or getattr(answer, "damaged", ()):
             raise click.exceptions.Exit(3)
 
     run.__doc__ = _help(verb, declared)
@@ -182,8 +182,11 @@ def _help(verb: Verb, declared: Command) -> str:
     if any(datetime in _parts(verb.types[name]) for name in sendable(verb)):
         paragraphs.append(_TIMES)
     answer = verb.types["return"]
-    if "degraded" in getattr(answer, "__dataclass_fields__", {}):
+    told = getattr(answer, "__dataclass_fields__", {})
+    if "degraded" in told:
         paragraphs.append("Exit code 3 where a part could not be asked; what the others found is printed.")
+    elif "damaged" in told:
+        paragraphs.append("Exit code 3 where rows are damaged on the disk; the others are printed.")
     return "\n\n".join(paragraphs)
 
 

@@ -9,6 +9,7 @@ import click
 
 from memhold.cli.declared_commands import by_hand
 from memhold.cli.options import CommonOptions, opened
+from memhold.values.repr_parts import one_of
 
 if TYPE_CHECKING:
     from memhold.values.answers import Erasure
@@ -76,9 +77,11 @@ def _confirmed(planned: Erasure) -> bool:
 def _say(erasure: Erasure) -> None:
     would = "would go" if erasure.dry_run else "went"
     if erasure.hard:
-        click.echo(f"{len(erasure.messages)} messages and {len(erasure.memories)} memories {would}")
+        memories = one_of(len(erasure.memories), "memory", "memories")
+        click.echo(f"{one_of(len(erasure.messages), 'message')} and {memories} {would}")
     else:
-        click.echo(f"{len(erasure.hidden)} items {'would be hidden' if erasure.dry_run else 'are hidden'}")
+        hidden = "would be hidden" if erasure.dry_run else f"{'is' if len(erasure.hidden) == 1 else 'are'} hidden"
+        click.echo(f"{one_of(len(erasure.hidden), 'item')} {hidden}")
     for item in (*erasure.messages, *erasure.memories, *erasure.hidden):
         click.echo(f"  {item}")
     if erasure.below:

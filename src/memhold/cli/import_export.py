@@ -11,7 +11,9 @@ import click
 from memhold.cli.declared_commands import by_hand
 from memhold.cli.options import CommonOptions, opened, store_is_there
 from memhold.cli.output import clean, progress
+from memhold.cli.printing import say_missing
 from memhold.values.errors import InvalidInput
+from memhold.values.repr_parts import one_of
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -71,8 +73,13 @@ def _zone(name: str) -> tzinfo:
 
 def _say(report: Report) -> None:
     messages = report.read - report.memories - report.documents
-    held = f"{messages} messages in {report.sessions} sessions, {report.memories} memories"
-    held += f", {report.documents} documents" if report.documents else ""
+    held = ", ".join(
+        (
+            f"{one_of(messages, 'message')} in {one_of(report.sessions, 'session')}",
+            one_of(report.memories, "memory", "memories"),
+        )
+    )
+    held += f", {one_of(report.documents, 'document')}" if report.documents else ""
     if report.dry_run:
         click.echo(f"{report.format}: {held}; nothing was written")
     else:
@@ -99,15 +106,19 @@ def export_command(common: CommonOptions, given: dict[str, Any], *, path: str) -
 
     jsonl is one file with journal, memories and changes, which 'memhold import' reads back; markdown is a folder with
     MEMORY.md (what holds now) and HISTORY.md. mem0 and mcp-memory are one file each with what holds now, as mem0's
-    get_all and the MCP reference memory server write it. --session and --agent narrow it.
+    get_all and the MCP reference memory server write it. --session and --agent narrow it. Exit code 3 where rows are
+    damaged on the disk; the others are written.
     """
     with opened(common) as (_, scope):
         done = scope.export(path, **given)
     counts = ", ".join(f"{count} {name}" for name, count in done.counts.items())
     common.show(done, lambda: _say_written(done, counts))
+    if done.damaged:
+        raise click.exceptions.Exit(3)
 
 
 def _say_written(done: Exported, counts: str) -> None:
     click.echo(f"wrote {', '.join(done.files)}: {counts}")
     for what, count in done.left_out.items():
         click.echo(f"  left out: {count} {what}")
+    say_missing((), done.damaged)

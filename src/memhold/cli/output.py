@@ -18,7 +18,7 @@ from memhold.values.errors import InvalidInput, InvalidMessage, MemholdError, To
 if TYPE_CHECKING:
     from memhold.cli.options import CommonOptions
 
-__all__ = ["clean", "failed_line", "progress", "table", "wrapped"]
+__all__ = ["clean", "failed_line", "progress", "say_text", "table", "wrapped"]
 
 LINE_SECONDS = 5.0
 """Between two lines that tell how far long work is, where there is no terminal to draw a bar on."""
@@ -31,6 +31,14 @@ def clean(text: str, limit: int | None = None) -> str:
     """Text on one line, without what a terminal would obey; cut at `limit` characters with a mark."""
     flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return flat if limit is None or len(flat) <= limit else f"{flat[: limit - 1]}…"
+
+
+def say_text(text: str) -> None:
+    """Print a text as it is: into a file or a pipe byte for byte, on a terminal without what that would obey."""
+    if sys.stdout.isatty():
+        click.echo("".join(c if c.isprintable() or c in "\t\n" else " " for c in text))
+    else:
+        click.echo(text.encode("utf-8", "replace"), nl=False)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int) -> None:

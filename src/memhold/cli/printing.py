@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args, get_origin
 
 import click
 
-from memhold.cli.output import clean, table
+from memhold.cli.output import clean, say_text, table
 from memhold.values.answers import Expected, Hit, Page, Recall, Receipt, Remembered, missing_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import to_jsonable
@@ -18,7 +18,7 @@ from memhold.values.records import Change, Memory, Message
 from memhold.values.sessions import SessionPage
 from memhold.verbs.declaration import Verb
 
-__all__ = ["as_json", "say_receipt", "show_answer"]
+__all__ = ["as_json", "say_missing", "say_receipt", "show_answer"]
 
 Arguments = Mapping[str, Any]
 
@@ -120,6 +120,12 @@ def say_receipt(receipt: Receipt, done: str) -> None:
         click.echo(f"{done} {' '.join(receipt.ids) or 'nothing'}")
 
 
+def say_missing(degraded: Sequence[str], damaged: Sequence[str]) -> None:
+    """Say what an answer lacks, beside it."""
+    for missing in missing_told(degraded, damaged):
+        click.echo(f"degraded: {missing}", err=True)
+
+
 def _say_recall(found: Recall, arguments: Arguments) -> None:
     offset = arguments.get("offset", 0)
     rows = [
@@ -132,15 +138,21 @@ def _say_recall(found: Recall, arguments: Arguments) -> None:
             click.echo(f"  beside {place}, {message.seq}: {message.role}: {clean(message.text, _TEXT)}")
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
     sure = "" if found.confidence is None else f"; confidence {found.confidence:.2f}"
-    filled = len(found.hits) > found.total  # with the nearest, behind what a signal found
-    counted = f"{len(found.hits)} shown, {found.total} found" if filled else f"{len(found.hits)} of {found.total}"
-    click.echo(f"{counted}{rest}{sure}", err=True)
+    click.echo(f"{_counted(found, offset)}{rest}{sure}", err=True)
     if found.expected is not None:
         _say_expected(found.expected)
     if found.account is not None:
         _say_account(found, found.account)
-    for missing in missing_told(found.degraded, found.damaged):
-        click.echo(f"degraded: {missing}", err=True)
+    say_missing(found.degraded, found.damaged)
+
+
+def _counted(found: Recall, offset: int) -> str:
+    """How many are shown of how many that a signal found; the nearest, which fill the page behind those, apart."""
+    shown, matched = len(found.hits), max(0, min(len(found.hits), found.total - offset))
+    if shown == matched:
+        return f"{shown} of {found.total}"
+    nearest = f"{shown - matched} more that {'is' if shown - matched == 1 else 'are'} nearest"
+    return f"{matched} of {found.total}, and {nearest}" if matched else f"nothing matches; the nearest {shown}"
 
 
 def _say_expected(one: Expected) -> None:
@@ -206,8 +218,7 @@ def _say_summaries(found: Recall) -> None:
     table(("when", "kind", "text", "session, or made of", "id"), rows, wide=2)
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
     click.echo(f"{len(found.hits)} of {found.total}{rest}", err=True)
-    for missing in missing_told(found.degraded, found.damaged):
-        click.echo(f"degraded: {missing}", err=True)
+    say_missing(found.degraded, found.damaged)
 
 
 def _when(hit: Hit) -> tuple[str, str]:
@@ -262,6 +273,7 @@ def _say_page(page: Page, _: Arguments) -> None:
     table(("kind", "state", "since", "text", "id"), rows, wide=3)
     if page.cursor is not None:
         click.echo(f"more with --cursor {page.cursor}", err=True)
+    say_missing((), page.damaged)
 
 
 def _say_messages(messages: tuple[Message, ...] | Message, arguments: Arguments) -> None:
@@ -310,8 +322,9 @@ def _about_document(one: Document) -> str:
 
 def _say_document(one: Document, _: Arguments) -> None:
     """The content alone, so that it can go on into a file or a pipe; what else is known of it goes beside it."""
-    text = one.content if isinstance(one.content, str) else json.dumps(one.content, ensure_ascii=False, indent=2)
-    click.echo("\n".join(clean(line) for line in text.split("\n")))
+    say_text(
+        one.content if isinstance(one.content, str) else f"{json.dumps(one.content, ensure_ascii=False, indent=2)}\n"
+    )
     click.echo(_about_document(one), err=True)
 
 
@@ -323,6 +336,7 @@ def _say_documents(page: DocumentPage, _: Arguments) -> None:
     table(("path", "written", "bytes", "rev"), rows, wide=0)
     if page.cursor is not None:
         click.echo(f"more with --cursor {page.cursor}", err=True)
+    say_missing((), page.damaged)
 
 
 def _say_found_documents(found: DocumentHits, arguments: Arguments) -> None:
@@ -333,8 +347,7 @@ def _say_found_documents(found: DocumentHits, arguments: Arguments) -> None:
     table(("#", "path", "text", "rev"), rows, wide=2)
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
     click.echo(f"{len(found.hits)} of {found.total}{rest}", err=True)
-    for missing in missing_told(found.degraded, found.damaged):
-        click.echo(f"degraded: {missing}", err=True)
+    say_missing(found.degraded, found.damaged)
 
 
 def _opening_of(one: Document) -> str:

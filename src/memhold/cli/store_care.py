@@ -13,6 +13,7 @@ from memhold.cli.declared_commands import by_hand
 from memhold.cli.options import CommonOptions, command, need_store, opened
 from memhold.cli.output import clean, progress, table, wrapped
 from memhold.values.errors import InvalidInput
+from memhold.values.repr_parts import one_of
 
 if TYPE_CHECKING:
     from memhold.ports.maintenance import Finding
@@ -228,9 +229,8 @@ def reindex_command(common: CommonOptions, embedding: str | None) -> None:
     with opened(common) as (mem, _), progress(common, "reindex") as bar:
         done = mem.admin.reindex(progress=bar)
     due = f", {done.due_added} pieces of work made due" if done.due_added else ""
-    common.show(
-        done, lambda: click.echo(f"indexed {done.documents} messages and memories of {done.scopes} scopes{due}")
-    )
+    said = f"indexed {one_of(done.documents, 'item')} of {one_of(done.scopes, 'scope')}{due}"
+    common.show(done, lambda: click.echo(said))
 
 
 _LOOK_SECONDS = 5.0
@@ -297,12 +297,12 @@ def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:
 
 
 def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSuspicion, ...]) -> None:
-    click.echo(f"messages: {found.messages} in {found.sessions} sessions")
+    click.echo(f"messages: {found.messages} in {one_of(found.sessions, 'session')}")
     for name, counts in (("memories", found.memories), ("tiers", found.tiers), ("states", found.states)):
         click.echo(f"{name}: {_counted(counts)}")
     click.echo(f"raw, not consolidated yet: {found.raw}")
     if found.uncompared:
-        click.echo(f"notes not compared yet: {found.uncompared}, {found.compact_calls_left} calls are left for today")
+        click.echo(f"notes not compared yet: {found.uncompared}; calls left for today: {found.compact_calls_left}")
     click.echo(f"due: {_counted(found.due)}")
     if found.last_error is not None:
         click.echo(f"last error: {clean(found.last_error)}")
@@ -314,9 +314,9 @@ def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSus
         for one in to_settle:
             click.echo(f"  {suspicion_line(one)}")
     spent = _models_used(used)
-    unpriced = f" and {spent['unpriced']} calls without a price" if spent["unpriced"] else ""
-    failed = spent["calls"] - spent["answered"]
-    click.echo(f"models, whole store: {spent['calls']} calls, {failed} failed, {spent['usd']:.4f} USD{unpriced}")
+    calls, failed, unpriced = int(spent["calls"]), spent["calls"] - spent["answered"], int(spent["unpriced"])
+    without = f" and {one_of(unpriced, 'call')} without a price" if unpriced else ""
+    click.echo(f"models, whole store: {one_of(calls, 'call')}, {failed} failed, {spent['usd']:.4f} USD{without}")
     click.echo(f"store: {found.store}, schema {found.schema}")
 
 
@@ -353,11 +353,11 @@ def residue_command(common: CommonOptions, given: dict[str, Any]) -> None:
 
 def _say_residue(location: str, residue: Residue, theirs: tuple[str, ...]) -> None:
     for name, count in residue.found.items():
-        click.echo(f"{name}: {count} times")
+        click.echo(f"{name}: {one_of(count, 'time')}")
     if not residue.found:
         from memhold.wiring.postgres import is_postgres
 
-        kind = "tables" if is_postgres(location) else "files"
-        click.echo(f"nowhere in {residue.files} {kind} ({residue.bytes:,} bytes)")
+        looked = one_of(residue.files, "table" if is_postgres(location) else "file")
+        click.echo(f"nowhere in {looked} ({residue.bytes:,} bytes)")
     for path in theirs:
         click.echo(f"the agent's own transcript holds it: {clean(path)}")

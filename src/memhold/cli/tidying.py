@@ -11,6 +11,7 @@ from memhold.cli.declared_commands import by_hand
 from memhold.cli.due_work import AGAIN, chosen, consolidation_option
 from memhold.cli.options import CommonOptions, opened
 from memhold.cli.output import clean, table
+from memhold.values.repr_parts import one_of
 
 if TYPE_CHECKING:
     from memhold.values.answers import Compacted, Consolidated, Retained
@@ -37,8 +38,8 @@ def consolidate_command(common: CommonOptions, given: dict[str, Any], *, consoli
 
 def _say_done(done: Consolidated) -> None:
     click.echo(
-        f"{len(done.summaries)} windows consolidated, {len(done.raw)} kept RAW, {len(done.set_aside)} set aside,"
-        f" {done.waiting} messages waiting"
+        f"{one_of(len(done.summaries), 'window')} consolidated, {len(done.raw)} kept RAW,"
+        f" {len(done.set_aside)} set aside, {one_of(done.waiting, 'message')} waiting"
     )
     if done.last_error is not None:
         click.echo(f"why: {clean(done.last_error)}", err=True)
@@ -71,9 +72,11 @@ def _say_compacted(done: Compacted) -> None:
     ]
     table(("outcome", "memories", "distance", "became", "why"), rows, wide=4)
     if done.dry_run:
-        click.echo(f"{len(done.groups)} groups would be looked at; nothing was changed")
+        click.echo(f"{one_of(len(done.groups), 'group')} would be looked at; nothing was changed")
     else:
-        click.echo(f"{done.merged} memories merged{'; run it again for more' if done.more else ''}")
+        click.echo(
+            f"{one_of(done.merged, 'memory', 'memories')} merged{'; run it again for more' if done.more else ''}"
+        )
     if not done.judged:
         click.echo("only exact copies are merged: no model is configured to judge", err=True)
     if done.last_error is not None:
@@ -110,4 +113,4 @@ def _say_retained(found: tuple[Retained, ...], *, dry_run: bool) -> None:
     rows = [(one.id, one.kind, one.rule, one.change_id or "") for one in found]
     table(("id", "kind", "past its", "change"), rows, wide=0)
     said = "would be hidden; nothing was changed (--hide does it)" if dry_run else "hidden"
-    click.echo(f"{len(found)} memories {said}")
+    click.echo(f"{one_of(len(found), 'memory', 'memories')} {said}")

@@ -23,6 +23,7 @@ from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
 from memhold.values.answers import Receipt, Remembered
 from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict, ScopeDenied, TooLarge, WrongKind
 from memhold.values.jsonable import json_copy, parse_time
+from memhold.values.names import can_be_seen
 from memhold.values.origins import authority, named, weight
 from memhold.values.records import MAX_TEXT, Author, Change, Effect, Importance, Memory, Suspicion, Tier, Trust
 
@@ -100,6 +101,8 @@ class MemoryInput:
 def _check_text(name: str, given: object) -> None:
     if not isinstance(given, str) or not given.strip():
         raise InvalidInput(f"{name} must be a string that is not empty")
+    if not can_be_seen(given):
+        raise InvalidInput(f"{name} holds only characters that nobody sees, such as a zero-width space; pass text")
     if len(given) > MAX_TEXT:
         message = f"{name} has {len(given)} characters; at most {MAX_TEXT} fit one memory: add it as a message"
         raise TooLarge(message, size=len(given), limit=MAX_TEXT)

@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TypeVar
 from memhold.ports.transaction import ReadTx, Tombstone
 from memhold.ports.vector_blocks import GenerationState
 from memhold.values.answers import ModelHealth
+from memhold.values.errors import InvalidInput
 from memhold.values.records import Scope
 
 __all__ = [
@@ -173,8 +174,16 @@ class Lost:
 
 
 def given_path(path: str | Path) -> Path:
-    """A path as a caller gives it, with `~` for the home folder."""
-    return Path(path).expanduser()
+    """A path as a caller gives it, with `~` for the home folder.
+
+    Raises:
+        InvalidInput: it is no path, or names the home folder of nobody.
+    """
+    try:
+        return Path(path).expanduser()
+    except (TypeError, RuntimeError) as error:
+        said = f"{path!r:.60} is no path that can be used ({error}); pass the path of a file or folder"
+        raise InvalidInput(said) from None
 
 
 class Maintenance(Protocol):

@@ -177,7 +177,7 @@ class Guard:
 
     async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         request_id = request_id_of(_header(scope, b"x-request-id"), self._new_id)
-        answer = _Answer(send, request_id, tls=self._rules.tls, goodbye=partial(_goodbye, scope))
+        answer = _Answer(send, request_id, tls=self._rules.tls, scope=scope)
         try:
             problem = self._ill_addressed(scope) or await self._admit(scope)
         except ServerUnreachable as error:
@@ -428,12 +428,15 @@ class _Body:
 
 
 class _Answer:
-    """What goes back: every answer carries the request's id and the headers that keep browsers safe."""
+    """What goes back: every answer carries the request's id and the headers that keep browsers safe.
 
-    def __init__(self, send: Send, request_id: str, *, tls: bool, goodbye: Callable[[], Mapping[str, str]]) -> None:
+    One that does not wait for the request's body says that the connection ends with it: nobody reads on.
+    """
+
+    def __init__(self, send: Send, request_id: str, *, tls: bool, scope: Mapping[str, Any]) -> None:
         self._send = send
         self._tls = tls
-        self._goodbye = goodbye
+        self._scope = scope
         self.request_id = request_id
         self.started = False
 
@@ -444,12 +447,14 @@ class _Answer:
             there = {name.lower() for name, _ in headers}
             extra = [(name, value) for name, value in _SAFE_HEADERS.items() if name not in there]
             secure = [_HSTS] if self._tls else []
+            if not self._scope.get(WHOLE, _is_whole)() and b"connection" not in there:
+                extra.append((b"connection", b"close"))
             own = (b"x-request-id", self.request_id.encode("ascii"))
             message = {**message, "headers": [*headers, *extra, *secure, own]}
         await self._send(message)
 
     async def refuse(self, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
-        await send_problem(self.send, problem, {**(headers or {}), **self._goodbye()})
+        await send_problem(self.send, problem, {**(headers or {}), **_goodbye(self._scope)})
 
     def until(self, deadline: asyncio.Timeout, body: _Body, too_large: Callable[[], Problem]) -> Send:
         """The application's `send`: it ends the deadline, and gives way to a refusal where the body was over."""
@@ -472,6 +477,11 @@ class _Answer:
 
 def _header(scope: Mapping[str, Any], name: bytes) -> Sequence[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+
+
+def _is_whole() -> bool:
+    """Where the server does not say how much has come, an application that answers has read what it wanted."""
+    return True
 
 
 def _goodbye(scope: Mapping[str, Any]) -> Mapping[str, str]:

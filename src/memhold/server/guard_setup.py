@@ -105,7 +105,7 @@ async def guarded(
         tls=door.tls,
         behind_proxy=door.behind_proxy,
         resource=resource,
-        local=Principal(scope=door.local, rights=frozenset(RIGHTS)) if open_door else None,
+        local=_local_user(door.local) if open_door else None,
         local_token=door.local_token,
     )
 
@@ -114,6 +114,12 @@ async def guarded(
 
     authenticate = _authenticate(store, door.oauth, resource)
     return Guard(app, rules=rules, authenticate=authenticate, stays_open=stays_open, refused=spent, state=state)
+
+
+def _local_user(scope: Scope) -> Principal:
+    """Who asks on loopback where there are no tokens: the user that was named, or else whom each request names."""
+    rights = frozenset(right for right in RIGHTS if scope.user is None or right != "act")
+    return Principal(scope=scope, rights=rights)
 
 
 def oauth_of_file(folder: Path) -> OAuth | None:

@@ -142,6 +142,7 @@ class InputCases:
         for _ in range(200):
             deep = [deep]
         wrong: list[dict[str, Any]] = [
+            {"text": "\u200b\ufeff"}, {"attribute": "home", "value": "\u200b"}, {"attribute": "\u2060", "value": "x"},
             {}, {"text": ""}, {"text": " \n"}, {"text": "x", "attribute": "a", "value": "b"}, {"attribute": "a"},
             {"attribute": "a", "value": " "}, {"attribute": " ", "value": "x"}, {"attribute": "a", "value": "b", "subject": ""},
             {"text": "x", "value": "b"}, {"text": 5}, {"attribute": "a", "value": 5}, {"text": "x", "operation": "nonsense"},

@@ -7,7 +7,7 @@ is written, so a message is known by its time and a block by its label and its a
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -36,14 +36,15 @@ def read_letta(source: Source) -> Iterator[Item | Restored]:
     """What an agent's file tells; its tools, groups and files are counted as left out, as are system prompts."""
     owners, names = _owners(source)
     name = ", ".join(names) or source.path.stem
+    seen: Counter[str] = Counter()
     for piece in source.pieces(stream=_STREAMED):
         if piece.key in _STREAMED and piece.index is not None:
             if not isinstance(piece.value, dict):
                 source.bad(piece.line, f"the entry {piece.index} of `{piece.key}` is no object")
             elif piece.key == "agents":
-                yield from _agent(source, piece.value, piece.line)
+                yield from _agent(source, piece.value, _apart(piece.value, seen), piece.line)
             elif piece.key == "messages":
-                yield from _messages(source, [piece.value], name, piece.line)
+                yield from _messages(source, [piece.value], name, piece.line, first=piece.index)
             else:
                 mine = owners.get(str(piece.value.get("id"))) or ([name] if piece.key == "core_memory" else [])
                 yield from _block(source, piece.value, mine, piece.line)
@@ -59,26 +60,31 @@ def _owners(source: Source) -> tuple[dict[str, list[str]], list[str]]:
     """The names of the agents that have each block, and the name of the agent where the file is one agent's."""
     owners: defaultdict[str, list[str]] = defaultdict(list)
     names: list[str] = []
+    seen: Counter[str] = Counter()
     first = replace(source, on_error="skip", problems=[])
     with suppress(UnreadableImport):  # the reading proper tells it
         for piece in first.pieces(stream=_STREAMED):
             if piece.key == "name" and isinstance(piece.value, str):
                 names.append(piece.value)
             elif piece.key == "agents" and isinstance(piece.value, dict):
+                name = _apart(piece.value, seen)
                 for ident in _list(piece.value.get("block_ids")):
-                    owners[str(ident)].append(_name(piece.value))
+                    owners[str(ident)].append(name)
     return owners, names
 
 
-def _name(agent: Mapping[str, Any]) -> str:
-    return str(agent.get("name") or agent.get("id") or "agent")
+def _apart(agent: Mapping[str, Any], seen: Counter[str]) -> str:
+    """The agent's name; of several of one name in a file, each further one with its number, as it stands there."""
+    name = str(agent.get("name") or agent.get("id") or "agent")
+    seen[name] += 1
+    return name if seen[name] == 1 else f"{name} ({seen[name]})"
 
 
-def _agent(source: Source, agent: Mapping[str, Any], line: int) -> Iterator[Item | Restored]:
-    yield from _messages(source, _list(agent.get("messages")), _name(agent), line)
+def _agent(source: Source, agent: Mapping[str, Any], name: str, line: int) -> Iterator[Item | Restored]:
+    yield from _messages(source, _list(agent.get("messages")), name, line)
     for block in _list(agent.get("memory_blocks")):
         if isinstance(block, dict):
-            yield from _block(source, block, [_name(agent)], line)
+            yield from _block(source, block, [name], line)
 
 
 def _block(source: Source, block: Mapping[str, Any], owners: list[str], line: int) -> Iterator[Restored]:
@@ -104,9 +110,9 @@ def _block(source: Source, block: Mapping[str, Any], owners: list[str], line: in
             yield note
 
 
-def _messages(source: Source, messages: list[Any], agent: str, line: int) -> Iterator[Item]:
+def _messages(source: Source, messages: list[Any], agent: str, line: int, *, first: int = 0) -> Iterator[Item]:
     whole = Conversation(source=source, kind=KIND, ident=agent, line=line)
-    for place, message in enumerate(messages):
+    for place, message in enumerate(messages, start=first):
         with source.naming(line, f"message {place} of {agent!r:.60}: "):
             if not isinstance(message, dict):
                 raise InvalidInput("it is not an object")

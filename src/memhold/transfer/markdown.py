@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import groupby
 
 from memhold.values.records import Memory
 
-__all__ = ["history_markdown", "memory_markdown"]
+__all__ = ["history_markdown", "in_no_page", "memory_markdown"]
 
+_TOLD = frozenset({"fact", "instruction", "note"})
+"""The kinds of `MEMORY.md`."""
 _SPECIAL = re.compile(r"([\\`*_\[\]<>&|~!$])")
 _LEADING = re.compile(r"^(#|[-+=]|\d+(?=[.)]))")
 _SPACES = re.compile(r"\s+")
@@ -26,20 +29,25 @@ def memory_markdown(memories: Iterable[Memory], *, now: datetime, below: str | N
     """`MEMORY.md`: the profile, then what else holds at `now`.
 
     The profile is the long-term facts, by subject ("user" first) and attribute. Below it stand the facts that are not
-    lasting yet ("For now"), and the notes, pinned first. Only active facts and notes are shown, each on one line with
-    the day from which it holds. Nothing in it changes unless a memory does, so a diff of two exports shows what
-    changed. `below` is the namespace below that these are of, where they are of such a one.
+    lasting yet ("For now"), the instructions, and the notes, pinned first. Only what is active is shown, each on one
+    line with the day from which it holds. Nothing in it changes unless a memory does, so a diff of two exports shows
+    what changed. `below` is the namespace below that these are of, where they are of such a one.
     """
-    held = [m for m in memories if _holds(m, now)]
+    held = [m for m in memories if m.kind in _TOLD and _holds(m, now)]
     every = sorted((m for m in held if m.kind == "fact"), key=_fact_order)
     facts = [m for m in every if m.tier == "long"]
     passing = [m for m in every if m.tier != "long"]
-    notes = sorted((m for m in held if m.kind == "note"), key=lambda m: (not m.pinned, m.event_time, m.id))
+    wishes, notes = (
+        sorted((m for m in held if m.kind == kind), key=lambda m: (not m.pinned, m.event_time, m.id))
+        for kind in ("instruction", "note")
+    )
     lines = [_title("Memory", below), ""]
     for subject, group in groupby(facts, key=lambda m: m.subject or ""):
         lines += [f"## {_inline(subject) or 'Without a subject'}", "", *map(_fact, group), ""]
     if passing:
         lines += ["## For now", "", *map(_passing, passing), ""]
+    if wishes:
+        lines += ["## Instructions", "", *map(_note, wishes), ""]
     if notes:
         lines += ["## Notes", "", *map(_note, notes), ""]
     if not held:
@@ -52,7 +60,7 @@ def history_markdown(memories: Iterable[Memory], *, limit: int | None = None, be
 
     A raw window, which no model has read yet, is marked as such in its heading.
     """
-    entries = [m for m in memories if m.kind in {"summary", "raw"} and m.state == "active"]
+    entries = [m for m in memories if _in_history(m)]
     entries.sort(key=lambda m: (m.event_time, m.id), reverse=True)
     shown = entries[:limit]
     lines = [_title("History", below), ""]
@@ -65,6 +73,23 @@ def history_markdown(memories: Iterable[Memory], *, limit: int | None = None, be
     if not entries:
         lines += ["Nothing yet.", ""]
     return "\n".join(lines)
+
+
+def in_no_page(memories: Iterable[Memory], *, now: datetime) -> Counter[str]:
+    """How many of these memories stand in neither page, by what they are."""
+    left_out: Counter[str] = Counter()
+    for memory in memories:
+        if memory.kind == "document":
+            left_out["documents"] += 1
+        elif memory.kind == "rollup":
+            left_out["roll-ups, which are made of the summaries"] += 1
+        elif not (_in_history(memory) or (memory.kind in _TOLD and _holds(memory, now))):
+            left_out["memories that do not hold now"] += 1
+    return left_out
+
+
+def _in_history(memory: Memory) -> bool:
+    return memory.kind in {"summary", "raw"} and memory.state == "active"
 
 
 def _title(what: str, below: str | None) -> str:

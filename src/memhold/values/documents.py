@@ -45,7 +45,8 @@ class Document:
     agent: str | None = None
 
     def __repr__(self) -> str:
-        said = opening(self.content) if isinstance(self.content, str) else f"{one_of(self.size, 'byte')} of JSON"
+        kind = "" if self.content is None else " of JSON"  # a list gives no contents
+        said = opening(self.content) if isinstance(self.content, str) else f"{one_of(self.size, 'byte')}{kind}"
         return f"<Document {opening('/'.join(self.path))} rev {self.rev} {said} {self.id}>"
 
 

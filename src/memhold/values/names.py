@@ -12,7 +12,7 @@ from typing import Final
 
 from memhold.values.errors import InvalidScope
 
-__all__ = ["ACTORS", "BELOW", "MAX_NAME", "checked_actor", "checked_name", "is_within", "usable_name"]
+__all__ = ["ACTORS", "BELOW", "MAX_NAME", "can_be_seen", "checked_actor", "checked_name", "is_within", "usable_name"]
 
 BELOW: Final = "//"
 """What stands between a namespace and one below it: `acme//shop` is below `acme`."""
@@ -35,6 +35,11 @@ _UNSEEN: Final = re.compile(
     + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000))
     + "]"
 )
+
+
+def can_be_seen(text: str) -> bool:
+    """Whether there is anything in a text that a person sees: not only space, control and format characters."""
+    return any(unicodedata.category(c) not in _REFUSED_CATEGORIES and not _UNSEEN.match(c) for c in text)
 
 
 def checked_name(value: object, what: str) -> str:

@@ -38,7 +38,7 @@ from memhold.transfer.export import ExportFile
 from memhold.transfer.formats import OF_AGENTS
 from memhold.transfer.importing import Progress, Report, import_file
 from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Placed, Restored, fingerprint, session_name
-from memhold.transfer.markdown import history_markdown, memory_markdown
+from memhold.transfer.markdown import history_markdown, in_no_page, memory_markdown
 from memhold.transfer.other_shapes import mcp_records, mem0_entry, that_hold
 from memhold.transfer.source import OnError
 from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
@@ -285,20 +285,24 @@ def _write_lines(tx: ReadTx, *, file: ExportFile, scope: Scope) -> tuple[str, ..
 async def _write_markdown(runtime: Runtime, scopes: Sequence[Scope], target: Path, store: Path | None) -> Exported:
     pages: dict[str, list[str]] = {"MEMORY.md": [], "HISTORY.md": []}
     damaged: list[str] = []
+    left_out: Counter[str] = Counter()
     count = 0
     for scope in scopes:
-        held, now, lost = await _look(runtime, scope, partial(_shown, scope=scope))
+        held, now, messages, lost = await _look(runtime, scope, partial(_shown, scope=scope))
         below = None if scope is scopes[0] else _name_below(scope, scopes[0])
         pages["MEMORY.md"].append(memory_markdown(held, now=now, below=below))
         pages["HISTORY.md"].append(history_markdown(held, below=below))
         damaged += lost
-        count += len(held)
+        missing = in_no_page(held, now=now)
+        count += len(held) - missing.total()
+        left_out += missing + Counter({"messages": messages})
     files = await asyncio.to_thread(_write_pages, pages, target, store)
-    return Exported(files=files, counts={"memory": count}, damaged=tuple(damaged))
+    return Exported(files=files, counts={"memory": count}, damaged=tuple(damaged), left_out=left_out)
 
 
-def _shown(tx: ReadTx, *, scope: Scope) -> tuple[list[Memory], datetime, tuple[str, ...]]:
-    return list(_memories(tx, scope)), tx.now, tuple(tx.damaged)
+def _shown(tx: ReadTx, *, scope: Scope) -> tuple[list[Memory], datetime, int, tuple[str, ...]]:
+    held, messages = list(_memories(tx, scope)), sum(1 for _ in _messages(tx, scope))
+    return held, tx.now, messages, tuple(tx.damaged)
 
 
 def _write_pages(pages: Mapping[str, Sequence[str]], target: Path, store: Path | None) -> tuple[str, ...]:

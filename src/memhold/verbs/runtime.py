@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from memhold.ports.processes import this_process
 from memhold.values.errors import ForkedProcess, WrongLoop
 
 if TYPE_CHECKING:
@@ -151,7 +152,13 @@ class Runtime:
         from memhold.upkeep.leases import claimed, give_back, to_the_end
 
         held = await claimed(
-            self.store, owner="forget", kinds=("scrub",), limit=1, seconds=SCRUB_LEASE, clock=self.clock, scope=scope
+            self.store,
+            owner=f"{this_process()}:forget",
+            kinds=("scrub",),
+            limit=1,
+            seconds=SCRUB_LEASE,
+            clock=self.clock,
+            scope=scope,
         )
         holding: str | None = "nobody looked"
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from functools import partial
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.index.embedding import Embedding
 from memhold.messages.limits import Limits
+from memhold.ports.processes import this_process
 from memhold.ports.stores import Clock, Ids, Redactor, Store
 from memhold.verbs.after_answer import AfterAnswer
 from memhold.verbs.runtime import Runtime, RuntimeSettings
@@ -177,7 +176,7 @@ def assemble(
     new_caches = caches_once()
     worker, compaction, rollups = worker_of(
         store,
-        Upkeepers(settings, clock, ids, f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}"),
+        Upkeepers(settings, clock, ids, f"{this_process()}:{next(_WORKERS)}"),
         Chains(parts, judges, judge),
         mirror=mirror,
         embedding=embedding,

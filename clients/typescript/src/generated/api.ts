@@ -509,10 +509,16 @@ export interface Page {
   damaged: string[];
 }
 
-/** An export for people: each file's name and text, and how many memories they show. */
+/**
+ * An export for people: each file's name and text, and how many memories they show.
+ *
+ * `left_out` counts what stands in neither, by what it is; `damaged` are ids of rows that are damaged on the disk.
+ */
 export interface Pages {
   files: Record<string, string>;
   counts: Record<string, number>;
+  left_out: Record<string, number>;
+  damaged: string[];
 }
 
 /**

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memhold.faces.python.event_loop_thread import EventLoopThread
 from memhold.faces.python.sync import SyncStore
-from memhold.values.errors import StoreClosed
+from memhold.values.errors import InvalidInput, StoreClosed
 from memhold.verbs.local_store import LocalStore
 from memhold.wiring import build, restore
 
@@ -114,7 +114,7 @@ class AsyncMemhold:
         """
 
         async def opened() -> AsyncMemhold:
-            place = fspath(location)
+            place = _place(location)
             if place.lower().startswith(("http://", "https://")):
                 from memhold.faces.remote.remote_store import RemoteStore, reach
 
@@ -127,6 +127,18 @@ class AsyncMemhold:
     async def restore(backup: str | Path, target: str, *, force: bool = False, key: str | None = None) -> Restoration:
         """Put a backup in the place of a store; see `Memhold.restore`."""
         return await asyncio.to_thread(restore, backup, target, force=force, key=key)
+
+
+def _place(location: object) -> str:
+    """Where a store is, as text.
+
+    Raises:
+        InvalidInput: it is neither text nor a path; None is what a variable gives that is not set.
+    """
+    place = fspath(location) if isinstance(location, PathLike) else location
+    if not isinstance(place, str):
+        raise InvalidInput(f"cannot open {place!r:.60}; pass a file path, postgresql://… or http://host:port")
+    return place
 
 
 class Opening:

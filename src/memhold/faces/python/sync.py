@@ -1160,7 +1160,7 @@ class SyncScope:
             format: "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file`
                 reads back; "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people; "mem0" is one file with
                 the memories that hold now, as mem0's `get_all` gives them, "mcp-memory" one with them as the graph of
-                the MCP reference memory server. `left_out` counts what these two have no place for.
+                the MCP reference memory server. `left_out` counts what all but "jsonl" have no place for.
 
         Raises:
             InvalidInput: the store itself stands there.

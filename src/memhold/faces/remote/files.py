@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from memhold.faces.remote.transport import Call, Sends
-from memhold.faces.remote.wire import LEFT_OUT, UPLOAD, zone_name
+from memhold.faces.remote.wire import DAMAGED_ROWS, LEFT_OUT, UPLOAD, zone_name
 from memhold.ports.durable_files import make_folder
 from memhold.ports.maintenance import given_path
 from memhold.transfer.source import Source
@@ -90,14 +90,20 @@ async def download(
     if format_name == "markdown":
         pages = (await transport.send(call)).data
         files = await asyncio.to_thread(_write_pages, target, pages["files"])
-        return Exported(files=files, counts=pages["counts"])
+        damaged = tuple(pages.get("damaged", ()))
+        return Exported(files=files, counts=pages["counts"], damaged=damaged, left_out=pages.get("left_out", {}))
     async with transport.stream(call) as (headers, pieces):
         with ExitStack() as stack:
             out = await asyncio.to_thread(stack.enter_context, replacing(target))
             async for piece in pieces:
                 await asyncio.to_thread(out.write, piece)
-        left_out = json.loads(headers.get(LEFT_OUT, "{}"))
-        return Exported(files=(str(target),), counts=json.loads(headers["memhold-counts"]), left_out=left_out)
+        told = {name: json.loads(headers.get(name, "{}")) for name in ("memhold-counts", LEFT_OUT)}
+        return Exported(
+            files=(str(target),),
+            counts=told["memhold-counts"],
+            damaged=tuple(json.loads(headers.get(DAMAGED_ROWS, "[]"))),
+            left_out=told[LEFT_OUT],
+        )
 
 
 def _write_pages(folder: Path, texts: Mapping[str, str]) -> tuple[str, ...]:

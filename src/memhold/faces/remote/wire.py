@@ -14,6 +14,7 @@ from memhold.values.jsonable import from_jsonable, iso, json_copy
 
 __all__ = [
     "ACTOR",
+    "DAMAGED_ROWS",
     "EXCHANGE",
     "FORM",
     "LEFT_OUT",
@@ -37,6 +38,9 @@ ACTOR = "memhold-actor"
 
 LEFT_OUT = "memhold-left-out"
 """The header that says how much there is of what an export has no place for."""
+
+DAMAGED_ROWS = "memhold-damaged"
+"""The header with the ids of rows that are damaged on the disk and in no export, the first 200 of them."""
 
 UPLOAD = "the upload"
 """What a server calls the file that it was sent."""

@@ -16,7 +16,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from memhold.faces.bodies import KnownOnly
-from memhold.faces.remote.wire import LEFT_OUT, UPLOAD, zone_of
+from memhold.faces.remote.wire import DAMAGED_ROWS, LEFT_OUT, UPLOAD, zone_of
 from memhold.faces.rest.frame import Routes, caller, example, json_response, scope_for
 from memhold.faces.rest.items import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
@@ -30,13 +30,19 @@ from memhold.verbs.store_protocols import AsyncStore
 __all__ = ["data_routes"]
 
 _COUNTS = "memhold-counts"
+_MOST_NAMED = 200
 
 
 class Pages(BaseModel):
-    """An export for people: each file's name and text, and how many memories they show."""
+    """An export for people: each file's name and text, and how many memories they show.
+
+    `left_out` counts what stands in neither, by what it is; `damaged` are ids of rows that are damaged on the disk.
+    """
 
     files: dict[str, str]
     counts: dict[str, int]
+    left_out: dict[str, int]
+    damaged: list[str]
 
 
 class SettleBody(KnownOnly):
@@ -122,7 +128,8 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
 
 _EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The file, and counts by type in `Memhold-Counts`; for `markdown` the texts.",
+        "description": "The file, and counts by type in `Memhold-Counts`; for `markdown` the texts. Ids of rows that"
+        " are damaged on the disk, and in no file, stand in `Memhold-Damaged`, the first 200 of them.",
         "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
     }
 }
@@ -142,8 +149,17 @@ def _export(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
             done = await scope.export(target, format=format)
             if format == "markdown":
                 texts = await asyncio.to_thread(_texts, done.files)
-                return json_response({"files": texts, "counts": dict(done.counts)})
+                return json_response(
+                    Pages(
+                        files=texts,
+                        counts=dict(done.counts),
+                        left_out=dict(done.left_out),
+                        damaged=list(done.damaged),
+                    ).model_dump()
+                )
             told = {_COUNTS: json.dumps(dict(done.counts)), LEFT_OUT: json.dumps(dict(done.left_out))}
+            if done.damaged:
+                told[DAMAGED_ROWS] = json.dumps(done.damaged[:_MOST_NAMED])
             headers = {**told, "cache-control": "no-store"}
             media = "application/json" if format == "mem0" else "application/x-ndjson"
             ending = BackgroundTask(stack.pop_all().aclose)

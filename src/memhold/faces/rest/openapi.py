@@ -64,6 +64,11 @@ def openapi_of(routes: Routes) -> dict[str, Any]:
     )
     for (path, method), (verb, http) in routes.operations.items():
         made["paths"][path][method] |= operation_of(verb, http)
+    for path, methods in made["paths"].items():
+        for method, operation in methods.items():
+            # What looks after the namespace asks for no user.
+            if (path, method) not in routes.operations and "admin" not in operation["tags"]:
+                operation.setdefault("parameters", []).append(_ON_BEHALF)
     answers = {
         place: answer.types["return"] if isinstance(answer, Verb) else answer
         for place, (answer, _) in routes.answers.items()

@@ -124,6 +124,14 @@ SELECT EXISTS (
 UPDATE due SET token = :token, holder = :holder, leased_until = :leased_until, again_at = NULL
 WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
 
+-- name: read_holders
+-- scope: upkeep
+SELECT DISTINCT holder FROM due WHERE leased_until > :now AND holder IS NOT NULL
+
+-- name: free_held
+-- scope: upkeep
+UPDATE due SET leased_until = :now WHERE holder = :holder AND leased_until > :now
+
 -- name: count_due
 -- scope: upkeep
 SELECT count(*) FROM due WHERE due_at <= :now AND instr(:kinds, ',' || kind || ',') > 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
+from memhold.ports.processes import is_gone
 from memhold.ports.stores import Lease
 from memhold.storage.sql import rows
 from memhold.storage.sql.writes import SOON
@@ -91,18 +92,37 @@ class SqliteUpkeep:
                 leases.append(Lease(due=due, token=token, owner=owner, until=until))
             return leases
 
-        if not await self._any_due(kinds, scope):
+        found = await self._claimable(kinds, scope)
+        if not found:
             return []
+        if isinstance(found, list):
+            await self._free(found)
         return await self._transaction(work)
 
-    async def _any_due(self, kinds: Sequence[str], scope: Scope | None) -> bool:
-        """One small read, so that looking for work on an idle store never takes the write lock."""
+    async def _claimable(self, kinds: Sequence[str], scope: Scope | None) -> bool | list[str]:
+        """Whether something can be claimed, else who holds leases and has ended: a file is one machine's.
 
-        def look(connection: apsw.Connection, now: datetime) -> bool:
+        One small read, so that looking for work on an idle store never takes the write lock.
+        """
+
+        def look(connection: apsw.Connection, now: datetime) -> bool | list[str]:
             params = {"now": micros(now), "kinds": _listed(kinds), **_of(scope)}
-            return bool(connection.execute(QUERIES["any_due"], params).get)
+            if connection.execute(QUERIES["any_due"], params).get:
+                return True
+            held = connection.execute(QUERIES["read_holders"], {"now": micros(now)})
+            return [holder for (holder,) in held if is_gone(holder.partition(":")[0])]
 
-        return bool(await self._read(look))
+        found: bool | list[str] = await self._read(look)
+        return found
+
+    async def _free(self, gone: Sequence[str]) -> None:
+        """End the leases of processes that have ended."""
+
+        def work(connection: apsw.Connection, now: datetime) -> None:
+            for holder in gone:
+                connection.execute(QUERIES["free_held"], {"holder": holder, "now": micros(now)})
+
+        await self._transaction(work)
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
         def work(connection: apsw.Connection, now: datetime) -> bool:
