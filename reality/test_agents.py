@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memhold import Memhold
+from memhold.faces.agents.set_up import PLUG_IN
 from memhold.faces.agents.spool import spool_of
 from memhold.faces.agents.take_in import take_in_now
 from memhold.faces.mcp.tools import TOOLS
+from memhold.testing import CodingAgent
 from memhold.testing.chaos import ChaosServer, Reply
 from memhold.testing.chaos.dialects import asked_of
 from memhold.testing.chaos.replies import Protocol
+from memhold.testing.coding_agents import EVENTS, Client
 from reality.agents import AGENTS, Agent, agents_of_npm, calls_once, texts_in
 from reality.outside import ROOT, Node, run
 
@@ -175,6 +180,91 @@ def test_the_next_session_knows_what_was_said_with_no_tool_called(
     assert any("pomelo" in one and "memhold-recall" in one for one in later)
     grown = max(one.count("\n") for one in later) - first.count("\n")
     print(f"\nlines that the start brought: {grown}")
+
+
+LISTENER = """
+import json, os, sys
+event, told = sys.argv[1], json.load(sys.stdin)
+with open(sys.argv[0] + ".log", "a") as file:
+    file.write(json.dumps([event, told]) + "\\n")
+if event == "UserPromptSubmit":
+    out, err, code = json.loads(os.environ["ANSWER"])
+    sys.stdout.write(out)
+    sys.stderr.write(err)
+    sys.exit(code)
+"""
+"""A hook that writes down what it is told, and answers to a prompt what it is told to."""
+
+
+def printed(event: str = "UserPromptSubmit", **more: object) -> str:
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": "CONTEXT"}, **more})
+
+
+ANSWERS = {
+    "JSON": (printed(), "", 0),
+    "JSON for another event": (printed("Stop"), "", 0),
+    "other text": ("CONTEXT", "", 0),
+    "text of a hook that failed": ("CONTEXT", "WHY", 1),
+    "refused by exit code": ("", "WHY", 2),
+    "refused by a decision": (json.dumps({"decision": "block", "reason": "WHY"}), "", 0),
+    "refused by an end": (json.dumps({"continue": False, "stopReason": "WHY"}), "", 0),
+}
+
+
+def listening(agent: Agent, client: Client, log: Path) -> None:
+    """Put the listener into the agent's own files, at every event that its double plays."""
+    words = [sys.executable, str(log.with_suffix(""))]
+    Path(words[1]).write_text(LISTENER)
+    if agent.name == "opencode":
+        config = agent.home / ".config" / "opencode" / "opencode.json"
+        plugin = [[PLUG_IN.as_uri(), {"hook": words}]]
+        config.write_text(json.dumps({**json.loads(config.read_text()), "plugin": plugin}))
+        return
+    hooks = {
+        event: [{"hooks": [{"type": "command", "command": shlex.join([*words, event]), "timeout": 20}]}]
+        for event in EVENTS[client]
+    }
+    file = agent.home / (".claude/settings.json" if agent.name == "claude-code" else ".codex/hooks.json")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"hooks": hooks}))
+
+
+@pytest.mark.bound(900)
+@pytest.mark.parametrize("name", AGENTS)
+def test_its_double_tells_a_hook_the_same_and_makes_the_same_of_its_answer(
+    name: Client, node: Node, provider: ChaosServer, tmp_path: Path
+) -> None:
+    provider.say(lambda _: Reply(text="All right."))
+    log = tmp_path / "listener.log"
+    for what, answer in ANSWERS.items():
+        if name == "opencode" and what.startswith(("refused by a", "refused by an")):
+            continue  # our plug-in makes nothing of these, and a session of opencode takes ten times as long
+        log.unlink(missing_ok=True)
+        started = {"ANSWER": json.dumps(answer)}
+        more = ("--dangerously-bypass-hook-trust",) if name == "codex" else ()
+        agent = Agent(name=name, node=node, home=tmp_path, provider=provider, started=started, more=more)
+        agent.settle_in()
+        listening(agent, name, log)
+        before = len(agent.requests())
+        agent.begin("What tea?", seconds=120)
+        told = dict(map(json.loads, reversed(log.read_text().splitlines())))
+        windows = ["\n".join(texts_in(body)) for body in agent.requests()[before:]]
+        log.unlink()
+        own = {**started, "XDG_DATA_HOME": str(tmp_path / "double")}
+        double = CodingAgent(name, home=tmp_path, folder=agent.project, environment=own)
+        session = double.session()
+        found = session.prompt("What tea?")
+        if found.refused is None:
+            session.answer("All right.")
+        session.end()
+        assert (bool(windows), any("CONTEXT" in one for one in windows)) == (
+            found.refused is None,
+            "CONTEXT" in found.context,
+        ), what
+        played = dict(map(json.loads, reversed(log.read_text().splitlines())))
+        assert {event: sorted(fields) for event, fields in told.items()} == {
+            event: sorted(fields) for event, fields in played.items()
+        }, what
 
 
 @pytest.mark.bound(600)

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pytest
 
 from memhold import Memhold
 from memhold.cli.main import main
+from memhold.faces.agents import answering
 from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS, answer_hooks
 from memhold.faces.agents.briefing import Whose, at_prompt, at_start
 from memhold.faces.agents.hook import handled, noted
@@ -29,7 +31,9 @@ from memhold.faces.agents.set_up import set_up
 from memhold.faces.agents.spool import due_in
 from memhold.faces.agents.take_in import take_in_now
 from memhold.faces.mcp.install import place_of
+from memhold.faces.python import opened_behind
 from memhold.faces.python.open import AsyncMemhold
+from memhold.faces.python.opened_behind import OpenedBehind
 from memhold.text.token_estimate import estimate_tokens
 from tests.agents.test_hook import PROJECT, Session
 from tests.interfaces.mcp.conftest import environment
@@ -387,6 +391,63 @@ def test_a_store_that_cannot_be_used_is_told_once(
         thread.join()
         if holder is not None:
             holder.communicate()
+
+
+@pytest.mark.usefixtures("meeting")
+def test_a_store_that_another_program_holds_is_told_of_long_before_the_wait_for_it_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened_behind, "LONG_SECONDS", 0.05)
+    session = Session(tmp_path)
+    session.db.parent.mkdir()
+    holder = locked(session)
+    assert holder is not None
+    db = str(session.db)
+    thread = threading.Thread(target=lambda: asyncio.run(answer_hooks(db, settings={"busy_timeout": 300.0})))
+    thread.start()
+    try:
+        hooks = Hooks(session)
+        for _ in range(TRIES):
+            with suppress(NotRunning):
+                answer = ask(db, {"event": "SessionStart", "session": "s2"}, seconds=30)
+                if answer != {"state": "opening"}:
+                    break
+            time.sleep(0.01)
+        assert answer is not None
+        assert answer["state"] == "off"
+        assert "in use elsewhere" in answer["why"]
+        assert hooks.told("UserPromptSubmit", prompt="hello")[0] == ""
+    finally:
+        holder.communicate()
+        ask(db, {"event": END})
+        thread.join()
+
+
+async def test_what_came_too_late_for_a_hook_does_not_count_as_told(tmp_path: Path) -> None:
+    db = str(tmp_path / "m.db")
+    async with AsyncMemhold.open(db, embedding="none", worker=False) as mem:
+        await mem.scope(user="alice").remember("We deploy on Tuesdays only")
+    opening = OpenedBehind(db, {"embedding": "none"})
+    try:
+        await opening.begin()
+        answers = answering._Answers(opening)
+        start = {"event": "SessionStart", "source": "startup", "user": "alice", "session": "s"}
+        assert "Tuesdays" in (await answers.to(start, gone=lambda: True))["text"]
+        prompt = {
+            "event": "UserPromptSubmit",
+            "prompt": "do we deploy on Tuesdays only?",
+            "user": "alice",
+            "session": "s",
+        }
+        assert "Tuesdays" in (await answers.to(prompt, gone=lambda: True))["text"]
+        assert "Tuesdays" in (await answers.to({**prompt, "prompt": "zebras", "owed": True}))["text"]
+        assert (await answers.to(prompt))["text"] == ""
+        # Also where it was not seen to be gone: what is owed was not told.
+        await answers.to({**start, "session": "t"})
+        owed = {**prompt, "prompt": "zebras", "session": "t", "owed": True}
+        assert "Tuesdays" in (await answers.to(owed))["text"]
+    finally:
+        await opening.close()
 
 
 @pytest.mark.usefixtures("meeting")

@@ -2,6 +2,8 @@
 
 - `ChaosServer`: a model server over real HTTP that answers sensibly and fails as real ones do; `check_openai` and
   `check_anthropic` are the message rules that it enforces. More of it in `memhold.testing.chaos`.
+- `CodingAgent`: a double of Claude Code, Codex or opencode that calls hooks as the real one does. More of it in
+  `memhold.testing.coding_agents`.
 - `ScriptedChat`, `ScriptedEmbedding`, `HashEmbedding`: models in the process that answer by script, or sensibly.
 - `FakeClock`: time that moves only when the test says so, with sleepers that wake in order.
 - `SeededIds`: ids that are the same in every run.
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memhold.testing.chaos import ChaosServer, check_anthropic, check_openai
     from memhold.testing.clock import FakeClock
+    from memhold.testing.coding_agents import CodingAgent
     from memhold.testing.ids import SeededIds
     from memhold.testing.scripted import HashEmbedding, ScriptedChat, ScriptedEmbedding
     from memhold.testing.store_suite import StoreSuite
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ChaosServer",
+    "CodingAgent",
     "FakeClock",
     "HashEmbedding",
     "OpenHarness",
@@ -46,6 +50,7 @@ __all__ = [
 
 _HOME = {
     "ChaosServer": "memhold.testing.chaos",
+    "CodingAgent": "memhold.testing.coding_agents",
     "FakeClock": "memhold.testing.clock",
     "HashEmbedding": "memhold.testing.scripted",
     "ScriptedChat": "memhold.testing.scripted",

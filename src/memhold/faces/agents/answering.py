@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,8 +55,11 @@ class _Answers:
         self.ended = asyncio.Event()
         self.asked_at = time.monotonic()
 
-    async def to(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to one request; a hook that asks nothing wakes what takes in."""
+    async def to(self, request: Mapping[str, Any], *, gone: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+        """The answer to one request; a hook that asks nothing wakes what takes in.
+
+        Where the one who asked is `gone` by then, nothing counts as told.
+        """
         self.asked_at = time.monotonic()
         event = request.get("event")
         if event == END:
@@ -64,24 +67,26 @@ class _Answers:
         if event not in {"SessionStart", "UserPromptSubmit"}:
             self.woken.set()
             return {"state": "ready"}
-        failure = self._opening.failure
         if not self._opening.begin().done():
+            failure = self._opening.failure
             return {"state": "opening"} if failure is None else {"state": "off", "why": failure}
         try:
-            text = await self._told(str(event), request)
+            text = await self._told(str(event), request, gone)
         except (MemholdError, OSError) as error:
             return {"state": "off", "why": f"the store cannot be read ({type(error).__name__}: {error})"}
         return {"state": "ready", "text": text}
 
-    async def _told(self, event: str, request: Mapping[str, Any]) -> str:
+    async def _told(self, event: str, request: Mapping[str, Any], gone: Callable[[], bool]) -> str:
         from memhold.faces.agents.briefing import at_prompt, at_start
 
         store = await self._opening.store()
         whose = _whose(request)
         starts = event == "SessionStart" and request.get("source") != "resume"
-        shown = self._of_session(request, anew=starts)
+        # What a start is owed it was not told, whatever an answer held that came too late.
+        begins = starts or (event == "UserPromptSubmit" and request.get("owed") is True)
+        shown = set() if begins else set(self._shown.get(str(request.get("session")), ()))
         texts = []
-        if starts or (event == "UserPromptSubmit" and request.get("owed") is True):
+        if begins:
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self._opening.take_in()), _CAUGHT_UP_WITHIN)
             compacted = request.get("source") == "compact"
@@ -89,16 +94,17 @@ class _Answers:
         if event == "UserPromptSubmit":
             prompt = request.get("prompt")
             texts.append(await at_prompt(store, whose, str(prompt or ""), PROMPT_TOKENS, shown=shown))
+        if not gone():
+            self._keep(request, shown)
         return "\n\n".join(text for text in texts if text)
 
-    def _of_session(self, request: Mapping[str, Any], *, anew: bool) -> set[str]:
-        """The ids that stand in the session's window because it was told them."""
+    def _keep(self, request: Mapping[str, Any], shown: set[str]) -> None:
+        """Remember the ids that stand in the session's window because it was told them."""
         name = str(request.get("session"))
-        shown: set[str] = set() if anew else self._shown.pop(name, set())
         self._shown[name] = shown
+        self._shown.move_to_end(name)
         while len(self._shown) > _SESSIONS:
             self._shown.popitem(last=False)
-        return shown
 
 
 def _whose(request: Mapping[str, Any]) -> Whose:
@@ -169,7 +175,8 @@ async def _listening(place: Path, answers: _Answers) -> asyncio.Server:
         with suppress(ConnectionError, ValueError, TimeoutError):
             request = json.loads(await asyncio.wait_for(reader.readline(), 5))
             if isinstance(request, dict):
-                writer.write(json.dumps(await answers.to(request)).encode() + b"\n")
+                # A hook that waits no longer has closed its end.
+                writer.write(json.dumps(await answers.to(request, gone=reader.at_eof)).encode() + b"\n")
                 await writer.drain()
         writer.close()
 

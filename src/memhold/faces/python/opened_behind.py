@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenedBehind"]
 
+LONG_SECONDS = 2.0
+"""An opening that lasts longer is told of: it takes a part of a second, unless another program holds the store."""
 _CLOSING_SECONDS = 1.0
 """How long an opening that is under way is waited for at the end."""
 logger = logging.getLogger(__name__)
@@ -32,12 +35,14 @@ class OpenedBehind:
         self._settings = settings
         self._ahead = ahead
         self._task: asyncio.Task[AsyncStore] | None = None
+        self._begun = 0.0
+        self._failed: str | None = None
 
     def begin(self) -> asyncio.Task[AsyncStore]:
         """Open, unless that is done or under way; where it failed, try again."""
         if self._task is None or (self._task.done() and self._task.exception() is not None):
-            self._task = asyncio.create_task(self._open())
-            self._task.add_done_callback(_told)
+            self._task, self._begun = asyncio.create_task(self._open()), time.monotonic()
+            self._task.add_done_callback(self._done)
         return self._task
 
     async def _open(self) -> AsyncStore:
@@ -53,11 +58,20 @@ class OpenedBehind:
 
     @property
     def failure(self) -> str | None:
-        """Why the last try to open it failed; None where it did not, or has not ended."""
-        if self._task is None or not self._task.done() or self._task.cancelled():
-            return None
-        error = self._task.exception()
-        return None if error is None else str(error) or type(error).__name__
+        """Why it is not open: the last try failed, or this one lasts long; None where it is, or has only begun."""
+        if self._failed is not None or self._task is None or self._task.done():
+            return self._failed
+        lasts = time.monotonic() - self._begun
+        return None if lasts < LONG_SECONDS else f"the store is not open after {lasts:.0f} s: is it in use elsewhere?"
+
+    def _done(self, task: asyncio.Task[AsyncStore]) -> None:
+        if task.cancelled():
+            return
+        # It stands until a try succeeds: one that is under way is no better news yet.
+        error = task.exception()
+        self._failed = None if error is None else str(error) or type(error).__name__
+        if error is not None:
+            logger.error("the store cannot be opened: %s", error)
 
     async def store(self) -> AsyncStore:
         """The open store; a caller that is cancelled leaves the opening alone.
@@ -96,8 +110,3 @@ class OpenedBehind:
             with suppress(Exception):
                 await self._task.result().close()
         return True
-
-
-def _told(task: asyncio.Task[AsyncStore]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        logger.error("the store cannot be opened: %s", error)
