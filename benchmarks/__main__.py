@@ -122,13 +122,13 @@ def signals(
 
 
 @benchmarks.command("briefings")
-@click.option("--half", type=click.Choice(["first", "second"]), default="first", help="The second is not for tuning.")
+@click.option("--part", type=click.Choice(["first", "second", "third"]), default="first", help="Tuned on the first.")
 @_JSON
-def briefings(half: Half, *, as_json: bool) -> None:
+def briefings(part: Literal["first", "second", "third"], *, as_json: bool) -> None:
     """Measure how much of what was decided is told when the next session starts, on made-up projects."""
     from benchmarks.briefings import briefings_quality
 
-    _plain(briefings_quality(half), as_json=as_json)
+    _plain(briefings_quality(part), as_json=as_json)
 
 
 @benchmarks.command("instructions")

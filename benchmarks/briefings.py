@@ -1,7 +1,8 @@
 """How much of what was decided in one session is told, unasked, when the next one starts. Made-up projects.
 
-What is tried is tried on the first half; the second was written before, and is for one look at the end. Every project has five decisions, each told once in one of three manners (plain, in an aside of a longer line, against
-what was there) among other talk, in English, German or Spanish. The halves share no sentence and no value.
+What is tried is tried on the first part; the second and the third were written before, and are for one look at the end.
+In the third the talk repeats itself less (a line stands again only with another one behind it), and decisions name files too. Every project has five decisions, each told once in one of three manners (plain, in an aside of a longer line, against
+what was there) among other talk, in English, German or Spanish. The parts share no sentence and no value.
 """
 
 # ruff: noqa: E501 - sentences as people write them
@@ -24,7 +25,7 @@ __all__ = ["TURNS", "briefings_quality"]
 TURNS = (10, 30, 60)
 PROJECTS, DECISIONS, BUDGET, TRIES = 12, 5, 800, 5
 
-Part = Literal["first", "second"]
+Part = Literal["first", "second", "third"]
 
 _DECIDED: Mapping[tuple[Part, str], Sequence[tuple[str, str]]] = {
     ("first", "en"): (
@@ -90,6 +91,33 @@ _DECIDED: Mapping[tuple[Part, str], Sequence[tuple[str, str]]] = {
         ("Con eso funciona. Marta está de acuerdo en borrar las facturas a los siete años.", "siete años"),
         ("La azul no, la paleta turquesa.", "turquesa"),
     ),
+    ("third", "en"): (
+        ("Sign-in is by passkey only, we do not store passwords at all.", "passkey"),
+        ("Hm. I slept on it: the worker gets rewritten in Rust, Go was a detour.", "Rust"),
+        ("All public types live in src/contract.ts and nowhere else.", "src/contract.ts"),
+        ("Support for Windows is off the table this year.", "Windows"),
+        ("Yes. And Tomas signs off every change of the schema.", "Tomas"),
+        ("We keep backups for ninety days, then they go.", "ninety days"),
+        ("Two reviewers per merge, no exceptions.", "Two reviewers"),
+        ("Instead of the nightly cron we react to events from the outbox table.", "outbox"),
+        ("I prefer tabs, whatever the linter says.", "tabs"),
+    ),
+    ("third", "de"): (
+        ("Anmelden geht nur mit Passkey, Passwörter speichern wir nicht.", "Passkey"),
+        ("Drüber geschlafen: der Dienst wird in Rust neu geschrieben, Go war ein Umweg.", "Rust"),
+        ("Alle öffentlichen Typen stehen in src/contract.ts und sonst nirgends.", "src/contract.ts"),
+        ("Windows wird dieses Jahr nicht unterstützt.", "Windows"),
+        ("Gut. Jede Änderung am Schema zeichnet Tomas ab.", "Tomas"),
+        ("Sicherungen behalten wir neunzig Tage.", "neunzig Tage"),
+    ),
+    ("third", "es"): (
+        ("Se entra solo con passkey, no guardamos contraseñas.", "passkey"),
+        ("Lo he consultado con la almohada: el servicio se reescribe en Rust, Go fue un desvío.", "Rust"),
+        ("Todos los tipos públicos viven en src/contract.ts y en ningún otro sitio.", "src/contract.ts"),
+        ("Este año no damos soporte a Windows.", "Windows"),
+        ("Bien. Tomás firma cada cambio del esquema.", "Tomás"),
+        ("Las copias se guardan noventa días.", "noventa días"),
+    ),
 }
 _ASIDES: Mapping[tuple[Part, str], Sequence[str]] = {
     ("first", "en"): (
@@ -152,6 +180,68 @@ _ASIDES: Mapping[tuple[Part, str], Sequence[str]] = {
         "¿Puede estar caducada la caché de {f}?",
         "vale",
     ),
+    ("third", "en"): (
+        "The spinner never stops when the network drops, reproduce it with the throttled profile.",
+        "Move the retry loop out of the constructor.",
+        "I see two rows for the same customer, one of them with an empty address.",
+        "What does the third argument of resolve do?",
+        "That broke the login page on my phone, the button sits below the keyboard.",
+        "Inline the helper, it has a single caller.",
+        "Write a test with a leap day in it.",
+        "The designer says the shadow is too strong.",
+        "Compare the timings before and after.",
+        "Try again with the flag set.",
+        "Good, and the empty state?",
+        "Undo the last edit, it made the diff noisy.",
+        "Where is the locale read?",
+        "CI is red because a snapshot changed, have a look.",
+        "Add a guard for negative amounts in {f}.",
+        "Print the query plan for the slow report.",
+        "The tooltip flickers while dragging.",
+        "Could you shorten the error text a bit?",
+        "Bump the fixture, it still has last year's date.",
+        "Why is the bundle {n} kB larger now?",
+        "Extract the parsing into its own module.",
+        "no, the other one",
+        "Sort the list by name before you render it.",
+        "The map shows the pin in the sea.",
+        "Fine, go on.",
+        "Check whether the lock is released when the job fails.",
+        "There is a typo in the heading.",
+        "Use the existing date picker here.",
+    ),
+    ("third", "de"): (
+        "Der Kreisel dreht sich ewig, wenn das Netz weg ist.",
+        "Zieh die Schleife aus dem Konstruktor heraus.",
+        "Ich sehe zwei Zeilen für denselben Kunden, eine ohne Anschrift.",
+        "Was macht das dritte Argument?",
+        "Auf dem Telefon liegt der Knopf unter der Tastatur.",
+        "Schreib einen Test mit einem Schalttag.",
+        "Vergleich die Zeiten vorher und nachher.",
+        "Nimm die letzte Änderung zurück.",
+        "Die Prüfung ist rot, ein Abbild hat sich geändert.",
+        "Sortier die Liste, bevor du sie zeigst.",
+        "Der Hinweis flackert beim Ziehen.",
+        "Kürz den Fehlertext in {f} ein wenig.",
+        "weiter",
+        "Warum ist das Paket um {n} kB größer?",
+    ),
+    ("third", "es"): (
+        "El indicador gira sin fin cuando se cae la red.",
+        "Saca el bucle del constructor.",
+        "Veo dos filas del mismo cliente, una sin dirección.",
+        "¿Qué hace el tercer argumento?",
+        "En el móvil el botón queda debajo del teclado.",
+        "Escribe una prueba con un día bisiesto.",
+        "Compara los tiempos de antes y después.",
+        "Deshaz el último cambio.",
+        "La revisión está en rojo, cambió una captura.",
+        "Ordena la lista antes de mostrarla.",
+        "El aviso parpadea al arrastrar.",
+        "Acorta un poco el texto de error en {f}.",
+        "sigue",
+        "¿Por qué el paquete pesa {n} kB más?",
+    ),
 }
 _REPLIES = (
     "Done: I changed {f} and the {n} tests of that part pass.",
@@ -168,8 +258,15 @@ def _session(part: Part, place: int, turns: int) -> tuple[list[tuple[str, str]],
     decided = chance.sample(_DECIDED[part, language], DECISIONS)
     places = dict(zip(sorted(chance.sample(range(turns), DECISIONS)), decided, strict=True))
     lines: list[tuple[str, str]] = []
+    talk = _ASIDES[part, language]
+    unsaid = chance.sample(talk, len(talk)) if part == "third" else []
     for turn in range(turns):
-        said = places[turn][0] if turn in places else chance.choice(_ASIDES[part, language])
+        if turn in places:
+            said = places[turn][0]
+        elif part == "third":
+            said = unsaid.pop() if unsaid else " ".join(chance.sample(talk, 2))
+        else:
+            said = chance.choice(talk)
         for role, text in (("user", said), ("assistant", chance.choice(_REPLIES))):
             lines.append(
                 (role, text.replace("{f}", chance.choice(_FILES)).replace("{n}", str(chance.randrange(3, 400))))
@@ -182,7 +279,7 @@ async def briefings_quality(part: Part) -> Mapping[str, object]:
 
     Every second project's session is told whole in one session, the others' in three of a third of the turns.
     """
-    found: dict[str, object] = {"benchmark": "briefings", "half": part, "projects": PROJECTS}
+    found: dict[str, object] = {"benchmark": "briefings", "part": part, "projects": PROJECTS}
     for turns in TURNS:
         told = [one async for one in _told(part, turns)]
         found[f"{turns} turns"] = round(sum(share for share, _ in told) / len(told), 3)

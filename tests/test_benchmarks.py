@@ -18,7 +18,7 @@ from tests.documents import ROOT
 TABLE = {"--quick", "--json"}
 QUALITY = {"--embedding", "--json"}
 OPTIONS = {
-    "briefings": {"--half", "--json"},
+    "briefings": {"--part", "--json"},
     "compaction": TABLE,
     "consolidation": TABLE,
     "context": TABLE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,49 @@ async def test_what_was_told_comes_before_what_was_only_asked(tmp_path: Path) ->
     assert text.count("2026-03-03") == 1
 
 
+async def told_of(folder: Path, said: Sequence[tuple[str, str]], budget: int) -> str:
+    whose = Whose(project=PROJECT, namespace="default", user="alice", agent=None, session="now")
+    async with AsyncMemhold.open(folder / "m.db", worker=False, embedding="none") as mem:
+        for place in range(0, len(said), 7):
+            moment = f"2026-03-{2 + place // 7:02}T09:00:00+00:00"
+            lines = [{"role": role, "content": text, "event_time": moment} for role, text in said[place : place + 7]]
+            await mem.scope(namespace=PROJECT, user="alice", session=f"s{place}").add(lines)
+        return await at_start(mem, whose, budget, shown=set())
+
+
+async def test_a_line_that_says_something_else_comes_before_one_that_says_the_same_again(tmp_path: Path) -> None:
+    again = ("Run the tests of the cart again.", "Look at the failing test of the cart.", "The cart test fails again.")
+    decided = "Invoices are deleted after seven years."
+    said = [("user", decided), *(("user", again[number % 3]) for number in range(90))]
+    text = await told_of(tmp_path, said, 300)
+    assert decided in text
+    assert sum(text.count(one) for one in again) <= len(again)
+    assert again[0] in text
+    assert estimate_tokens(text) <= 300
+
+
+async def test_what_replaces_something_is_told_where_that_is(tmp_path: Path) -> None:
+    """A newer line has most of its words in common with the one that it sets right; the older one alone would be false."""
+    old, new = "The sessions are kept in Redis.", "The sessions are not kept in Redis."
+    talk = [("user", f"Look into module {chr(97 + n)}{n} once more, line {n * 7}.") for n in range(60)]
+    text = await told_of(tmp_path, [("user", old), ("user", new), *talk], 260)
+    assert new in text or old not in text
+
+
+@pytest.mark.parametrize("budget", [120, 300, 800])
+async def test_a_start_never_costs_more_than_it_may(tmp_path: Path, budget: int) -> None:
+    chance = random.Random(budget)
+    words = [f"{chr(97 + n % 26)}{n}xyz" for n in range(400)]
+    said = [
+        (chance.choice(("user", "assistant")), " ".join(chance.sample(words, chance.choice((1, 2, 9, 60)))) + end)
+        for end in chance.choices((".", "?", ""), k=180)
+    ]
+    text = await told_of(tmp_path, said, budget)
+    assert 0.7 * budget <= estimate_tokens(text) <= budget
+    days = [line[2:12] for line in text.splitlines() if line.startswith("- 2026")]
+    assert days == sorted(set(days))
+
+
 async def test_a_yes_to_a_question_comes_before_a_mere_nod(tmp_path: Path) -> None:
     whose = Whose(project=PROJECT, namespace="default", user="alice", agent=None, session="now")
     async with AsyncMemhold.open(tmp_path / "m.db", worker=False, embedding="none") as mem:
@@ -407,6 +451,7 @@ def test_a_store_that_another_program_holds_is_told_of_long_before_the_wait_for_
     thread.start()
     try:
         hooks = Hooks(session)
+        answer = None
         for _ in range(TRIES):
             with suppress(NotRunning):
                 answer = ask(db, {"event": "SessionStart", "session": "s2"}, seconds=30)

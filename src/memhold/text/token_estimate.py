@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FAMILIES", "SIZES", "Count", "Counted", "estimate_for", "estimate_message", "estimate_tokens", "what_costs"]
+__all__ = [
+    "FAMILIES",
+    "FRAME",
+    "SIZES",
+    "Count",
+    "Counted",
+    "estimate_for",
+    "estimate_message",
+    "estimate_tokens",
+    "what_costs",
+]
 
 FAMILIES = ("o200k", "cl100k", "llama3", "claude2", "tekken")
 """Vocabularies that have an estimate of their own."""

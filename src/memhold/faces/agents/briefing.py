@@ -7,15 +7,18 @@ a model repeats of it is known again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log1p
 from typing import TYPE_CHECKING
 
 from memhold.context.shorten import shorten_text
 from memhold.faces.mcp.where import PERSONAL_SHARE
 from memhold.recall.confidence import THRESHOLD
+from memhold.text.analysis import analyse
 from memhold.text.sentences import sentences
-from memhold.text.token_estimate import estimate_tokens
+from memhold.text.token_estimate import FRAME, estimate_tokens
 from memhold.values.errors import TooLarge
 from memhold.values.origins import named
 from memhold.values.records import Author
@@ -26,10 +29,12 @@ if TYPE_CHECKING:
     from memhold.verbs.scope import AsyncScope
     from memhold.verbs.store_protocols import AsyncStore
 
+    _Group = tuple[Hit, ...]
+
 __all__ = ["Whose", "at_prompt", "at_start"]
 
-FENCE_TOKENS = 48
-"""What a fence and the line above it cost."""
+FENCE_TOKENS, HEADING_TOKENS = 40, 12
+"""What a fence costs, and the line above it with a prompt."""
 HELD_SHARE = 0.5
 """The part of a start's budget that what holds may take; what it leaves, the last words get."""
 LINE_TOKENS = 120
@@ -40,10 +45,16 @@ KNOWN_SHARE = 0.4
 """The part of what then remains that facts and notes may take; the user's own last lines get the rest."""
 SHORT_WORDS = 4
 """A line of the user's with so few words says yes or no to something: it stands with what it answers."""
+NEWEST_SHARE = 0.25
+"""The part of what the user's own lines get that goes to the newest of them, whatever they say."""
+FADES = 0.5
+"""By how much less the oldest line that was looked at counts than the newest."""
 LOOKED_AT, TURNS_LOOKED_AT = 60, 160
 """How many of the newest memories, and of the newest messages, are looked at."""
 DAY_TOKENS = 10
 """What the day costs, in tokens, that stands at the first of its lines."""
+NAME_TOKENS = 3
+"""What it costs that the next line after one of the assistant's has the user's name again."""
 HITS = 8
 NEAR_BEST = 0.7
 """The confidence is that of the best hit; what scores less than this part of it only fills the page."""
@@ -98,24 +109,30 @@ async def at_start(store: AsyncStore, whose: Whose, budget: int, *, shown: set[s
 
 
 async def _start_of(scope: AsyncScope, name: str, budget: int, whose: Whose, shown: set[str], *, with_own: bool) -> str:
+    heading = f"From the {name} (Memhold), newest last; a name holds until the next one:"
     held, seen = await _holding(scope, int(budget * HELD_SHARE))
     shown |= seen
     known = await scope.recall("", kinds=_KNOWN, limit=LOOKED_AT)
     said = await scope.recall("", kinds=("message",), roles=("user", "assistant"), limit=TURNS_LOOKED_AT)
     turns = [hit for hit in said.hits if with_own or not whose.said_here(hit)]
-    room = budget - estimate_tokens(held) - FENCE_TOKENS - DAY_TOKENS
+    room = budget - sum(map(estimate_tokens, (held, heading))) - FENCE_TOKENS - DAY_TOKENS
     last = _last_words(turns)
     longest = max(LEAST_LINE, min(LINE_TOKENS, budget // LINE_PART))
     lines = _fitting_said(last, room, longest, before=())
     memories = [hit for hit in known.hits if hit.id not in shown]
     lines += _fitting(memories, int(KNOWN_SHARE * (room - _cost(lines))), longest)
-    users = [hit for hit in _users(turns) if hit not in last]
-    lines += _fitting_said(users, room - _cost(lines), longest, before=last)
-    shown |= {one for one, _ in lines}
+    telling, others = _users(turns, last)
+    chosen = [*_telling_most(telling, room - _cost(lines), longest), *(hit for group in others for hit in group)]
+    lines += _fitting_said(chosen, room - _cost(lines), longest, before=last)
     shown_lines = _in_order(lines, known.hits, said.hits)
+    while lines and _cost(shown_lines) > room:
+        # Names that stand between were not counted; what was chosen last goes.
+        lines.pop()
+        shown_lines = _in_order(lines, known.hits, said.hits)
+    shown |= {one for one, _ in lines}
     made = await scope.fence([one for one, _ in shown_lines], [text for _, text in shown_lines]) if lines else ""
     found = "\n".join(part for part in (held, made) if part)
-    return f"From the {name} (Memhold), newest last:\n{found}" if found else ""
+    return f"{heading}\n{found}" if found else ""
 
 
 async def _holding(scope: AsyncScope, budget: int) -> tuple[str, set[str]]:
@@ -136,24 +153,71 @@ def _last_words(turns: Sequence[Hit]) -> list[Hit]:
     return [hit for hit in turns[:1] if hit.role == "assistant"]
 
 
-def _users(turns: Sequence[Hit]) -> list[Hit]:
-    """The user's own lines, the newest first, those that only ask last; behind a yes or no stands what it answers."""
-    telling: list[Hit] = []
-    nodding: list[Hit] = []
-    asking: list[Hit] = []
+def _users(turns: Sequence[Hit], last: Sequence[Hit]) -> tuple[list[_Group], list[_Group]]:
+    """The user's own lines, the newest first: those that tell something, and the others.
+
+    A yes or no stands with what it answers. The others are nods, and lines that only ask.
+    """
+    telling: list[_Group] = []
+    nodding: list[_Group] = []
+    asking: list[_Group] = []
     for place, hit in enumerate(turns):
         if hit.role != "user":
             continue
         before = turns[place + 1] if place + 1 < len(turns) else None
         short = len(hit.text.split()) <= SHORT_WORDS
         if _only_asks(hit.text):
-            asking.append(hit)
+            asking.append((hit,))
         elif short and before is not None and before.role == "assistant" and before.session == hit.session:
             # Said to a question it decides something; behind anything else it is mostly a nod.
-            (telling if _asks_at_all(before.text) else nodding).extend((hit, before))
+            group = (hit,) if before in last else (hit, before)
+            (telling if _asks_at_all(before.text) else nodding).append(group)
         else:
-            telling.append(hit)
-    return telling + nodding + asking
+            telling.append((hit,))
+    return telling, nodding + asking
+
+
+def _telling_most(groups: Sequence[_Group], budget: int, tokens: int) -> list[Hit]:
+    """The lines that together tell most in so many tokens, the newest of them first.
+
+    A part of the budget is the newest lines'; of the others those come that have most words which no newer line among
+    the chosen has. What a newer line says makes an older one needless, never the other way round. A word counts more
+    the fewer lines have it. The greedy choice by gain for its cost is that of budgeted coverage (Khuller, Moss and Naor
+    1999; Lin and Bilmes 2010 for summaries).
+    """
+    costs = [sum(_said_cost(hit, tokens) for hit in group) for group in groups]
+    terms = [{term for hit in group for term in analyse(hit.text).counts} for group in groups]
+    having = Counter(term for one in terms for term in one)
+    weight = {term: log1p(len(groups) / count) for term, count in having.items()}
+    fresh = [set(one) for one in terms]
+    left = budget
+    chosen: list[int] = []
+    for place, cost in enumerate(costs):
+        if budget - left + cost > NEWEST_SHARE * budget:
+            break
+        if fresh[place]:
+            chosen.append(place)
+            left -= cost
+            _tell(place, terms, fresh)
+    rest = set(range(len(groups))) - set(chosen)
+    while fitting := [place for place in sorted(rest) if costs[place] <= left and fresh[place]]:
+        best = max(fitting, key=lambda one: _gain(fresh[one], weight) / costs[one] * (1 - FADES * one / len(groups)))
+        chosen.append(best)
+        rest.discard(best)
+        left -= costs[best]
+        _tell(best, terms, fresh)
+    return [hit for place in chosen for hit in groups[place]]
+
+
+def _tell(place: int, terms: Sequence[set[str]], fresh: Sequence[set[str]]) -> None:
+    """What a line says is nothing new in the lines behind it, which are older."""
+    for older in fresh[place + 1 :]:
+        older.difference_update(terms[place])
+
+
+def _gain(fresh: set[str], weight: Mapping[str, float]) -> float:
+    # In the order of the words, so that the sum is the same in every process.
+    return sum(weight[term] for term in sorted(fresh))
 
 
 def _only_asks(text: str) -> bool:
@@ -188,7 +252,7 @@ async def at_prompt(store: AsyncStore, whose: Whose, prompt: str, budget: int, *
     for place, (name, scope, hits) in enumerate(answers):
         # Each gets its share of what is left: scores of two memories do not compare.
         left = (budget - sum(map(estimate_tokens, parts))) // (len(answers) - place)
-        lines = _fitting(hits, left - FENCE_TOKENS, LINE_TOKENS)
+        lines = _fitting(hits, left - FENCE_TOKENS - HEADING_TOKENS, LINE_TOKENS)
         if lines:
             shown |= {one for one, _ in lines}
             made = await scope.fence([one for one, _ in lines], [text for _, text in lines])
@@ -201,7 +265,7 @@ def _fitting(hits: Sequence[Hit], budget: int, tokens: int) -> list[tuple[str, s
     found: list[tuple[str, str]] = []
     for hit in hits:
         line = _line(hit, tokens)
-        if estimate_tokens(line) <= budget - _cost(found):
+        if _line_cost(line) <= budget - _cost(found):
             found.append((hit.id, line))
     return found
 
@@ -213,7 +277,7 @@ def _fitting_said(hits: Sequence[Hit], budget: int, tokens: int, *, before: Sequ
     left = budget
     for hit in hits:
         line = _line(hit, tokens, dated=False)
-        cost = estimate_tokens(line) + 1
+        cost = _said_cost(hit, tokens)
         new = hit.event_time.date() not in days
         if cost + DAY_TOKENS * new <= left:
             found.append((hit.id, line))
@@ -222,30 +286,51 @@ def _fitting_said(hits: Sequence[Hit], budget: int, tokens: int, *, before: Sequ
     return found
 
 
+def _said_cost(hit: Hit, tokens: int) -> int:
+    """What a line costs in tokens: the user's own mostly follow each other; one of the assistant's is named."""
+    line = _line(hit, tokens, dated=False)
+    who = f"{_who(hit)}: "
+    return _line_cost(line.replace(who, "", 1)) if hit.role == "user" else _line_cost(line) + NAME_TOKENS
+
+
 def _in_order(lines: Sequence[tuple[str, str]], known: Sequence[Hit], said: Sequence[Hit]) -> list[tuple[str, str]]:
-    """Memories, then what was said by its days, the newest last; the first line of a day has the day."""
+    """Memories, then what was said, the newest last: a day and a name stand at the first of their lines."""
     texts = dict(lines)
     found = [(hit.id, texts[hit.id]) for hit in reversed(known) if hit.id in texts]
     told = [hit for hit in reversed(said) if hit.id in texts]
     told.sort(key=lambda hit: hit.event_time.date())
-    day = None
+    day, who = None, ""
     for hit in told:
-        today = hit.event_time.date()
-        found.append((hit.id, texts[hit.id] if today == day else f"- {today}, {texts[hit.id][2:]}"))
-        day = today
+        today, speaks = hit.event_time.date(), _who(hit)
+        text = texts[hit.id][2:]
+        if today != day:
+            text = f"{today}, {text}"
+        elif speaks == who:
+            text = text.removeprefix(f"{speaks}: ")
+        found.append((hit.id, f"- {text}"))
+        day, who = today, speaks
     return found
 
 
 def _cost(lines: Sequence[tuple[str, str]]) -> int:
-    return sum(estimate_tokens(text) + 1 for _, text in lines)
+    return sum(_line_cost(text) for _, text in lines)
+
+
+def _line_cost(line: str) -> int:
+    """What a line adds to a text: the estimate without the allowance that it makes once, and the line's end."""
+    return estimate_tokens(line) - FRAME + 1
 
 
 def _line(hit: Hit, tokens: int, *, dated: bool = True) -> str:
+    when = f" ({hit.event_time:%Y-%m-%d})" if dated else ""
+    return f"- {_who(hit)}{when}: {' '.join(shorten_text(hit.text, tokens).split())}"
+
+
+def _who(hit: Hit) -> str:
     who = hit.role or hit.kind
     if hit.role is None and hit.origin in {"agent", "tool", "import"}:
         by = named(Author(origin=hit.origin, name=hit.actor))
-        who = f"{who}, noted by {by}" + ("" if hit.last_confirmed_at else ", not confirmed")
-    elif hit.superseded_by or hit.outdated:
-        who = f"{who}, says something that no longer holds"
-    when = f" ({hit.event_time:%Y-%m-%d})" if dated else ""
-    return f"- {who}{when}: {' '.join(shorten_text(hit.text, tokens).split())}"
+        return f"{who}, noted by {by}" + ("" if hit.last_confirmed_at else ", not confirmed")
+    if hit.superseded_by or hit.outdated:
+        return f"{who}, says something that no longer holds"
+    return str(who)
