@@ -15,7 +15,7 @@ from typing import Any
 
 from memhold.faces.agents.hook import EVENTS
 from memhold.faces.agents.running import END, NotRunning, ask
-from memhold.testing.chaos import Asked, Call, ChaosServer, Offer, Reply
+from memhold.testing.chaos import Asked, ChaosServer, Reply, calling
 from reality.outside import ROOT, Done, Node, clean_environment, node_tools, run
 
 __all__ = ["AGENTS", "Agent", "agents_of_npm", "calls_once", "texts_in"]
@@ -173,20 +173,8 @@ AGENTS = ("claude-code", "codex", "opencode")
 
 
 def calls_once(tool: str, arguments: Mapping[str, Any], *, then: str = "It is done.") -> Callable[[Asked], Reply]:
-    """A model that calls one of memory's tools at its first turn, and then says something."""
-
-    def said(asked: Asked) -> Reply:
-        ours = next((offer for offer in asked.offers if _is(offer, tool)), None)
-        if ours is None or any(role == "tool" for role, _ in asked.texts):
-            return Reply(text=then)
-        call = Call(name=ours.name, arguments=dict(arguments), namespace=ours.namespace)
-        return Reply(text="I look.", calls=(call,), finish="tool")
-
-    return said
-
-
-def _is(offer: Offer, tool: str) -> bool:
-    return "memhold" in f"{offer.namespace or ''}{offer.name}" and offer.name.endswith(tool)
+    """A model that calls one of memory's tools in each turn, and then says something."""
+    return calling([(tool, arguments)], server="memhold", then=then)
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -267,9 +267,14 @@ def test_memory_in_trouble_holds_no_client_up_and_is_told_of_once(
             store_of(agent).parent.mkdir()
             with happens(agent):
                 told = sessions(trouble, agent)
+                # It is known to be held after a while alone: sessions that are shorter come before that.
+                while trouble == "locked" and name != "codex" and not any(told) and len(told) < 20:
+                    told += sessions(trouble, agent)
                 agent.rest(store_of(agent))
         if trouble in {"missing", "full"} and name != "codex":  # Codex shows it in its window, and keeps it nowhere
             assert told == [1, 1], trouble
+        if trouble == "locked" and name != "codex":
+            assert any(told), trouble
         assert max(told) <= 1, trouble
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,38 @@ def test_each_conversation_goes_to_its_own_memory_once(run: CommandLine) -> None
         }
         assert {hit.origin for hit in shop.recall("", kinds=("message",), limit=50).hits} == {"import"}
         assert shop.residue(SECRET).found == {}
+
+
+def at_a_terminal(words: list[str], env: dict[str, str], said: str) -> str:
+    """What a program shows at a terminal of its own, where a person types this."""
+    ours, theirs = os.openpty()
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True) as done:
+        os.close(theirs)
+        os.write(ours, f"{said}\n".encode())
+        shown = b""
+        # Linux says that the other end is closed by an error.
+        with suppress(OSError):
+            while piece := os.read(ours, 4096):
+                shown += piece
+    os.close(ours)
+    assert done.returncode == 0, shown
+    return shown.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no terminals of this kind")
+def test_at_a_terminal_it_asks_and_shows_how_far_it_is(home: Path) -> None:
+    db = home / "memory.db"
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "TERM": "xterm", "LANG": "C.UTF-8", "COLUMNS": "120"}
+    words = [sys.executable, "-m", "memhold", "agent", "import", "--all", "--db", str(db), "--user", "alice"]
+    shown = at_a_terminal(words, env, "n")
+    assert "conversations" in shown
+    assert "Take these in? [y/N]" in shown
+    assert rows(db) == 0
+    shown = at_a_terminal(words, env, "y")
+    assert "import" in shown.partition("Take these in?")[2]
+    assert "100%" in shown
+    assert "4 conversations: 8 messages new" in shown
+    assert rows(db) == 8
 
 
 def test_one_that_is_killed_goes_on_where_it_was(home: Path) -> None:

@@ -18,6 +18,8 @@ REMOTES = {
     "https://user:s3cret@github.com/acme/shop.git/": "github.com/acme/shop",
     "ssh://git@github.com:22/acme/shop.git": "github.com/acme/shop",
     "git://github.com/acme/shop": "github.com/acme/shop",
+    "ssh://git@ssh.github.com:443/acme/shop.git": "github.com/acme/shop",
+    "ssh://git@altssh.gitlab.com:443/acme/shop.git": "gitlab.com/acme/shop",
     "ssh://git@git.example.org:7999/Team/Shop.git": "git.example.org:7999/Team/Shop",
     "git.example.org:Team/Shop": "git.example.org/Team/Shop",
     "https://gitlab.com/a/b/c%20d.git": "gitlab.com/a/b/c d",
@@ -59,6 +61,54 @@ def test_sub_folders_worktrees_and_clones_share_one(tmp_path: Path) -> None:
     found = {project_of(one) for one in (shop, shop / "a" / "b", tmp_path / "elsewhere" / "wt", clone)}
     assert found == {"github.com/acme/shop"}
     assert project_namespace(clone) == "project/github.com/acme/shop"
+
+
+SHORT_FORMS = """
+[url "git@github.com:"]
+\tinsteadOf = gh:
+[url "https://github.com/acme/"]
+\tinsteadOf = "gh:acme/"
+"""
+ALIASES = """
+# two accounts on one host
+Host github-work github-home
+  User git
+  HostName github.com
+Match host github-work
+  HostName elsewhere.example.org
+host *.example.org
+  hostname proxy.example.org
+Host=GitHub-Work
+  HostName too-late.example.org
+"""
+
+
+def test_what_the_persons_own_files_call_a_remote_is_the_same_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    (tmp_path / ".gitconfig").write_text(SHORT_FORMS)
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "config").write_text(ALIASES)
+    for number, url in enumerate(
+        (
+            "gh:acme/shop",
+            "github-work:acme/shop",
+            "ssh://git@github-home/acme/shop.git",
+            "GH:acme/shop",
+            "a.example.org:x",
+        )
+    ):
+        place = repository(tmp_path / f"shop{number}", url)
+        told = subprocess.run(["git", "remote", "get-url", "origin"], cwd=place, check=True, capture_output=True)
+        assert remote_identity(told.stdout.decode().strip()) in {
+            project_of(place),
+            "github-work/acme/shop",
+            "github-home/acme/shop",
+        }
+        wanted = {3: "gh/acme/shop", 4: "a.example.org/x"}.get(number, "github.com/acme/shop")
+        assert project_of(place) == wanted
 
 
 def test_without_a_remote_the_place_is_the_project(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from memhold.testing.chaos import (
     Machine,
     Reply,
     answer,
+    calling,
     fault,
     fault_names,
     rows,
@@ -105,6 +106,109 @@ async def test_anthropic_answers_whole_and_streamed(client, server):
     parts = [one["delta"]["partial_json"] for one in events if one["type"] == "content_block_delta"]
     assert json.loads("".join(parts)) == whole["content"][0]["input"]
     assert [events[0]["type"], events[-1]["type"]] == ["message_start", "message_stop"]
+
+
+@pytest.mark.parametrize(
+    ("thinking", "seen"),
+    [
+        ({"type": "enabled", "budget_tokens": 1024}, True),
+        ({"type": "adaptive"}, True),
+        ({"type": "adaptive", "display": "omitted"}, False),
+        ({"type": "disabled"}, None),
+    ],
+)
+async def test_anthropic_thinks_where_it_is_asked_to(client, server, thinking, seen):
+    """A block of its own, signed, before all else; whole and streamed the same, and fit to be sent back."""
+    tools = [{"name": "save_memory", "input_schema": PARAMETERS}]
+    body = {"model": "c", "max_tokens": 2048, "messages": MESSAGES, "tools": tools, "thinking": thinking}
+    whole = (await client.post(server.url + "/v1/messages", json=body)).json()
+    thoughts = [block for block in whole["content"] if block["type"] == "thinking"]
+    assert [bool(block["thinking"]) for block in thoughts] == ([] if seen is None else [seen])
+    assert whole["content"][: len(thoughts)] == thoughts
+    assert all(block["signature"] for block in thoughts)
+    assert {"cache_creation_input_tokens", "cache_read_input_tokens"} <= whole["usage"].keys()
+    streamed = await client.post(server.url + "/v1/messages", json={**body, "stream": True})
+    deltas = [one["delta"] for one in events_of(streamed.text) if one["type"] == "content_block_delta"]
+    said = "".join(one["thinking"] for one in deltas if one["type"] == "thinking_delta")
+    assert [said] * len(thoughts) == [block["thinking"] for block in thoughts]
+    assert sum(one["type"] == "signature_delta" for one in deltas) == len(thoughts)
+    (call,) = [block for block in whole["content"] if block["type"] == "tool_use"]
+    result = {"type": "tool_result", "tool_use_id": call["id"], "content": "kept"}
+    later = [*MESSAGES, {"role": "assistant", "content": whole["content"]}, {"role": "user", "content": [result]}]
+    assert (await client.post(server.url + "/v1/messages", json={**body, "messages": later})).status_code == 200
+
+
+async def test_anthropic_refuses_what_does_not_go_with_thinking(client, server):
+    body = {
+        "model": "c",
+        "max_tokens": 2048,
+        "messages": MESSAGES,
+        "tools": [{"name": "save_memory", "input_schema": PARAMETERS}],
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+    }
+    forced = await client.post(server.url + "/v1/messages", json={**body, "tool_choice": {"type": "any"}})
+    assert (forced.status_code, "forces tool use" in forced.text) == (400, True)
+    small = await client.post(server.url + "/v1/messages", json={**body, "max_tokens": 1024})
+    assert (small.status_code, "budget_tokens" in small.text) == (400, True)
+
+
+async def test_anthropic_answers_in_a_schema_counts_tokens_and_carries_out_its_own_tools(client, server):
+    own = {"type": "web_search_20250305", "name": "web_search"}
+    body = {"model": "c", "max_tokens": 500, "messages": MESSAGES, "tools": [own]}
+    plain = (await client.post(server.url + "/v1/messages", json=body)).json()
+    assert [block["type"] for block in plain["content"]] == ["text"]
+    formed = {"format": {"type": "json_schema", "schema": PARAMETERS}}
+    shaped = (await client.post(server.url + "/v1/messages", json={**body, "output_config": formed})).json()
+    assert json.loads(shaped["content"][0]["text"])["history_entry"] == "I moved to Oslo"
+    counted = await client.post(server.url + "/v1/messages/count_tokens", json={"model": "c", "messages": MESSAGES})
+    assert counted.json()["input_tokens"] == plain["usage"]["input_tokens"]
+
+
+@pytest.mark.parametrize(
+    ("path", "tools"),
+    [
+        ("/v1/messages", [{"name": f"mcp__{s}__find", "input_schema": {"type": "object"}} for s in ("web", "notes")]),
+        (
+            "/v1/responses",
+            [
+                {"type": "namespace", "name": f"mcp__{s}", "tools": [{"type": "function", "name": "find"}]}
+                for s in ("web", "notes")
+            ],
+        ),
+        (
+            "/v1/chat/completions",
+            [{"type": "function", "function": {"name": f"{s}_find", "parameters": {}}} for s in ("web", "notes")],
+        ),
+    ],
+)
+async def test_a_script_calls_the_tool_of_an_mcp_server_by_its_own_name(client, server, path, tools):
+    server.say(calling([("find", {"query": "tea"}), ("lost", {})], server="notes", then="Done."))
+    body = {"model": "c", "max_tokens": 500, "tools": tools}
+    begun = [{"role": "user", "content": "Find it."}]
+    key = "input" if path.endswith("responses") else "messages"
+    text = (await client.post(server.url + path, json={**body, key: begun})).text
+    assert "tea" in text
+    assert "notes" in text
+    assert "web" not in text
+    match path:
+        case "/v1/messages":
+            call = {"type": "tool_use", "id": "t1", "name": "mcp__notes__find", "input": {}}
+            result = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
+            later = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+        case "/v1/responses":
+            call = {"type": "function_call", "call_id": "c1", "name": "find", "arguments": "{}"}
+            later = [call, {"type": "function_call_output", "call_id": "c1", "output": "x"}]
+        case _:
+            call = {"id": "c1", "type": "function", "function": {"name": "notes_find", "arguments": "{}"}}
+            later = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+            later.append({"role": "tool", "tool_call_id": "c1", "content": "x"})
+    missing = (await client.post(server.url + path, json={**body, key: [*begun, *later]})).text
+    assert "I was offered no tool lost." in missing
+    # Another turn begins anew.
+    turns = [*begun, *later, {"role": "assistant", "content": "Well."}, {"role": "user", "content": "Again."}]
+    assert "tea" in (await client.post(server.url + path, json={**body, key: turns})).text
+    server.say(calling([("find", {})], server="notes", then="Done."))
+    assert "Done." in (await client.post(server.url + path, json={**body, key: [*begun, *later]})).text
 
 
 async def test_ollama_answers_whole_and_streamed(client, server):

@@ -18,12 +18,14 @@ from typing import Any
 import pytest
 
 from memhold import Memhold
+from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS
 from memhold.faces.agents.running import end
 from memhold.faces.agents.set_up import set_up
 from memhold.faces.agents.take_in import take_in_now
 from memhold.faces.mcp.install import Place
 from memhold.testing import CodingAgent
 from memhold.testing.coding_agents import AGENTS, EVENTS, Client
+from memhold.text.token_estimate import estimate_tokens
 
 DOC = (Path(__file__).parents[2] / "docs" / "agent-doubles.md").read_text(encoding="utf-8")
 PROJECT = "project/github.com/acme/shop"
@@ -219,6 +221,35 @@ def until_told(agent: CodingAgent) -> str:
             return told
         time.sleep(0.05)
     raise AssertionError("nothing was told")
+
+
+@pytest.mark.parametrize("client", AGENTS)
+def test_a_window_grows_by_no_more_than_the_budgets_and_by_nothing_twice(client: Client, shop: Path) -> None:
+    """A store that holds far more than a window may: 300 lines about what is asked."""
+    about = ("deploy", "cart", "invoice", "login", "export", "search")
+    with Memhold.open(shop.parent / "memory.db", worker=False) as mem:
+        for place in range(0, 300, 100):
+            lines = [
+                f"Rule {n}: the {about[n % 6]} is done on host pomelo-{n} by team {n * 7}."
+                for n in range(place, place + 100)
+            ]
+            scope = mem.scope(namespace=PROJECT, user="alice", session=f"before {place}")
+            scope.add([{"role": "user", "content": line} for line in lines])
+    session = in_place(shop, client, shop).session()
+    ends = time.monotonic() + 60
+    while not any(role == "hook" for role, _ in session.window) and time.monotonic() < ends:
+        session.prompt("Go on.")
+    brought = [text for role, text in session.window if role == "hook"]
+    assert 0 < sum(map(estimate_tokens, brought)) <= START_TOKENS + PROMPT_TOKENS
+    for topic in about:
+        before = len(brought)
+        session.prompt(f"On which host is the {topic} done, and by which team?")
+        session.answer("I look it up.")
+        brought = [text for role, text in session.window if role == "hook"]
+        assert sum(map(estimate_tokens, brought[before:])) <= PROMPT_TOKENS
+    said = re.findall(r"Rule \d+:", "\n".join(brought))
+    assert len(said) == len(set(said)) > len(about)
+    session.end()
 
 
 @pytest.mark.parametrize("client", AGENTS)

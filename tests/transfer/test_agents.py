@@ -217,6 +217,19 @@ async def test_what_codex_puts_in_as_the_users_is_left_out(put: Any, ledger: Any
     assert sum(report.left_out.values()) == 4
 
 
+async def test_what_claude_code_thinks_is_nothing_that_it_says(put: Any, ledger: Any, bring: Any) -> None:
+    """Its answers come with a line a block, and a thought may be empty but for its signature."""
+    thought = {"type": "thinking", "thinking": "", "signature": "sig_1"}
+    hidden = {"type": "redacted_thinking", "data": "x"}
+    blocks = [[thought], [hidden], [thought, {"type": "text", "text": "Use uv."}]]
+    lines = [
+        {"type": "assistant", "uuid": f"u{place}", "sessionId": "s1", "message": {"role": "assistant", "content": one}}
+        for place, one in enumerate(blocks)
+    ]
+    report = await bring(ledger, put(lines), now=LATER)
+    assert (report.added, report.left_out) == (1, {"lines that nobody said": 2})
+
+
 async def test_what_opencode_has_not_finished_waits(put: Any, ledger: Any, bring: Any) -> None:
     def message(role: str, *parts: dict[str, Any], done: bool = True) -> dict[str, Any]:
         times = {"created": 1735378184691, **({"completed": 1735378184700} if done else {})}

@@ -21,8 +21,8 @@ def read_claude_code(source: Source) -> Iterator[Item]:
     A session is the transcript's `sessionId`; what a subagent said (`isSidechain`) is a session of its own. `message`
     is kept with its role and content; `uuid` names it, so a resumed transcript that repeats earlier lines adds nothing.
     Left out, and counted: every other type of line, and what neither the person nor the model said: notes
-    that the tool injects (`isMeta`), its summaries of text that stands before them (`isCompactSummary`), and the
-    answers it makes up when a request fails.
+    that the tool injects (`isMeta`), its summaries of text that stands before them (`isCompactSummary`), the
+    answers it makes up when a request fails, and lines of the model's thinking alone.
     """
     for number, record in source.records():
         message = record.get("message")
@@ -43,7 +43,12 @@ def _said(record: Mapping[str, Any], message: Any) -> bool:
         return False
     if not isinstance(message, dict):
         return True
-    return message.get("model") != "<synthetic>" and bool(message.get("content"))
+    content = message.get("content")
+    # Each block of an answer has a line of its own; a thought shows nothing, and counts as no answer.
+    thought = isinstance(content, list) and all(
+        isinstance(block, dict) and block.get("type") in {"thinking", "redacted_thinking"} for block in content
+    )
+    return message.get("model") != "<synthetic>" and bool(content) and not thought
 
 
 def _item(source: Source, record: Mapping[str, Any], message: Mapping[str, Any], number: int) -> Item | None:

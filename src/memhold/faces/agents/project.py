@@ -6,9 +6,12 @@ it stands. Nothing is asked of git, since starting it takes longer than all the 
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
 
 from memhold.values.names import MAX_NAME, usable_name
@@ -17,10 +20,18 @@ __all__ = ["MARK", "project_namespace", "project_of", "remote_identity"]
 
 MARK = ".memhold-project"
 """An empty file of this name makes its folder, inside a repository, a project of its own."""
-_SECTION = re.compile(r'\s*\[\s*remote\s+"(.*)"\s*\]')
-_URL = re.compile(r"\s*+url\s*+=\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)
+_SECTION = re.compile(r'\s*\[\s*(remote|url)\s+"(.*)"\s*\]', re.IGNORECASE)
+_VALUE = re.compile(r"\s*+(url|insteadof)\s*+=\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)
+_SSH_LINE = re.compile(r"\s*(host|hostname|match)\s*(?:=|\s)\s*(.+?)\s*$", re.IGNORECASE)
 _SHORT = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 """The form of scp: `git@host:owner/name.git`."""
+_SAME_HOST = {
+    "ssh.github.com": "github.com",
+    "www.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
+"""Names under which the same host is reached where port 22 is closed, by its own documents."""
 _CASELESS = frozenset({"github.com", "gitlab.com", "bitbucket.org"})
 """Hosts that take a path in any case: two spellings there are one repository."""
 
@@ -54,8 +65,11 @@ def project_namespace(folder: Path) -> str | None:
     return f"{name[: MAX_NAME - len(mark) - 1]}-{mark}"
 
 
-def remote_identity(url: str) -> str | None:
-    """What a remote is called, however it is reached: `github.com/owner/name`; None for a path on this machine."""
+def remote_identity(url: str, *, hosts: Mapping[str, str] = MappingProxyType({})) -> str | None:
+    """What a remote is called, however it is reached: `github.com/owner/name`; None for a path on this machine.
+
+    `hosts` are names of hosts that the person's SSH knows under another one.
+    """
     if "://" in url:
         parts = urlsplit(url)
         try:
@@ -65,12 +79,15 @@ def remote_identity(url: str) -> str | None:
         host, path = (parts.hostname or "").lower(), unquote(parts.path)
         if parts.scheme == "file" or not host:
             return None
+        host = hosts.get(host, host) if "ssh" in parts.scheme else host
         if port not in {None, 22, 80, 443, 9418}:
             host = f"{host}:{port}"
     elif (short := _SHORT.fullmatch(url)) is not None and len(short[1]) > 1:
         host, path = short[1].lower(), short[2]
+        host = hosts.get(host, host)
     else:
         return None
+    host = _SAME_HOST.get(host, host)
     path = path.strip("/").removesuffix(".git").strip("/")
     return f"{host}/{path.lower() if host in _CASELESS else path}" if path else None
 
@@ -96,7 +113,7 @@ def _common_folder(root: Path) -> Path | None:
 
 def _named(root: Path, common: Path, marked: Path | None) -> str:
     remote = _remote(common / "config")
-    identity = None if remote is None else remote_identity(remote)
+    identity = None if remote is None else remote_identity(remote, hosts=_ssh_hosts())
     if identity is None:
         # A worktree stands elsewhere; its repository is where the shared folder is.
         home = (common.parent if common.name == ".git" else common).resolve()
@@ -105,20 +122,58 @@ def _named(root: Path, common: Path, marked: Path | None) -> str:
 
 
 def _remote(config: Path) -> str | None:
-    """The URL of `origin`, else of the first remote."""
-    try:
-        lines = config.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
+    """The URL of `origin`, else of the first remote, as git makes it out: a short form of the user's own is told."""
+    own = _values(config)
     found: dict[str, str] = {}
-    remote: str | None = None
-    for line in lines:
+    for kind, name, key, value in own:
+        if (kind, key) == ("remote", "url"):
+            found.setdefault(name, value)
+    url = found.get("origin") or next(iter(found.values()), None)
+    if url is None:
+        return None
+    folder = os.environ.get("XDG_CONFIG_HOME")
+    users = (Path.home() / ".gitconfig", (Path(folder) if folder else Path.home() / ".config") / "git" / "config")
+    told = [one for file in users for one in _values(file)] + own
+    forms = {value: name for kind, name, key, value in told if (kind, key) == ("url", "insteadof")}
+    # Of several that fit, git takes the longest.
+    short = max((form for form in forms if url.startswith(form)), key=len, default=None)
+    return url if short is None else forms[short] + url[len(short) :]
+
+
+def _values(file: Path) -> list[tuple[str, str, str, str]]:
+    """What a file of git's says of remotes and of short forms: kind and name of the section, key, value."""
+    found: list[tuple[str, str, str, str]] = []
+    section: re.Match[str] | None = None
+    for line in _lines(file):
         if line.lstrip().startswith("["):
             section = _SECTION.match(line)
-            remote = None if section is None else section[1]
-        elif remote is not None and (url := _URL.match(line)) is not None:
-            found.setdefault(remote, url[1].strip('"'))
-    return found.get("origin") or next(iter(found.values()), None)
+        elif section is not None and (value := _VALUE.match(line)) is not None:
+            found.append((section[1].lower(), section[2], value[1].lower(), value[2].strip('"')))
+    return found
+
+
+def _ssh_hosts() -> dict[str, str]:
+    """The names that the person's SSH has for hosts, without patterns; as ssh takes it, what is said first holds."""
+    found: dict[str, str] = {}
+    named: list[str] = []
+    for line in _lines(Path.home() / ".ssh" / "config"):
+        told = _SSH_LINE.match(line)
+        if told is None:
+            continue
+        key, value = told[1].lower(), told[2]
+        if key == "hostname":
+            for name in named:
+                found.setdefault(name, value.lower())
+        else:
+            named = [one.lower() for one in value.split() if not set(one) & set("*?!%")] if key == "host" else []
+    return found
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
 
 
 def _digest(text: str) -> str:

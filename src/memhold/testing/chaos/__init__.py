@@ -32,6 +32,7 @@ from memhold.testing.chaos.rules import (
     openai_violations,
 )
 from memhold.testing.chaos.running import serve_chaos
+from memhold.testing.chaos.scripts import calling
 from memhold.testing.chaos.server import ChaosServer, Request
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "Violation",
     "answer",
     "anthropic_violations",
+    "calling",
     "check_anthropic",
     "check_openai",
     "fault",

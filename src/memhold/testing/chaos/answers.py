@@ -152,6 +152,9 @@ def listing(where: Route, method: str, body: Any, models: Sequence[str]) -> Outg
         return _json(
             {"details": {"family": "chaos"}, "model_info": info, "capabilities": ["completion", "tools", "embedding"]}
         )
+    if where.path.endswith("/messages/count_tokens") and method == "POST" and isinstance(body, Mapping):
+        counted = asked_of("anthropic", body)
+        return _json({"input_tokens": sum(tokens(text) for _, text in counted.texts) + 4 * len(counted.texts)})
     if where.path.endswith("/models") and method == "GET":
         return _json(
             {"object": "list", "data": [{"id": name, "object": "model", "owned_by": "chaos"} for name in models]}
@@ -171,6 +174,8 @@ def _chat_problem(where: Route, body: Mapping[str, Any], asked: Asked, character
             return _error(where, 400, wrong[0].text)
         if not isinstance(body.get("max_tokens"), int):
             return _error(where, 400, "max_tokens: Field required")
+        if wrong_thinking := _thinking_problem(body, asked):
+            return _error(where, 400, wrong_thinking)
     if asked.offers and asked.model in character.no_tools:
         return _error(where, 400, f"{asked.model} does not support tools")
     if asked.offers and asked.choice not in {"auto", "none"} and asked.model in character.no_forcing:
@@ -185,6 +190,18 @@ def _chat_problem(where: Route, body: Mapping[str, Any], asked: Asked, character
             "Please reduce the length of the messages."
         )
         return _error(where, 400, text, param="messages", code="context_length_exceeded")
+    return None
+
+
+def _thinking_problem(body: Mapping[str, Any], asked: Asked) -> str | None:
+    """What Anthropic refuses beside a model that thinks."""
+    if asked.thinking == "no":
+        return None
+    if asked.choice not in {"auto", "none"}:
+        return "Thinking may not be enabled when tool_choice forces tool use."
+    budget = body["thinking"].get("budget_tokens")
+    if isinstance(budget, int) and budget >= body["max_tokens"]:
+        return "`max_tokens` must be greater than `thinking.budget_tokens`."
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, assert_never
+from typing import Any, Literal, assert_never
 
 from memhold.testing.chaos.replies import Asked, Call, Offer, Protocol, Reply, tokens
 from memhold.testing.chaos.responses import response_asked, response_body, response_events
@@ -17,6 +17,7 @@ __all__ = ["asked_of", "error_body", "reply_body", "reply_events"]
 
 _CREATED = 1_700_000_000
 _PIECE = 24
+_THOUGHT = "I look at what was asked, and answer it."
 
 
 # --------------------------------------------------------------------------------------------- requests
@@ -50,13 +51,24 @@ def asked_of(protocol: Protocol, body: Mapping[str, Any]) -> Asked:
         usage_in_stream=isinstance(stream_options, Mapping) and bool(stream_options.get("include_usage")),
         max_tokens=limit if isinstance(limit, int) and limit > 0 else None,
         json_schema=_json_schema(body),
+        thinking=_thinking(body) if protocol == "anthropic" else "no",
     )
+
+
+def _thinking(body: Mapping[str, Any]) -> Literal["no", "shown", "omitted"]:
+    """Whether a request asks for a model that thinks: with a budget, or as much as it sees fit."""
+    wanted = body.get("thinking")
+    if not isinstance(wanted, Mapping) or wanted.get("type") not in {"enabled", "adaptive"}:
+        return "no"
+    return "omitted" if wanted.get("display") == "omitted" else "shown"
 
 
 def _offers(protocol: Protocol, body: Mapping[str, Any]) -> Iterator[Offer]:
     for tool in _list(body.get("tools")):
         if not isinstance(tool, Mapping):
             continue
+        if protocol == "anthropic" and tool.get("type") not in {None, "custom"}:
+            continue  # the provider carries it out by itself: a search, a place to run code
         inner = tool if protocol == "anthropic" else tool.get("function")
         if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
             schema = inner.get("input_schema" if protocol == "anthropic" else "parameters")
@@ -76,14 +88,18 @@ def _choice(protocol: Protocol, body: Mapping[str, Any]) -> str:
 
 
 def _json_schema(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    config = body.get("output_config")
     wanted = body.get("response_format", body.get("format"))
+    if isinstance(config, Mapping) and wanted is None:
+        wanted = config.get("format")
     if wanted == "json":
         return {"type": "object"}
     if not isinstance(wanted, Mapping):
         return None
     if wanted.get("type") == "json_schema":
         inner = wanted.get("json_schema")
-        schema = inner.get("schema") if isinstance(inner, Mapping) else None
+        # Anthropic has the schema beside the type.
+        schema = inner.get("schema") if isinstance(inner, Mapping) else wanted.get("schema")
         return schema if isinstance(schema, Mapping) else {"type": "object"}
     if wanted.get("type") == "text":
         return None
@@ -155,10 +171,10 @@ def reply_body(reply: Reply, asked: Asked, number: int) -> dict[str, Any]:
                 "type": "message",
                 "role": "assistant",
                 "model": asked.model,
-                "content": _anthropic_content(reply, number),
+                "content": _anthropic_content(reply, asked, number),
                 "stop_reason": _anthropic_stop(reply),
                 "stop_sequence": None,
-                "usage": {"input_tokens": _asked_tokens(asked), "output_tokens": _reply_tokens(reply)},
+                "usage": _anthropic_usage(reply, asked),
             }
         case "responses":
             return response_body(reply, asked, number)
@@ -206,9 +222,23 @@ def _anthropic_stop(reply: Reply) -> str:
     return stops[reply.finish]
 
 
-def _anthropic_content(reply: Reply, number: int) -> list[dict[str, Any]]:
+def _anthropic_usage(reply: Reply, asked: Asked) -> dict[str, int]:
+    cached = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    return {"input_tokens": _asked_tokens(asked), **cached, "output_tokens": _reply_tokens(reply)}
+
+
+def _anthropic_thought(asked: Asked, number: int) -> dict[str, Any]:
+    return {
+        "type": "thinking",
+        "thinking": _THOUGHT if asked.thinking == "shown" else "",
+        "signature": f"sig_{number}",
+    }
+
+
+def _anthropic_content(reply: Reply, asked: Asked, number: int) -> list[dict[str, Any]]:
     text = reply.text or reply.refusal
-    blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+    blocks: list[dict[str, Any]] = [] if asked.thinking == "no" else [_anthropic_thought(asked, number)]
+    blocks += [{"type": "text", "text": text}] if text else []
     return blocks + [_anthropic_use(call, number, place) for place, call in enumerate(reply.calls)]
 
 
@@ -291,6 +321,23 @@ def _anthropic_events(reply: Reply, asked: Asked, number: int) -> Iterator[dict[
     opening = {**whole, "content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
     yield {"type": "message_start", "message": opening}
     index = 0
+    if asked.thinking != "no":
+        thought = _anthropic_thought(asked, number)
+        yield {
+            "type": "content_block_start",
+            "index": index,
+            "content_block": {**thought, "thinking": "", "signature": ""},
+        }
+        for piece in _pieces(thought["thinking"]):
+            yield {
+                "type": "content_block_delta",
+                "index": index,
+                "delta": {"type": "thinking_delta", "thinking": piece},
+            }
+        signed = {"type": "signature_delta", "signature": thought["signature"]}
+        yield {"type": "content_block_delta", "index": index, "delta": signed}
+        yield {"type": "content_block_stop", "index": index}
+        index += 1
     text = reply.text or reply.refusal
     if text:
         yield {"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}}

@@ -29,7 +29,8 @@ class Offer:
 class Asked:
     """A chat request, whatever its protocol: the turns as (role, text), the tools, and which must be called.
 
-    `choice` is a tool's name, "required", "auto" or "none".
+    `choice` is a tool's name, "required", "auto" or "none". `thinking` says whether a model that thinks before it
+    answers is asked for, as Anthropic's requests do, and whether its thoughts are to be seen.
     """
 
     protocol: Protocol
@@ -41,6 +42,7 @@ class Asked:
     usage_in_stream: bool = False
     max_tokens: int | None = None
     json_schema: Mapping[str, Any] | None = None
+    thinking: Literal["no", "shown", "omitted"] = "no"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
