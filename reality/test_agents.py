@@ -10,12 +10,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 import pytest
 
 from memhold import Memhold
+from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS
 from memhold.faces.agents.set_up import PLUG_IN
 from memhold.faces.agents.spool import spool_of
 from memhold.faces.agents.take_in import take_in_now
@@ -25,6 +28,7 @@ from memhold.testing.chaos import ChaosServer, Reply
 from memhold.testing.chaos.dialects import asked_of
 from memhold.testing.chaos.replies import Protocol
 from memhold.testing.coding_agents import EVENTS, Client
+from memhold.text.token_estimate import estimate_tokens
 from reality.agents import AGENTS, Agent, agents_of_npm, calls_once, texts_in
 from reality.outside import ROOT, Node, run
 
@@ -265,6 +269,44 @@ def test_its_double_tells_a_hook_the_same_and_makes_the_same_of_its_answer(
         assert {event: sorted(fields) for event, fields in told.items()} == {
             event: sorted(fields) for event, fields in played.items()
         }, what
+
+
+@pytest.mark.bound(900)
+@pytest.mark.parametrize("name", AGENTS)
+def test_what_a_turn_costs_with_memory_and_without_is_printed_and_its_window_keeps_to_the_budgets(
+    name: str, node: Node, provider: ChaosServer, tmp_path: Path
+) -> None:
+    """Three sessions of one turn each. The store holds more than a window may; the times are for a person to judge."""
+    provider.say(lambda _: Reply(text="All right."))
+    more = ("--dangerously-bypass-hook-trust",) if name == "codex" else ()
+    print()
+    for kind in ("without", "with"):
+        agent = Agent(name=name, node=node, home=tmp_path / kind, provider=provider, more=more)
+        agent.settle_in()
+        db = agent.home / "memory.db"
+        if kind == "with":
+            with Memhold.open(db, worker=False) as mem:
+                lines = [f"Rule {n}: part {n * 7} is deployed on host pomelo-{n} by team {n * 3}." for n in range(200)]
+                for place in (0, 100):
+                    scope = mem.scope(user="alice", session=f"before {place}")
+                    scope.add([{"role": "user", "content": line} for line in lines[place : place + 100]])
+            words: list[str | Path] = [ROOT / ".venv" / "bin" / "memhold", "agent", "install", name]
+            done = run([*words, "--db", db, "--user", "alice"], seconds=120, env=agent.environment())
+            assert done.code == 0, done.err
+        took, cost, sizes = [], [], []
+        for number in range(3):
+            before, began, asked = getrusage(RUSAGE_CHILDREN), time.monotonic(), len(agent.requests())
+            agent.ask(f"On which host is part {number * 70} deployed, and by which team?")
+            after = getrusage(RUSAGE_CHILDREN)
+            took.append(f"{time.monotonic() - began:.1f}")
+            cost.append(f"{after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.2f}")
+            body = agent.requests()[asked]
+            sizes.append(estimate_tokens(json.dumps(body, ensure_ascii=False)))
+            brought = [text for text in texts_in(body) if "<memhold-recall" in text]
+            assert sum(map(estimate_tokens, brought)) <= START_TOKENS + PROMPT_TOKENS + len(brought) * 24
+        print(f"{name} {kind} memory: {took} s, {cost} s of processor time, {sizes} tokens in the request (estimated)")
+        if kind == "with":
+            agent.rest(db)
 
 
 @pytest.mark.bound(600)
