@@ -152,8 +152,8 @@ class Conversation:
     def _held(self, turn: Turn) -> Known | None:
         """What was added to this turn before: a tool's result goes on with it, and its prefix stays as it was.
 
-        The same words said again, as by a program that sends each question alone, are asked anew: what was known then may
-        have been changed or forgotten since.
+        The same words said again, as by a program that sends each question alone, are asked anew: what was known then
+        may have been changed or forgotten since.
         """
         if turn.asked < 0:
             return Known()
