@@ -134,6 +134,8 @@ async def asked(mem: Memhold) -> None:
     await memory.add(MemoryContent(content={"tea": "sencha"}, mime_type="application/json"))
     found = (await memory.query("oolong")).results
     assert found[0].content == "Bob likes oolong.", found
+    long = (await memory.query(f"{'x ' * 20_000} oolong")).results
+    assert long[0].content == found[0].content, "a question may stand at the end of a whole file"
     assert found[0].metadata is not None
     assert found[0].metadata["by"] == "form"
     assert not (await MemholdMemory(mem.scope(user="carol")).query("oolong")).results

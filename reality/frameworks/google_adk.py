@@ -111,6 +111,8 @@ async def once_and_forgotten(mem: Memhold) -> None:
     assert len(scope.messages()) == 4
     found = await service.search_memory(app_name="app", user_id="alice", query="oolong")
     assert found.memories[0].author == "user"
+    long = await service.search_memory(app_name="app", user_id="alice", query=f"{'x ' * 20_000} oolong")
+    assert long.memories[0].id == found.memories[0].id, "a question may stand at the end of a whole file"
     await service.delete_memory(app_name="app", user_id="alice", memory_id=found.memories[0].id)
     await MemholdMemoryService(mem).add_session_to_memory(session)
     assert "I like oolong." not in [one.text for one in scope.messages()], "what was forgotten does not come back"

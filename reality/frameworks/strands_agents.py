@@ -179,6 +179,8 @@ def notes_by_the_agent(mem: Memhold) -> None:
     assert [one.content for one in found] == ["Dora drinks oolong."], found
     assert found[0].metadata["id"] == ident
     assert (found[0].metadata["origin"], found[0].metadata["by"]) == ("agent", "form"), found
+    long = asyncio.run(store.search(f"{'x ' * 20_000} oolong", {"max_search_results": 5_000}))
+    assert long[0].content == found[0].content, "a question may stand at the end of a whole file"
 
 
 def a_store_that_is_gone(mem: Memhold) -> None:

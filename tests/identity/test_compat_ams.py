@@ -19,6 +19,7 @@ from memhold.faces.compat import ams_sessions
 from memhold.faces.compat.ams import COMPAT
 from memhold.faces.compat.ams_values import Window, WorkingBody
 from memhold.server.settings import ServeSettings
+from memhold.values.records import Scope
 from tests.rest.serving import Live, live
 
 with warnings.catch_warnings():
@@ -394,8 +395,22 @@ async def test_what_has_no_counterpart_says_so(client: MemoryAPIClient) -> None:
             await client.edit_long_term_memory("r", updates)
 
 
-async def test_another_user_needs_the_right(url: str, client: MemoryAPIClient, memhold: AsyncMemhold) -> None:
-    # On loopback without tokens the local user has every right.
+@pytest_asyncio.fixture
+async def nobodys(tmp_path: Path) -> AsyncIterator[Live]:
+    """The same, started without a user: requests on loopback may name whom they like."""
+    chosen = {"tokens": False, "compat": COMPAT}
+    async with live(str(tmp_path / "nobody.db"), settings=chosen, local=Scope()) as made:
+        yield made
+
+
+async def test_another_user_needs_the_right(client: MemoryAPIClient, nobodys: Live) -> None:
+    with pytest.raises(MemoryServerError):  # a server that was started for a user is that user's
+        await client.create_long_term_memory([ClientMemoryRecord(id="b", text="x", user_id="bob")])
+    async with MemoryAPIClient(MemoryClientConfig(base_url=nobodys.url, default_namespace="default")) as free:
+        await _others_are_refused(nobodys.url, free, nobodys.memhold)
+
+
+async def _others_are_refused(url: str, client: MemoryAPIClient, memhold: AsyncMemhold) -> None:
     await client.create_long_term_memory([ClientMemoryRecord(id="b", text="Bob plays chess", user_id="bob")])
     (hit,) = (await client.search_long_term_memory("chess", user_id=UserId(eq="bob"))).memories
     assert (await client.get_long_term_memory(hit.id)).text == "Bob plays chess"

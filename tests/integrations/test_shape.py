@@ -14,6 +14,7 @@ from memhold.errors import InvalidMessage, OutcomeUnknown, StoreFull, WrongLoop
 from memhold.integrations.framework import lacking
 from memhold.integrations.reach import Reach
 from memhold.integrations.record import REST, Recorder
+from memhold.text.stretches import both_ends
 from memhold.values.answers import Receipt
 from memhold.verbs.scope import AsyncScope
 
@@ -155,3 +156,12 @@ def test_a_framework_that_is_missing_or_too_old_is_named_with_the_line_that_inst
     old = lacking("memhold.integrations.none", "pytest", "999", ImportError("no", name="pytest.later"))
     assert "999 or newer, and pytest " in str(old)
     assert "is installed, which lacks what it uses (pytest.later)" in str(old)
+
+
+def test_a_text_of_any_length_can_be_asked(mem: Memhold) -> None:
+    """A framework asks with what the user wrote, which may be a whole file with a question at one of its ends."""
+    alice = mem.scope(user="alice")
+    alice.remember("The heron nests in the reeds")
+    for text in (f"heron? {'x ' * 20_000}", f"{'x ' * 20_000} heron?", "heron?"):
+        assert alice.recall(both_ends(text)).hits[0].text.startswith("The heron")
+    assert both_ends("short") == "short"

@@ -236,6 +236,22 @@ def test_a_session_is_continued_and_what_was_added_to_it_stays_in_front(mem: Mem
     assert talk(mem).before_now(asked(dialogue("c", "3", "d"))).earlier == (), "the program holds its own history"
 
 
+@pytest.mark.parametrize("how", ["replaced", "forgotten"])
+def test_the_same_question_again_is_answered_with_what_holds_now(mem: Memhold, how: str) -> None:
+    """A program may send each question alone, without a history of its own."""
+    alice, conversation = mem.scope(user="alice"), talk(mem)
+    told = alice.remember(attribute="home", value="Lisbon").memory
+    assert told is not None
+    assert "Lisbon" in str(turn(conversation, [user("Where is my home?")], "There.").texts)
+    if how == "replaced":
+        alice.remember(attribute="home", value="Porto")
+    else:
+        alice.forget(told.id)
+    again = str(turn(conversation, [user("Where is my home?")], "Here.").texts)
+    assert ("Porto" in again) is (how == "replaced")
+    assert "Lisbon" not in again
+
+
 def test_the_providers_own_history_is_not_sent_a_second_time(mem: Memhold) -> None:
     turn(talk(mem), [user("a")], "1")
     request = Request.of(RESPONSES, {"model": "m", "input": "b", "previous_response_id": "r1"})

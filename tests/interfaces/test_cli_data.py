@@ -116,7 +116,7 @@ def test_doctor_of_a_damaged_file_and_of_another_file(run: CommandLine) -> None:
 def test_reindex_settle_and_usage(run: CommandLine) -> None:
     run("add", "hello there")
     run("add", "hello again", "--user", "bob")
-    assert "indexed 2 messages and memories of 2 scopes" in run("reindex").out
+    assert "indexed 2 items of 2 scopes" in run("reindex").out
     assert run("settle", "--json").json == {"settled": True}
     (usage,) = run("usage", "--json").json["usage"]
     assert (usage["users"], usage["messages"]) == (2, 2)

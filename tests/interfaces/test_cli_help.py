@@ -146,7 +146,7 @@ def test_as_a_process(tmp_path: Path) -> None:
         (["list", "--state", "any"], "window seats"),
         (["import", CONVERSATION], "75 new"),
         (["doctor"], "nothing is wrong"),
-        (["reindex"], "of 1 scopes"),
+        (["reindex"], "of 1 scope"),
     ],
 )
 def test_on_a_terminal_there_are_tables_and_bars(run: CommandLine, arguments: list[str], shown: str) -> None:

@@ -58,7 +58,11 @@ class Live:
 
 @asynccontextmanager
 async def live(
-    location: str = "memory://", *, settings: dict[str, Any] | None = None, **opened: Any
+    location: str = "memory://",
+    *,
+    settings: dict[str, Any] | None = None,
+    local: Scope = Scope(user="local"),  # noqa: B008 - a value, and never changed
+    **opened: Any,
 ) -> AsyncIterator[Live]:
     """A server on a free port of loopback; every request needs a token, except on `settings={"tokens": False}`."""
     clock = FakeClock()
@@ -70,7 +74,7 @@ async def live(
     async with AsyncMemhold.open(location, clock=clock, **{"worker": False, **opened}) as memhold:
         if tokens:
             await memhold.admin.tokens.create(label="so that the door is shut")
-        made = await serving(memhold, chosen, local=Scope(user="local"), folder=Path("/nonexistent"))
+        made = await serving(memhold, chosen, local=local, folder=Path("/nonexistent"))
         sock = bound(chosen)
         server = UvicornServer(uvicorn_config(made.app, chosen))
 

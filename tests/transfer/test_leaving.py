@@ -9,6 +9,8 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.errors import InvalidInput
+from memhold.transfer.other_shapes import mcp_records
+from memhold.values.records import Memory
 from tests.transfer.test_memories import MCP, MEM0
 
 
@@ -146,3 +148,25 @@ async def test_a_memory_whose_day_is_over_is_not_written(anna, tmp_path):
 async def test_a_format_that_is_none_is_refused(anna, tmp_path):
     with pytest.raises(InvalidInput, match="mcp-memory"):
         await anna.export(tmp_path / "f", format="yaml")
+
+
+class Counted(str):
+    """A text that counts how often one was compared with another."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+def test_the_observations_of_one_person_take_work_in_proportion_to_them():
+    at = datetime(2025, 3, 1, tzinfo=UTC)
+    times = {"created_at": at, "recorded_at": at, "event_time": at, "valid_from": at}
+    notes = [Memory(id=str(n), number=n, kind="note", text=Counted(f"note {n}"), **times) for n in range(500)]
+    (person,) = mcp_records(notes, user="anna")
+    assert len(person["observations"]) == 500
+    assert Counted.compared < 2_000

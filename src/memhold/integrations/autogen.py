@@ -11,6 +11,7 @@ from memhold.integrations.framework import lacking
 from memhold.integrations.reach import Reach
 from memhold.integrations.sdk.conversation import Conversation
 from memhold.integrations.wrap import BUDGET
+from memhold.text.stretches import both_ends
 from memhold.values.answers import Hit
 from memhold.values.errors import InvalidInput
 from memhold.verbs.scope import AsyncScope
@@ -89,7 +90,7 @@ class MemholdMemory(Memory):
         del cancellation_token
         asked = query if isinstance(query, str) else _text(query)
         limit = int(kwargs.get("limit", self._limit))
-        found = await self._reach.ask(lambda scope: scope.recall(asked, limit=limit))
+        found = await self._reach.ask(lambda scope: scope.recall(both_ends(asked), limit=limit))
         return MemoryQueryResult(results=[_content(hit) for hit in found.hits])
 
     async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:

@@ -14,6 +14,7 @@ from memhold.faces.python.sync import SyncStore
 from memhold.integrations.framework import lacking
 from memhold.integrations.reach import Reach
 from memhold.integrations.record import Recorder
+from memhold.text.stretches import both_ends
 from memhold.values.answers import Hit
 from memhold.values.errors import IdempotencyConflict, InvalidInput
 from memhold.verbs.scope import AsyncScope
@@ -87,7 +88,9 @@ class MemholdMemoryService(BaseMemoryService):
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """What answers best, from messages of all sessions and from memories; each entry's `id` can be deleted."""
-        found = await self._reach(app_name, user_id).ask(lambda scope: scope.recall(query, limit=self._limit))
+        found = await self._reach(app_name, user_id).ask(
+            lambda scope: scope.recall(both_ends(query), limit=self._limit)
+        )
         if found.degraded:
             _log.warning("memory was searched without: %s", ", ".join(found.degraded))
         return SearchMemoryResponse(memories=[_entry(hit) for hit in found.hits])

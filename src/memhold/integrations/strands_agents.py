@@ -11,7 +11,9 @@ from memhold.integrations.framework import lacking
 from memhold.integrations.reach import Reach
 from memhold.integrations.record import Recorder
 from memhold.integrations.turns import assistant_said, call_of, json_text, result_of
+from memhold.text.stretches import both_ends
 from memhold.values.answers import Hit
+from memhold.values.bounds import MAX_HITS
 from memhold.values.errors import InvalidInput, StoreUnreachable
 from memhold.verbs.scope import AsyncScope
 
@@ -103,7 +105,7 @@ class MemholdMemoryStore(MemoryStore):
 
         async def found(scope: AsyncScope) -> list[Hit]:
             sent = min(self._sent, self._window)
-            hits = (await scope.recall(query, limit=limit + sent)).hits
+            hits = (await scope.recall(both_ends(query), limit=min(limit + sent, MAX_HITS))).hits
             newest = await scope.messages(newest=True, limit=sent) if sent else ()
             own = {one.id for one in newest}
             return [hit for hit in hits if hit.id not in own][:limit]

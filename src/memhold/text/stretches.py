@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["WHOLE", "document_words", "sampled_text"]
+__all__ = ["MOST_ASKED", "WHOLE", "both_ends", "document_words", "sampled_text"]
 
+MOST_ASKED = 2_000
+"""Characters of a long text that are asked for, half from each end: what is asked may stand at either."""
 WHOLE = 32_000
 """Characters up to which a text is indexed whole: reading them takes some ten milliseconds."""
 _STRETCHES = 16
@@ -39,3 +41,8 @@ def _between_words(text: str, at: int) -> int:
     if at == 0 or at >= len(text):
         return min(at, len(text))
     return next((near for near in range(at, min(at + _WORD, len(text))) if text[near].isspace()), at)
+
+
+def both_ends(text: str) -> str:
+    """What is asked for of a text that somebody wrote without knowing that it is a question: all, or its two ends."""
+    return text if len(text) <= MOST_ASKED else f"{text[: MOST_ASKED // 2]} {text[-MOST_ASKED // 2 :]}"

@@ -95,7 +95,7 @@ def mcp_records(memories: Iterable[Memory], *, user: str | None) -> Iterator[dic
     A fact is an observation of its subject, any other memory one of the user. All entities are held until the end,
     since one stands in one line.
     """
-    entities: dict[str, dict[str, Any]] = {}
+    entities: dict[str, tuple[str, dict[str, None]]] = {}
     relations: dict[tuple[str, str, str], None] = {}
     for memory in memories:
         told = memory.metadata if memory.metadata.get("source") == "mcp-memory" else {}
@@ -103,11 +103,12 @@ def mcp_records(memories: Iterable[Memory], *, user: str | None) -> Iterator[dic
             relations[memory.entities[0], str(told["relation"]), memory.entities[1]] = None
             continue
         name, kind = _whose(memory, told, user)
-        entity = entities.setdefault(name, {"type": "entity", "name": name, "entityType": kind, "observations": []})
+        _, observed = entities.setdefault(name, (kind, {}))
         said = memory.text.removeprefix(f"{name}: ") if told else memory.text
-        if told.get("source_id") != f"entity {name}" and said not in entity["observations"]:
-            entity["observations"].append(said)
-    yield from entities.values()
+        if told.get("source_id") != f"entity {name}":
+            observed[said] = None
+    for name, (kind, observed) in entities.items():
+        yield {"type": "entity", "name": name, "entityType": kind, "observations": [*observed]}
     for start, kind, end in relations:
         yield {"type": "relation", "from": start, "to": end, "relationType": kind}
 

@@ -19,6 +19,7 @@ from memhold.messages.window import entries_of
 from memhold.ports.transaction import ReadTx
 from memhold.recall.conversation import MOST_CHARS, TURNS, asked_with, last_turns, points_back
 from memhold.recall.recall import Meaning, checked, related, said_in
+from memhold.text.stretches import both_ends
 from memhold.text.token_estimate import Counted
 from memhold.values.answers import DAMAGED, Query
 from memhold.values.errors import InvalidInput
@@ -28,8 +29,6 @@ from memhold.verbs.transactions import Transactions
 __all__ = ["ContextSlots", "listed", "request_of"]
 
 MAX_BUDGET = 10_000_000
-MAX_QUERY = 2_000
-"""Characters of the newest message that are asked for, half from each end: what is asked may stand at either."""
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
 MEMORY_HITS = 30
 LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
@@ -84,7 +83,7 @@ class ContextSlots:
         window = asyncio.ensure_future(self._tx.read(lambda tx: gather.read_window(tx, session, plan)))
 
         async def asking() -> tuple[Query, Meaning]:
-            text = _both_ends(asked or _newest_words((await asyncio.shield(window)).messages))
+            text = both_ends(asked or _newest_words((await asyncio.shield(window)).messages))
             turns: tuple[str, ...] = ()
             if points_back(text):
                 turns = last_turns(given, self._runtime.store.facts.secret)
@@ -313,10 +312,6 @@ def listed(messages: Any) -> Sequence[Mapping[str, Any]]:
         raise InvalidInput(f"messages is a {type(messages).__name__}; pass a list of dicts with role and content")
     entries_of(listed, "openai")  # its roles hold those of the other shape too
     return tuple(listed)
-
-
-def _both_ends(text: str) -> str:
-    return text if len(text) <= MAX_QUERY else f"{text[: MAX_QUERY // 2]} {text[-MAX_QUERY // 2 :]}"
 
 
 def _turns(messages: Sequence[Message]) -> tuple[str, ...]:

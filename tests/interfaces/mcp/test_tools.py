@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from memhold.errors import MemholdError, StoreBusy, StoreCorrupt, StoreFull
+from memhold.faces.mcp.answers import answer_of
 from memhold.faces.mcp.server import Whose, build_server
 from memhold.faces.mcp.tools import TOOLS, Caller, ToolSpec, tools_of
 from memhold.faces.python.open import AsyncMemhold
@@ -594,3 +595,15 @@ async def test_a_call_that_is_cancelled_leaves_the_others_and_the_server_alone()
             await hanging
         release.set()
         assert (await call(client, "memory_status")).startswith("2 messages")
+
+
+async def test_the_status_counts_what_is_past_apart_and_speaks_of_one_as_of_one() -> None:
+    async with AsyncMemhold.open("memory://", worker=False) as mem:
+        alice = mem.scope(user="alice", session="s")
+        await alice.add([{"role": "user", "content": "My cat is called Mia."}])
+        for value in ("Lisbon", "Porto"):
+            await alice.remember(attribute="home", value=value)
+        await alice.remember("Likes tea")
+        said = answer_of("memory_status", {}, await alice.status()).said
+    assert said.startswith("1 message in 1 session; 2 facts (1 current), 1 note.")
+    assert "Waiting to be consolidated, and searchable meanwhile: 1 message." in said

@@ -333,13 +333,19 @@ def _found_documents(found: DocumentHits) -> Answer:
     return Answer(said="\n".join(notes), recalled=Recalled(ids=tuple(one.id for one, _ in shown), lines=lines))
 
 
+def _held(found: Status, kind: str) -> str:
+    """How many there are of a kind, and how many of those hold, where others are past or in doubt."""
+    count, active = found.memories[kind], found.active.get(kind, 0)
+    return counted(count, kind) if count == active else f"{counted(count, kind)} ({active} current)"
+
+
 def _status(found: Status) -> str:
-    kinds = ", ".join(counted(count, kind) for kind, count in sorted(found.memories.items())) or "no memories"
+    kinds = ", ".join(_held(found, kind) for kind in sorted(found.memories)) or "no memories"
     lines = [f"{counted(found.messages, 'message')} in {counted(found.sessions, 'session')}; {kinds}."]
     if found.pending:
-        lines.append(f"{counted(found.pending, 'message')} wait to be consolidated; they are searchable meanwhile.")
+        lines.append(f"Waiting to be consolidated, and searchable meanwhile: {counted(found.pending, 'message')}.")
     if found.raw:
-        lines.append(f"{counted(found.raw, 'window')} stand as raw text until a model reads them.")
+        lines.append(f"Kept as raw text until a model reads it: {counted(found.raw, 'window')}.")
     if found.due:
         since = "" if found.oldest_due_at is None else f" since {iso(found.oldest_due_at)}"
         lines.append(f"Work that is due{since}: {', '.join(f'{n} {kind}' for kind, n in found.due.items())}.")
@@ -351,7 +357,7 @@ def _status(found: Status) -> str:
         lines.append(f"Last error of that work: {found.last_error}.")
     if found.uncompared:
         when = "; today's calls are used up, it goes on tomorrow" if found.compact_calls_left == 0 else ""
-        lines.append(f"{counted(found.uncompared, 'note')} wait to be compared with the others{when}.")
+        lines.append(f"Waiting to be compared with the others: {counted(found.uncompared, 'note')}{when}.")
     if found.open_suspicions:
         lines.append(f"{counted(found.open_suspicions, 'suspicion')} for a person to settle (memhold suspicions list).")
     return "\n".join(lines)

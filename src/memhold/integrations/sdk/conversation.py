@@ -44,6 +44,11 @@ class Turn:
     """The position of the newest message that a person wrote; -1 where none did."""
 
     @property
+    def goes_on(self) -> bool:
+        """Whether calls and their results stand behind what the person wrote; else it is said now, perhaps again."""
+        return 0 <= self.asked < len(self.said) - 1
+
+    @property
     def alone(self) -> bool:
         """Whether the program sends no earlier turn with it."""
         return not any(one.get("role") == "assistant" for one in self.said)
@@ -145,11 +150,15 @@ class Conversation:
     # -------------------------------------------------------------------------------------------- what is known
 
     def _held(self, turn: Turn) -> Known | None:
-        """What was added to this turn before: a tool's result goes on with it, and its prefix stays as it was."""
+        """What was added to this turn before: a tool's result goes on with it, and its prefix stays as it was.
+
+        The same words said again, as by a program that sends each question alone, are asked anew: what was known then
+        may have been changed or forgotten since.
+        """
         if turn.asked < 0:
             return Known()
         with self._lock:
-            return self._known.get(turn.names[turn.asked])
+            return self._known.get(turn.names[turn.asked]) if turn.goes_on else None
 
     def _added(self, turn: Turn, found: Known | None, missing: Sequence[str], *, durable: bool) -> Known:
         self.degraded = (*(() if durable else ("add",)), *missing)
