@@ -70,7 +70,7 @@ class WriteTransaction:
             held = self._connection.execute(QUERIES["lock_namespace"], {"namespace": self._namespace})
             until = {"until": micros(self._clock.now() + STEADY)}
             clock = self._connection.execute(QUERIES["read_clock"], until)
-            arrived = self._sql.prepare(_likely(scope))
+            arrived = self._prepare(scope)
             row, last = held.fetchone(), clock.fetchone()
             if row is None or last is None:
                 return None
@@ -120,10 +120,15 @@ class WriteTransaction:
         with self._sql.together():
             # Rows that wait are the former user's: they are written before its scope is left.
             self._gathered.flush()
+            self._sql.send()
             self._connection.execute(QUERIES["enter"], {"namespace": self._namespace, "user_id": user})
-            arrived = self._sql.prepare(_likely(scope))
+            arrived = self._prepare(scope)
         arrived()
         self._user = user
+
+    def _prepare(self, scope: Scope) -> Callable[[], None]:
+        bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
+        return self._sql.prepare(bound, scope.session or "")
 
     def commit(self) -> None:
         """Write what was gathered, the clock and the mark, and commit, all in one way to the server and back.
@@ -137,7 +142,9 @@ class WriteTransaction:
                 self._sql.many(
                     "write_clock", [{"now": micros(self._now.dated), "until": micros(self._now.clock + STEADY)}]
                 )
-                self._sql.many("put_mark", [{"namespace": self._namespace, "mark": self._mark}])
+                self._sql.send()
+                # The row of the namespace may be among what was just written; a statement changes a row once.
+                self._connection.execute(QUERIES["put_mark"], {"namespace": self._namespace, "mark": self._mark})
                 # What fails before it makes the server pass it over.
                 answer = self._connection.execute("COMMIT")
         except psycopg.Error as error:
@@ -146,17 +153,6 @@ class WriteTransaction:
             raise
         if answer.statusmessage != "COMMIT":
             raise StoreError("PostgreSQL rolled the transaction back; nothing was stored, try again")
-
-
-def _likely(scope: Scope) -> dict[str, dict[str, Any]]:
-    """What nearly every write asks first."""
-    bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
-    return {
-        "read_owner": bound,
-        "read_change_seq": bound,
-        "read_session": {**bound, "session_id": scope.session or ""},
-        "read_word_tail": bound,
-    }
 
 
 def committed(connection: Session, unanswered: UnansweredError) -> bool | None:
