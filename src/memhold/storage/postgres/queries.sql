@@ -188,12 +188,13 @@ SELECT marks FROM namespace WHERE namespace = :namespace FOR UPDATE
 -- name: add_namespace
 INSERT INTO namespace (namespace, change_seq) VALUES (:namespace, 0) ON CONFLICT (namespace) DO NOTHING
 
--- What read_owner, read_change_seq, read_session and read_word_tail give, of those rows that are there.
+-- What read_owner, read_change_seq, read_session and read_word_tail give, of those rows that are there, and read_clock.
 -- name: read_likely
 SELECT o.documents, o.sessions, o.index_rev, n.change_seq,
   s.id, s.session_id, s.number, s.last_seq, s.cursor, s.rev, s.created_at, s.last_at, s.ended_at, s.window_start, s.asked,
   s.pending_tokens, s.torn, s.metadata,
-  w.first, w.records_size, w.entries_size, w.records_crc, w.entries_crc
+  w.first, w.records_size, w.entries_size, w.records_crc, w.entries_crc,
+  (SELECT coalesce(max(value), 0) FROM clock WHERE value <= :until)
 FROM namespace AS n
 LEFT JOIN owner AS o ON o.namespace = :namespace AND o.user_id = :user_id
 LEFT JOIN session AS s ON s.namespace = :namespace AND s.user_id = :user_id AND s.session_id = :session_id

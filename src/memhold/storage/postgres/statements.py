@@ -59,7 +59,7 @@ def _as_one(names: tuple[str, ...]) -> tuple[bytes, Sequence[tuple[int, str]]]:
     """Statements that give no rows as one, with the statement and the name that each of its parameters is of.
 
     None of them may touch a row that another one writes: of two changes of a row PostgreSQL makes one. What a group has
-    gathered are rows apart.
+    gathered are rows apart; only the mark is of a row that it may write.
     """
     places: list[tuple[int, str]] = []
 
@@ -115,25 +115,25 @@ class PostgresStatements:
         self.send()
         self.connection.execute("SAVEPOINT one")
 
-    def prepare(self, scope: Mapping[str, Any], session: str) -> Callable[[], None]:
+    def prepare(self, scope: Mapping[str, Any], session: str, *, until: int) -> Callable[[], int]:
         """Ask what nearly every write asks first, together with what else travels; call the result when it has arrived.
 
         One statement reads all of it. An answer is given once, to exactly that question, and not after anything was
-        written.
+        written. What is called gives the clock, of those that are not beyond `until`; the namespace must be there.
         """
         self.send()
         named = {**scope, "session_id": session}
-        cursor = self.connection.execute(QUERIES["read_likely"], named)
+        cursor = self.connection.execute(QUERIES["read_likely"], {**named, "until": until})
 
-        def arrived() -> None:
-            found = cursor.fetchone()
-            asked = {name: named if name == "read_session" else scope for name in _LIKELY}
-            parts = {} if found is None else {name: found[part] for name, part in _LIKELY.items()}
+        def arrived() -> int:
+            [found] = cursor.fetchall()
+            parts = {name: found[part] for name, part in _LIKELY.items()}
             # The first column of each is never empty where there is a row.
             self._ready = {
-                name: (params, [parts[name]] if found is not None and parts[name][0] is not None else [])
-                for name, params in asked.items()
+                name: (named if name == "read_session" else scope, [] if part[0] is None else [part])
+                for name, part in parts.items()
             }
+            return int(found[-1])
 
         return arrived
 
@@ -192,7 +192,8 @@ class PostgresStatements:
             size = count = 0
             for name, _ in waiting:
                 size += _PARAMETERS[name]
-                if count and size > most:
+                twice = name == "put_mark" and any(one == "put_change_seq" for one, _ in waiting[:count])
+                if count and (size > most or twice):
                     break
                 count += 1
             text, places = _as_one(tuple(name for name, _ in waiting[:count]))

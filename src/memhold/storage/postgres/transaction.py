@@ -68,15 +68,13 @@ class WriteTransaction:
             else:
                 self._connection.execute(QUERIES["add_namespace"], {"namespace": self._namespace})
             held = self._connection.execute(QUERIES["lock_namespace"], {"namespace": self._namespace})
-            until = {"until": micros(self._clock.now() + STEADY)}
-            clock = self._connection.execute(QUERIES["read_clock"], until)
             arrived = self._prepare(scope)
-            row, last = held.fetchone(), clock.fetchone()
-            if row is None or last is None:
+            row = held.fetchone()
+            if row is None:
                 return None
-            arrived()
+            last = arrived()
         self._sql.rest()
-        return bytes(row[0]), int(last[0])
+        return bytes(row[0]), last
 
     def run(self, scope: Scope, work: Callable[[Any], Any], shown: str) -> tuple[Any, BaseException | None, bool]:
         """Run one unit in its savepoint: its result or its error, and whether it made work due.
@@ -126,9 +124,9 @@ class WriteTransaction:
         arrived()
         self._user = user
 
-    def _prepare(self, scope: Scope) -> Callable[[], None]:
+    def _prepare(self, scope: Scope) -> Callable[[], int]:
         bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
-        return self._sql.prepare(bound, scope.session or "")
+        return self._sql.prepare(bound, scope.session or "", until=micros(self._clock.now() + STEADY))
 
     def commit(self) -> None:
         """Write what was gathered, the clock and the mark, and commit, all in one way to the server and back.
@@ -142,9 +140,8 @@ class WriteTransaction:
                 self._sql.many(
                     "write_clock", [{"now": micros(self._now.dated), "until": micros(self._now.clock + STEADY)}]
                 )
+                self._sql.many("put_mark", [{"namespace": self._namespace, "mark": self._mark}])
                 self._sql.send()
-                # The row of the namespace may be among what was just written; a statement changes a row once.
-                self._connection.execute(QUERIES["put_mark"], {"namespace": self._namespace, "mark": self._mark})
                 # What fails before it makes the server pass it over.
                 answer = self._connection.execute("COMMIT")
         except psycopg.Error as error:
