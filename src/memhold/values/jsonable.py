@@ -170,7 +170,8 @@ def to_jsonable(value: Any) -> Any:
     if isinstance(value, datetime):
         return iso(value)
     if is_dataclass(value):
-        return {name: to_jsonable(getattr(value, name)) for name in _names(type(value))}
+        kind: Any = type(value)
+        return {name: to_jsonable(getattr(value, name)) for name in _names(kind)}
     if isinstance(value, Mapping):
         return {name: to_jsonable(item) for name, item in value.items()}
     if isinstance(value, Sequence):
