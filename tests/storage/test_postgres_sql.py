@@ -22,6 +22,7 @@ ONLY_POSTGRES = {
     "put_mark": "a commit without an answer is settled by its mark; a file's commit always answers",
     "lock_due_item": "a lease that was looked at stays; with one writer to a file it does by itself",
     "put_timeline": "a file has no standbys",
+    "read_likely": "what is asked first travels together; a file has no way to travel",
     "enter": "row-level security",
     "enter_upkeep": "row-level security",
     **dict.fromkeys(

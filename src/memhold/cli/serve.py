@@ -65,7 +65,7 @@ def serve_command(
         no_secret(common.db, "the list of processes for as long as it serves")
     need_server()
     from memhold.server.logs import set_up_logs
-    from memhold.server.serving import serve
+    from memhold.server.serving import run, serve
     from memhold.server.settings import load_serve_settings
     from memhold.values.records import Scope
 
@@ -81,7 +81,7 @@ def serve_command(
         common.show({"url": url}, lambda: click.echo(f"{url} (REST under /v1, MCP at /mcp); Ctrl-C stops", err=True))
 
     if settings.workers == 1:
-        asyncio.run(serve(common.db, settings, opened=opened, local=local, ready=ready))
+        run(serve(common.db, settings, opened=opened, local=local, ready=ready))
         return
     from memhold.server.supervising import serve_with_workers
 

@@ -11,8 +11,9 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, FailFast, model_validator
 from pydantic_core import PydanticCustomError
+from starlette.routing import request_response
 
-__all__ = ["Items", "KnownOnly", "Once", "read_json"]
+__all__ = ["Items", "KnownOnly", "Once", "Plain", "read_json"]
 
 T = TypeVar("T")
 
@@ -71,6 +72,18 @@ class Once(APIRoute):
             return await serve(_OnceRequest(request.scope, request.receive))
 
         return served
+
+
+class Plain(APIRoute):
+    """A route whose function takes the request and nothing else: it is called without asking what it depends on.
+
+    FastAPI looks for parameters, a body and dependencies at each request, and closes what these may have opened; here
+    there are none.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **said: Any) -> None:
+        super().__init__(path, endpoint, **said)
+        self.app = request_response(self.endpoint)
 
 
 class KnownOnly(BaseModel):

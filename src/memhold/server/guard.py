@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hmac import compare_digest
@@ -65,6 +65,8 @@ REQUEST_ID: Final = "memhold.request_id"
 MIB: Final = 1024 * 1024
 _CHARGED: Final = "memhold.charged"
 """The key under which the guard keeps whose budgets a request is taken from."""
+_READ: Final = "memhold.headers"
+"""The key under which the guard keeps the headers that it reads, by name in small letters."""
 _METRICS = "/metrics"
 _SAFE_HEADERS: Final = {
     b"x-content-type-options": b"nosniff",
@@ -176,6 +178,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        scope[_READ] = _read(scope["headers"])
         request_id = request_id_of(_header(scope, b"x-request-id"), self._new_id)
         answer = _Answer(send, request_id, tls=self._rules.tls, scope=scope)
         try:
@@ -476,7 +479,15 @@ class _Answer:
 
 
 def _header(scope: Mapping[str, Any], name: bytes) -> Sequence[str]:
-    return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+    read: Mapping[bytes, Sequence[str]] = scope[_READ]
+    return read.get(name, ())
+
+
+def _read(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[bytes, Sequence[str]]:
+    found: dict[bytes, list[str]] = {}
+    for key, value in headers:
+        found.setdefault(key.lower(), []).append(value.decode("latin-1"))
+    return found
 
 
 def _is_whole() -> bool:

@@ -45,7 +45,7 @@ _ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\s]+)", re.IGNORECASE)
 
 def is_loopback(host: str) -> bool:
     """Whether an address, or the name `localhost`, is this machine's own; an empty host means every address."""
-    if host.lower() == "localhost":
+    if host.lower() in LOOPBACK_NAMES:
         return True
     try:
         address = ipaddress.ip_address(host.strip("[]"))
@@ -182,7 +182,9 @@ class BodyLimits:
         """The largest body of such a request."""
         if method in {"GET", "HEAD", "OPTIONS", "DELETE"}:
             return min(self.without, self.others)
-        fitting = [known for known in self.paths if path == known or (known.endswith("/") and path.startswith(known))]
+        if path in self.paths:
+            return self.paths[path]
+        fitting = [known for known in self.paths if known.endswith("/") and path.startswith(known)]
         return self.paths[max(fitting, key=len)] if fitting else self.others
 
 

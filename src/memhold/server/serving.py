@@ -8,7 +8,7 @@ import logging
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any
 
 import uvicorn
+from uvicorn.loops.auto import auto_loop_factory
 
 from memhold.faces.agents.take_in import keep_taking_in, take_in
 from memhold.faces.mcp.http import McpApp, mcp_app
@@ -50,6 +51,7 @@ __all__ = [
     "around",
     "body_limits",
     "kept_token",
+    "run",
     "serve",
     "serving",
     "uvicorn_config",
@@ -244,6 +246,12 @@ async def around(made: Serving) -> AsyncIterator[None]:
     made.watch.end()
     said = {"longest_seconds": round(made.watch.longest, 3), "over_goal": made.watch.over_goal}
     log.info("the longest hold of the event loop", extra=said)
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    """Run a server until it ends, on the fastest event loop that is installed (uvloop, where the system has it)."""
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+        runner.run(main)
 
 
 async def serve(

@@ -82,10 +82,11 @@ def work(told: Told, line: Connection) -> None:
     # Read when the library is imported: what this process counts, the others can read.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(told.files.metrics)
     from memhold.server.logs import set_up_logs
+    from memhold.server.serving import run
 
     set_up_logs(told.settings.log_format, process=os.getpid())
     try:
-        asyncio.run(_work(told, line))
+        run(_work(told, line))
     except MemholdError as error:
         with contextlib.suppress(OSError):
             line.send(Refused(error=error))

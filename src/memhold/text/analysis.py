@@ -141,12 +141,13 @@ def analyse(text: str, language: str | None = None) -> Terms:
     The same text gives the same terms on every machine. Never raises, whatever the string holds (NUL, lone surrogates).
     """
     tokens = _tokens(text)
-    known = [*map(_KNOWN.__getitem__, tokens)]
-    language = language or _likeliest(_scores(weights for _, weights in known if weights)) or "english"
-    analysed: Iterable[_Analysed] = (english for english, _ in known)
-    if language != "english":
+    known = [_KNOWN[token] for token in tokens]
+    language = language or _likeliest(_scores([weights for _, weights in known if weights])) or "english"
+    if language == "english":
+        analysed = [english for english, _ in known]
+    else:
         cache = _cache(language)
-        analysed = (cache.get(token) or _remember(cache, token, language) for token in tokens)
+        analysed = [cache.get(token) or _remember(cache, token, language) for token in tokens]
     counts: dict[str, int] = {}
     length = 0
     for terms, size in analysed:

@@ -170,12 +170,18 @@ def to_jsonable(value: Any) -> Any:
     if isinstance(value, datetime):
         return iso(value)
     if is_dataclass(value):
-        return {field.name: to_jsonable(getattr(value, field.name)) for field in fields(value)}
+        kind: Any = type(value)
+        return {name: to_jsonable(getattr(value, name)) for name in _names(kind)}
     if isinstance(value, Mapping):
         return {name: to_jsonable(item) for name, item in value.items()}
     if isinstance(value, Sequence):
         return [to_jsonable(item) for item in value]
     raise InvalidInput(f"{type(value).__name__} has no plain form; pass values of memhold.values.records")
+
+
+@cache
+def _names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls))
 
 
 def from_jsonable(cls: type[T], data: Any) -> T:

@@ -52,6 +52,7 @@ def to_json(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: json_copy(_written(value)) for name, value in changed.items()}
 
 
+@cache
 def sendable(verb: Verb) -> tuple[str, ...]:
     """The parameters that can cross as JSON: all but callbacks, paths and zones."""
     crossing = {name: declared for name, declared in verb.types.items() if name in verb.parameters}

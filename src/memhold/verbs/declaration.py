@@ -104,7 +104,7 @@ class Parameter:
     keyword_only: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Verb:
     """One verb, as it was declared."""
 

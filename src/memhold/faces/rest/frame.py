@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, FastAPI, Header, Query, Request, Response
 from fastapi.routing import APIRoute
 
+from memhold.faces.bodies import Plain
 from memhold.faces.problems import MEDIA_TYPE
 from memhold.faces.remote.wire import ACTOR
 from memhold.ports.idempotency import MAX_KEY
@@ -115,9 +116,9 @@ class Routes:
         where = f"/v1{http.path}"
         self.operations[where, http.method.lower()] = (verb, http)
         self.answers[where, http.method.lower()] = (answer or verb, http.status)
-        self.app.add_api_route(
+        self.app.router.add_api_route(
             where, run, methods=[http.method], tags=[http.tag], responses=_PROBLEMS, response_model=None,
-            status_code=http.status, operation_id=http.operation or verb.name,
+            status_code=http.status, operation_id=http.operation or verb.name, route_class_override=Plain,
         )  # fmt: skip
 
     def _route(self, method: str, path: str, answer: Any, said: dict[str, Any]) -> Callable[[F], F]:

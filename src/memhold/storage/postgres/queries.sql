@@ -86,6 +86,9 @@ INSERT INTO due (namespace, user_id, kind, ref, due_at) VALUES (:namespace, :use
 ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET
   due_at = CASE WHEN due.leased_until > :now THEN due.due_at ELSE least(due.due_at, excluded.due_at) END,
   again_at = CASE WHEN due.leased_until > :now THEN least(due.again_at, excluded.due_at) END
+-- What is due already stays as it is: it is locked, and not written anew.
+WHERE CASE WHEN due.leased_until > :now THEN coalesce(due.again_at > excluded.due_at, true)
+  ELSE due.due_at > excluded.due_at OR due.again_at IS NOT NULL END
 
 -- name: put_timeline
 -- scope: upkeep
@@ -184,6 +187,22 @@ SELECT marks FROM namespace WHERE namespace = :namespace FOR UPDATE
 
 -- name: add_namespace
 INSERT INTO namespace (namespace, change_seq) VALUES (:namespace, 0) ON CONFLICT (namespace) DO NOTHING
+
+-- What read_owner, read_change_seq, read_session and read_word_tail give, of those rows that are there, and read_clock.
+-- name: read_likely
+SELECT o.documents, o.sessions, o.index_rev, n.change_seq,
+  s.id, s.session_id, s.number, s.last_seq, s.cursor, s.rev, s.created_at, s.last_at, s.ended_at, s.window_start, s.asked,
+  s.pending_tokens, s.torn, s.metadata,
+  w.first, w.records_size, w.entries_size, w.records_crc, w.entries_crc,
+  (SELECT coalesce(max(value), 0) FROM clock WHERE value <= :until)
+FROM namespace AS n
+LEFT JOIN owner AS o ON o.namespace = :namespace AND o.user_id = :user_id
+LEFT JOIN session AS s ON s.namespace = :namespace AND s.user_id = :user_id AND s.session_id = :session_id
+LEFT JOIN LATERAL (
+  SELECT first, length(records) AS records_size, length(entries) AS entries_size, records_crc, entries_crc
+  FROM word_block WHERE namespace = :namespace AND user_id = :user_id ORDER BY first DESC LIMIT 1
+) AS w ON true
+WHERE n.namespace = :namespace
 
 -- name: put_mark
 UPDATE namespace SET marks = substring(:mark || marks FROM 1 FOR 256) WHERE namespace = :namespace

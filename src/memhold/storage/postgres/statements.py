@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -31,6 +32,47 @@ NAMED = load_dialect("memhold.storage.postgres")
 QUERIES: Mapping[str, bytes] = MappingProxyType({name: driver_text(sql) for name, sql in NAMED.items()})
 _TOUCHING = touching(NAMED)
 _WRITING = writing(NAMED)
+
+
+_LIKELY: Mapping[str, slice] = MappingProxyType(
+    {
+        "read_owner": slice(0, 3),
+        "read_change_seq": slice(3, 4),
+        "read_session": slice(4, 18),
+        "read_word_tail": slice(18, 23),
+    }
+)
+"""What `read_likely` answers, and in which of its columns."""
+
+
+_MOST_AS_ONE = 12
+"""So many statements travel as one: what a message writes, with what it makes due. The server prepares each kind."""
+
+
+_MOST_PARAMETERS = 50
+"""The driver reads a statement with more of them anew each time (`psycopg._queries.MAX_CACHED_STATEMENT_PARAMS`)."""
+_PARAMETERS = {name: len(_PARAMETER.findall(sql)) for name, sql in NAMED.items()}
+
+
+@lru_cache(maxsize=256)
+def _as_one(names: tuple[str, ...]) -> tuple[bytes, Sequence[tuple[int, str]]]:
+    """Statements that give no rows as one, with the statement and the name that each of its parameters is of.
+
+    None of them may touch a row that another one writes: of two changes of a row PostgreSQL makes one. What a group has
+    gathered are rows apart; only the mark is of a row that it may write.
+    """
+    places: list[tuple[int, str]] = []
+
+    def placed(at: int) -> str:
+        def parameter(found: re.Match[str]) -> str:
+            places.append((at, found[1]))
+            return "%s"
+
+        return _PARAMETER.sub(parameter, NAMED[names[at]].replace("%", "%%"))
+
+    texts = [placed(at) for at in range(len(names))]
+    named = ", ".join(f"w{at} AS ({text})" for at, text in enumerate(texts[:-1]))
+    return f"{f'WITH {named} ' if named else ''}{texts[-1]}".encode(), tuple(places)
 
 
 class Answer:
@@ -65,21 +107,33 @@ class PostgresStatements:
         self._holds = holds
         self._until = until
         self._together = False
+        self._waiting: list[tuple[str, Mapping[str, Any]]] = []
         self._ready: dict[str, tuple[Mapping[str, Any], Sequence[Row]]] = {}
 
     def mark(self) -> None:
         # Never released: the commit does it, and a savepoint of the same name stands over the one before.
+        self.send()
         self.connection.execute("SAVEPOINT one")
 
-    def prepare(self, asked: Mapping[str, Mapping[str, Any]]) -> Callable[[], None]:
-        """Ask what is likely to be asked next, together with what else travels; call the result when it has arrived.
+    def prepare(self, scope: Mapping[str, Any], session: str, *, until: int) -> Callable[[], int]:
+        """Ask what nearly every write asks first, together with what else travels; call the result when it has arrived.
 
-        An answer is given once, to exactly that question, and not after anything was written.
+        One statement reads all of it. An answer is given once, to exactly that question, and not after anything was
+        written. What is called gives the clock, of those that are not beyond `until`; the namespace must be there.
         """
-        cursors = {name: self.connection.execute(QUERIES[name], params) for name, params in asked.items()}
+        self.send()
+        named = {**scope, "session_id": session}
+        cursor = self.connection.execute(QUERIES["read_likely"], {**named, "until": until})
 
-        def arrived() -> None:
-            self._ready = {name: (asked[name], cursor.fetchall()) for name, cursor in cursors.items()}
+        def arrived() -> int:
+            [found] = cursor.fetchall()
+            parts = {name: found[part] for name, part in _LIKELY.items()}
+            # The first column of each is never empty where there is a row.
+            self._ready = {
+                name: (named if name == "read_session" else scope, [] if part[0] is None else [part])
+                for name, part in parts.items()
+            }
+            return int(found[-1])
 
         return arrived
 
@@ -90,6 +144,7 @@ class PostgresStatements:
                 self._ready = {}
             elif name in self._ready and self._ready[name][0] == params:
                 return Answer(self._ready.pop(name)[1])
+        self.send()
         return self.connection.execute(QUERIES[name], params)
 
     def composed(self, name: str, numbers: Mapping[str, int], params: Mapping[str, Any]) -> Rows:
@@ -98,12 +153,14 @@ class PostgresStatements:
         text = QUERIES[name]
         for place, number in numbers.items():
             text = text.replace(f"{{{place}}}".encode(), str(int(number)).encode())
+        self.send()
         return self.connection.execute(text, params)
 
     def each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
         if len(params) < 2:
             return [list(self.run(name, one)) for one in params]
         self._check_time()
+        self.send()
         # All of them travel together: one way to the server and back.
         with self.connection.pipeline():
             cursors = [self.connection.execute(QUERIES[name], one) for one in params]
@@ -118,12 +175,30 @@ class PostgresStatements:
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
         self._check_time()
         self._ready = {}
-        if len(params) == 1:
+        if self._together:
+            self._waiting += [(name, one) for one in params]
+        elif len(params) == 1:
             self.connection.execute(QUERIES[name], params[0])
-            return
-        with self.together():
-            for one in params:
-                self.connection.execute(QUERIES[name], one)
+        else:
+            with self.together():
+                for one in params:
+                    self.connection.execute(QUERIES[name], one)
+
+    def send(self) -> None:
+        """Send what waits to be written: what a small group writes in as few statements as the driver knows again."""
+        waiting, self._waiting = self._waiting, []
+        most = _MOST_PARAMETERS if len(waiting) <= _MOST_AS_ONE else 0
+        while waiting:
+            size = count = 0
+            for name, _ in waiting:
+                size += _PARAMETERS[name]
+                twice = name == "put_mark" and any(one == "put_change_seq" for one, _ in waiting[:count])
+                if count and (size > most or twice):
+                    break
+                count += 1
+            text, places = _as_one(tuple(name for name, _ in waiting[:count]))
+            self.connection.execute(text, [waiting[at][1][name] for at, name in places])
+            del waiting[:count]
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -134,8 +209,10 @@ class PostgresStatements:
         try:
             with self.connection.pipeline():
                 yield
+                self.send()
         finally:
             self._together = False
+            self._waiting.clear()
         self.rest()
 
     def rest(self) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 
@@ -30,6 +30,7 @@ from memhold.storage.postgres.tokens import PostgresTokens
 from memhold.storage.postgres.upkeep import PostgresUpkeep
 from memhold.storage.postgres.usage import PostgresUsageBook
 from memhold.storage.postgres.writer import Writer
+from memhold.storage.sql.blocks import Row
 from memhold.storage.store_time import STEADY, store_time
 from memhold.values.errors import MemholdError, StoreUnreachable
 from memhold.values.records import Scope, from_micros, micros
@@ -101,7 +102,7 @@ class PostgresStore(Opened):
         )
         self._usage = PostgresUsageBook(change=self._change, look=self._look)
         self._links = PostgresLinkBook(change=self._change, look=self._look)
-        self._tokens = PostgresTokens(change=self._change, look=self._look)
+        self._tokens = PostgresTokens(change=self._change, ask=self._ask)
         self._bell = Bell(self._connect, heard=self._wake) if listen else None
 
     @classmethod
@@ -225,6 +226,18 @@ class PostgresStore(Opened):
 
     async def _look(self, work: Callable[[Session, datetime], T]) -> T:
         return await self._in_thread(lambda connection: self._upkeep_unit(connection, work, "READ ONLY"))
+
+    async def _ask(self, name: str, params: Mapping[str, Any]) -> Sequence[Row]:
+        """What one statement of upkeep finds, on one way to the server and back."""
+
+        def unit(connection: Session) -> Sequence[Row]:
+            # What travels in one pipeline is one transaction to the server, without BEGIN and COMMIT.
+            with connection.pipeline():
+                connection.execute(QUERIES["enter_upkeep"])
+                found = connection.execute(QUERIES[name], params)
+            return found.fetchall()
+
+        return await self._in_thread(unit)
 
     async def _change(self, work: Callable[[Session, datetime], T]) -> T:
         return await self._in_thread(lambda connection: self._upkeep_unit(connection, work, "READ WRITE"))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import psycopg
 
 from memhold.storage.postgres.connection import Session
 from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.upkeep import Looks
+from memhold.storage.sql.blocks import Row
 from memhold.storage.sql.token_rows import to_token, token_params
 from memhold.values.access_tokens import StoredToken
 from memhold.values.errors import Conflict
@@ -20,9 +23,9 @@ __all__ = ["PostgresTokens"]
 class PostgresTokens:
     """`Tokens` over transactions that have entered no scope."""
 
-    def __init__(self, *, change: Looks, look: Looks) -> None:
+    def __init__(self, *, change: Looks, ask: Callable[[str, Mapping[str, Any]], Awaitable[Sequence[Row]]]) -> None:
         self._change = change
-        self._look = look
+        self._ask = ask
 
     async def add(self, stored: StoredToken) -> None:
         def work(connection: Session, _: datetime) -> None:
@@ -34,14 +37,11 @@ class PostgresTokens:
         await self._change(work)
 
     async def find(self, token_id: str) -> StoredToken | None:
-        return await self._look(lambda connection, _: _one(connection, token_id))
+        found = await self._ask("find_token", {"id": token_id})
+        return to_token(found[0]) if found else None
 
     async def read(self, namespace: str | None = None) -> list[StoredToken]:
-        def look(connection: Session, _: datetime) -> list[StoredToken]:
-            found = connection.execute(QUERIES["read_tokens"], {"namespace": namespace}).fetchall()
-            return [to_token(row) for row in found]
-
-        return await self._look(look)
+        return [to_token(row) for row in await self._ask("read_tokens", {"namespace": namespace})]
 
     async def revoke(self, token_id: str, at: datetime) -> StoredToken | None:
         def work(connection: Session, _: datetime) -> StoredToken | None:

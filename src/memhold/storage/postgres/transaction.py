@@ -68,15 +68,13 @@ class WriteTransaction:
             else:
                 self._connection.execute(QUERIES["add_namespace"], {"namespace": self._namespace})
             held = self._connection.execute(QUERIES["lock_namespace"], {"namespace": self._namespace})
-            until = {"until": micros(self._clock.now() + STEADY)}
-            clock = self._connection.execute(QUERIES["read_clock"], until)
-            arrived = self._sql.prepare(_likely(scope))
-            row, last = held.fetchone(), clock.fetchone()
-            if row is None or last is None:
+            arrived = self._prepare(scope)
+            row = held.fetchone()
+            if row is None:
                 return None
-            arrived()
+            last = arrived()
         self._sql.rest()
-        return bytes(row[0]), int(last[0])
+        return bytes(row[0]), last
 
     def run(self, scope: Scope, work: Callable[[Any], Any], shown: str) -> tuple[Any, BaseException | None, bool]:
         """Run one unit in its savepoint: its result or its error, and whether it made work due.
@@ -120,10 +118,15 @@ class WriteTransaction:
         with self._sql.together():
             # Rows that wait are the former user's: they are written before its scope is left.
             self._gathered.flush()
+            self._sql.send()
             self._connection.execute(QUERIES["enter"], {"namespace": self._namespace, "user_id": user})
-            arrived = self._sql.prepare(_likely(scope))
+            arrived = self._prepare(scope)
         arrived()
         self._user = user
+
+    def _prepare(self, scope: Scope) -> Callable[[], int]:
+        bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
+        return self._sql.prepare(bound, scope.session or "", until=micros(self._clock.now() + STEADY))
 
     def commit(self) -> None:
         """Write what was gathered, the clock and the mark, and commit, all in one way to the server and back.
@@ -138,6 +141,7 @@ class WriteTransaction:
                     "write_clock", [{"now": micros(self._now.dated), "until": micros(self._now.clock + STEADY)}]
                 )
                 self._sql.many("put_mark", [{"namespace": self._namespace, "mark": self._mark}])
+                self._sql.send()
                 # What fails before it makes the server pass it over.
                 answer = self._connection.execute("COMMIT")
         except psycopg.Error as error:
@@ -146,17 +150,6 @@ class WriteTransaction:
             raise
         if answer.statusmessage != "COMMIT":
             raise StoreError("PostgreSQL rolled the transaction back; nothing was stored, try again")
-
-
-def _likely(scope: Scope) -> dict[str, dict[str, Any]]:
-    """What nearly every write asks first."""
-    bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
-    return {
-        "read_owner": bound,
-        "read_change_seq": bound,
-        "read_session": {**bound, "session_id": scope.session or ""},
-        "read_word_tail": bound,
-    }
 
 
 def committed(connection: Session, unanswered: UnansweredError) -> bool | None:

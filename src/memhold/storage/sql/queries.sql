@@ -642,6 +642,10 @@ VALUES (:id, :namespace, :user_id, :agent_id, :rights, :label, :digest, :created
 SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on, actor
 FROM token WHERE id = :id
 
+-- name: no_token
+-- scope: upkeep
+SELECT NOT EXISTS (SELECT 1 FROM token)
+
 -- name: read_tokens
 -- scope: upkeep
 SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on, actor

@@ -80,6 +80,9 @@ INSERT INTO due (namespace, user_id, kind, ref, due_at) VALUES (:namespace, :use
 ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET
   due_at = CASE WHEN leased_until > :now THEN due_at ELSE min(due_at, excluded.due_at) END,
   again_at = CASE WHEN leased_until > :now THEN min(ifnull(again_at, excluded.due_at), excluded.due_at) END
+-- What is due already stays as it is: nothing is written, neither a row nor its places in two indexes.
+WHERE CASE WHEN leased_until > :now THEN ifnull(again_at > excluded.due_at, true)
+  ELSE due_at > excluded.due_at OR again_at IS NOT NULL END
 
 -- name: read_clock
 -- scope: upkeep

@@ -204,9 +204,9 @@ class Writer:
             self._roll_back()
             self._regroup(begun, error)
         else:
-            # First those who wait: what is noted for the next group is noted while they wake up.
-            settle(done)
+            # Those who wait come last: a loop that wakes up while this thread goes on only waits for the interpreter.
             self._known.learn(gathered, now.dated)
+            settle(done)
         self._tell(due=woke)
         return outside
 
