@@ -74,6 +74,15 @@ def test_what_is_asked_for_is_named_by_its_words_or_by_the_way_people_tell_of_it
     )
 
 
+@pytest.mark.asyncio
+async def test_the_only_thing_that_was_told_is_no_answer_to_everything(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    await scope.remember("Likes tea")
+    await memhold.settle()
+    assert ((await scope.recall("zeppelin")).confidence or 0) < THRESHOLD
+    assert ((await scope.recall("Which tea does she like?")).confidence or 0) > THRESHOLD
+
+
 def test_what_is_asked_for_stands_in_one_sentence_and_a_message_has_its_own_time() -> None:
     apart = ["The flat costs us nerves. We waited 40 days for the keys."]
     assert not said_of("How much does the flat cost?", apart, dated=True).fits

@@ -25,13 +25,13 @@ LOOKED_AT = 5
 CHARS = 2_000
 """Characters of a hit that are looked at."""
 
-_TOPIC = -5.2
-_SHARE, _COSINE, _SMALL, _TOLD = 6.7, 7.2, 5.6, 4.4
+_TOPIC = -4.8
+_SHARE, _COSINE, _SMALL, _COSINE_IN_FEW, _TOLD = 7.5, 6.0, 3.1, 7.0, 4.7
 HALF = 50
-"""A scope of so many documents is half a small one. Who has told ten things asks for one of them, and what nothing
-among the nearest of them names is not there; of thousands there is always more."""
+"""A scope of so many documents is half a small one. Who has told ten things asks for one of them, the nearest of few is
+likelier it than the nearest of thousands, and what nothing among the nearest names is not there."""
 _KIND, _LACKS = 3.0, -3.5
-_NAMED, _UNNAMED = 3.0, -3.0
+_NAMED, _UNNAMED = 3.0, -3.2
 _PERSON, _SHORTFALL = 2.9, -15.4
 _COSINE_BY_WORDS = (0.05, 0.61)
 """The cosine to expect from the share alone: a line through two means, of the same data."""
@@ -79,7 +79,8 @@ def confidence(evidence: Evidence, said: Said) -> float:
     cosine = base + slope * evidence.share if evidence.cosine is None else max(0.0, evidence.cosine)
     small = HALF / (HALF + evidence.documents)
     known = evidence.told >= ASKED_FOR
-    topic = _TOPIC + _SHARE * evidence.share + _COSINE * cosine + _SMALL * small + _TOLD * known
+    near = (_COSINE + _COSINE_IN_FEW * small) * cosine
+    topic = _TOPIC + _SHARE * evidence.share + near + _SMALL * small + _TOLD * known
     kind = _KIND + _LACKS * (not said.fits and not known)
     named = _NAMED + _UNNAMED * small * (said.named is False and not known)
     person = _PERSON + _SHORTFALL * evidence.short
