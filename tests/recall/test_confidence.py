@@ -19,9 +19,12 @@ def test_each_figure_speaks_in_its_direction() -> None:
     for better in (replace(EVIDENCE, share=0.9), replace(EVIDENCE, cosine=0.6), replace(EVIDENCE, told=1.0)):
         assert confidence(better, PLAIN) > sure
     assert confidence(replace(EVIDENCE, short=0.2), PLAIN) < sure
-    said = [Said(named=False, fits=True), PLAIN, Said(named=True, fits=True)]
-    told = [confidence(EVIDENCE, one) for one in said]
-    assert told == sorted(told)
+    assert (
+        confidence(EVIDENCE, Said(named=False, fits=True)) < sure <= confidence(EVIDENCE, Said(named=True, fits=True))
+    )
+    few = replace(EVIDENCE, documents=6)
+    unnamed, plain = (confidence(few, Said(named=named, fits=True)) for named in (False, None))
+    assert unnamed < 0.7 * plain, "of a few things all were looked at"
     assert confidence(EVIDENCE, Said(named=None, fits=False)) < sure
     assert confidence(replace(EVIDENCE, rows=()), PLAIN) == 0
     assert (shortfall(0.0, 0.0), shortfall(0.0, 1.0), shortfall(1.0, 1.0), shortfall(0.5, 1.0)) == (0, 1, 0, 0.5)
@@ -30,12 +33,19 @@ def test_each_figure_speaks_in_its_direction() -> None:
 @pytest.mark.parametrize(
     ("question", "kind", "has", "lacks"),
     [
-        ("How much did the bike fit cost me?", "number", "It came to 140 pounds.", "The fit was fine."),
+        ("How much did the bike fit cost me?", "money", "It came to 140 pounds.", "The saddle is at 73.8 now."),
         ("Wie viele Kinder habe ich?", "number", "Ich habe zwei Kinder.", "Die Kinder schlafen."),
         ("When is the baby shower?", "time", "It is on Sunday.", "It will be at her place."),
         ("What is my dentist called?", "name", "I go to Mara for that.", "My dentist is nice."),
         ("¿Cuándo nos mudamos?", "time", "El lunes.", "Con mi hermana."),
-        ("내 월세가 얼마였지?", "number", "월세는 45만 원이에요.", "월세가 올랐어요."),
+        ("내 월세가 얼마였지?", "money", "월세는 45만 원이에요.", "월세가 올랐어요."),
+        ("What is the rent on the flat?", "money", "We pay 900 a month.", "It has 3 rooms."),
+        ("¿Cuánto me costó el arreglo?", "money", "Fueron 120 euros.", "Tardó 3 días."),
+        ("How many metres is the fence?", "number", "It is 40 m long.", "It took 3 weeks."),
+        ("How many guests are coming?", "number", "There will be 12.", "It costs 300 euros."),
+        ("What colour is the new car?", "colour", "It is dark green.", "It is fast."),
+        ("Welche Farbe hat das Rad?", "colour", "Es ist blau.", "Es ist neu."),
+        ("무슨 색으로 칠했어?", "colour", "회색으로 칠했어요.", "거실을 칠했어요."),
     ],
 )
 def test_the_kind_of_thing_that_is_asked_for_is_looked_for(question: str, kind: str, has: str, lacks: str) -> None:
@@ -47,7 +57,8 @@ def test_the_kind_of_thing_that_is_asked_for_is_looked_for(question: str, kind: 
 
 def test_a_question_that_asks_for_anything_fits_every_text() -> None:
     assert sought("What do I like to eat?") is None
-    assert said_of("What do I do in the evening?", ["I knit."], ["I knit."]).fits
+    assert said_of("What do I do in the evening?", ["I knit."], dated=False).fits
+    assert said_of("I slept badly again. How many pills may I take?", ["I knit."], dated=False).fits, "of several"
     assert not holds("We bought the Brompton.", "name", "Who sold us the Brompton?"), (
         "the question has that name itself"
     )
@@ -55,10 +66,45 @@ def test_a_question_that_asks_for_anything_fits_every_text() -> None:
 
 def test_what_is_asked_for_is_named_by_its_words_or_by_the_way_people_tell_of_it() -> None:
     asked = "What is the rent on the new flat?"
-    assert said_of(asked, ["The rent went up."], []).named
-    assert said_of(asked, ["The painters have overrun at the flat."], []).named is False
-    assert said_of("Where do I live?", ["I moved to Busan, that is where I live now."], []).named
-    assert said_of("What did Ann say of it?", ["Nothing."], []).named is None, "nothing that has a name is asked for"
+    assert said_of(asked, ["The rent went up."], dated=False).named
+    assert said_of(asked, ["The painters have overrun at the flat."], dated=False).named is False
+    assert said_of("Where do I live?", ["I moved to Busan, that is where I live now."], dated=False).named
+    assert said_of("What did Ann say of it?", ["Nothing."], dated=False).named is None, (
+        "nothing that has a name is asked for"
+    )
+
+
+@pytest.mark.asyncio
+async def test_the_only_thing_that_was_told_is_no_answer_to_everything(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    await scope.remember("Likes tea")
+    await memhold.settle()
+    assert ((await scope.recall("zeppelin")).confidence or 0) < THRESHOLD
+    assert ((await scope.recall("Which tea does she like?")).confidence or 0) > THRESHOLD
+
+
+def test_what_is_asked_for_stands_in_one_sentence_and_a_message_has_its_own_time() -> None:
+    apart = ["The flat costs us nerves. We waited 40 days for the keys."]
+    assert not said_of("How much does the flat cost?", apart, dated=True).fits
+    assert said_of("How much does the flat cost?", ["We pay 900 for it."], dated=True).fits
+    assert said_of("When did we move?", ["We have moved!"], dated=True).fits
+    assert not said_of("When did we move?", ["We have moved!"], dated=False).fits
+
+
+@pytest.mark.asyncio
+async def test_a_number_of_something_else_is_no_answer(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    turns = (
+        "The bike fit was on Tuesday, the saddle is at 73.8 now.",
+        "I paid 140 pounds for the new wheels.",
+        "My sister visits us in May.",
+        "The knee is fine again.",
+    )
+    await scope.add([{"role": "user", "content": text} for text in turns])
+    await memhold.settle()
+    told = (await scope.recall("How much were the new wheels?")).confidence or 0
+    untold = (await scope.recall("What colour is the saddle of the bike?")).confidence or 0
+    assert told > THRESHOLD > untold
 
 
 @pytest.mark.asyncio

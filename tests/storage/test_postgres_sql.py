@@ -42,6 +42,9 @@ ONLY_POSTGRES = {
         "an index of nearest neighbours, which SQLite has not",
     ),
 }
+ONLY_SQLITE = dict.fromkeys(
+    ("read_holders", "free_held"), "who holds a lease is on the machine that the file is on, and can be seen to be gone"
+)
 OTHER_PARAMETERS = {
     "lease_due": {"now"},  # the item is looked at again when it is locked
     "read_clock": {"until"},  # a row for each of 64 writers at once: those of a wrong clock are left out
@@ -55,16 +58,17 @@ def parameters(sql: str) -> set[str]:
 
 def test_names_are_the_same() -> None:
     assert set(POSTGRES) - set(SQLITE) == set(ONLY_POSTGRES)
-    assert set(SQLITE) - set(POSTGRES) == set()
+    assert set(SQLITE) - set(POSTGRES) == set(ONLY_SQLITE)
 
 
 def test_parameters_are_the_same() -> None:
-    for name, sql in SQLITE.items():
+    for name in SQLITE.keys() & POSTGRES.keys():
+        sql = SQLITE[name]
         assert parameters(POSTGRES[name]) ^ parameters(sql) == OTHER_PARAMETERS.get(name, set()), name
 
 
 def test_each_statement_may_look_across_scopes_in_both_or_in_none() -> None:
-    assert {name for name in SQLITE if SQLITE[name].upkeep != POSTGRES[name].upkeep} == set()
+    assert {name for name in SQLITE.keys() & POSTGRES.keys() if SQLITE[name].upkeep != POSTGRES[name].upkeep} == set()
 
 
 def words(sql: str) -> str:

@@ -199,6 +199,12 @@ def test_terms_of_version_one_stay():
         ("what is the name of my dog", ["what", "is", "the", "of", "my"]),
         ("wo ist mein Hund", ["wo", "ist", "mein"]),
         ("the", ["the"]),
+        ("What's my profession?", ["What's", "my"]),
+        ("Who's the nurse's friend, and where's she?", ["Who's", "the", "and", "where's", "she"]),
+        ("我的狗叫什么名字", ["我的", "什么"]),
+        ("犬の名前は何ですか", ["は何", "何で", "です", "すか", "何"]),
+        ("내가 있는 도시는 어디야?", ["내가", "있는", "어디", "디야"]),
+        ("개", []),
     ],
 )
 def test_a_noun_is_no_function_word_because_another_language_has_one_like_it(question: str, weak: list[str]) -> None:

@@ -118,13 +118,10 @@ def _sure(tx: ReadTx, ranking: Ranking, held: Mapping[int, Memory] | None, shown
         return None
     rows = ranking.evidence.rows
     unseen = list(_loaded(tx, ranking, [row for row in rows if row not in shown], held))
-    others = {
-        row: _excerpted(as_hit(Candidate(number=item.number, score=0.0, why=()), item), item, ranking.sentences)
-        for row, item in unseen
-    }
+    others = {row: as_hit(Candidate(number=item.number, score=0.0, why=()), item) for row, item in unseen}
     best = [hit for row in rows if (hit := shown.get(row) or others.get(row)) is not None]
-    sentences = [hit.excerpt or hit.text for hit in best]
-    return confidence(ranking.evidence, said_of(ranking.question.text, [hit.text for hit in best], sentences))
+    dated = any(hit.kind == "message" for hit in best)
+    return confidence(ranking.evidence, said_of(ranking.question.text, [hit.text for hit in best], dated=dated))
 
 
 def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:

@@ -1,7 +1,8 @@
-"""How likely it is that an answer is among the hits: is the topic there, is what is asked said of it, and by whom?
+"""How likely it is that an answer is among the hits: is the topic there, with what is asked, and by whom?
 
-Three things that must all be so, each a logistic function of a few plain figures, multiplied. What a figure is worth
-was fitted on five kinds of data at once, each set counting the same (docs/recall.md has the tables and what was tried).
+Four things that must all be so, each a logistic function of one or a few plain figures, multiplied. What a figure is
+worth was fitted on seven sets of questions at once, each counting the same: docs/recall.md has the tables, decision 61
+what was tried.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 from memhold.facts.asked import says_what_is_asked
 from memhold.recall.signals import ASKED_FOR
+from memhold.text.sentences import sentences
 from memhold.text.sought import holds, sought
 
 __all__ = ["LOOKED_AT", "THRESHOLD", "Evidence", "Said", "confidence", "said_of", "shortfall"]
@@ -23,15 +25,14 @@ LOOKED_AT = 5
 CHARS = 2_000
 """Characters of a hit that are looked at."""
 
-_TOPIC = -3.3
-_SHARE, _COSINE, _SMALL, _TOLD, _NAMED = 3.1, 6.8, 3.6, 4.2, 1.1
+_TOPIC = -4.8
+_SHARE, _COSINE, _SMALL, _COSINE_IN_FEW, _TOLD = 7.5, 6.0, 3.1, 7.0, 4.7
 HALF = 50
-"""A scope of so many documents has half its nearness explained by its size: among ten facts the nearest is the nearest,
-among thousands something is near to every question."""
-_SAID, _UNNAMED, _FITS = 2.0, -3.3, 2.7
-_PERSON, _SHORTFALL = 2.0, -16.0
-"""Whether it was that person: logistic regression on the first half of the LoCoMo conversations, their own questions,
-those about what was never said (category 5) and the others; rounded."""
+"""A scope of so many documents is half a small one. Who has told ten things asks for one of them, the nearest of few is
+likelier it than the nearest of thousands, and what nothing among the nearest names is not there."""
+_KIND, _LACKS = 3.0, -3.5
+_NAMED, _UNNAMED = 3.0, -3.2
+_PERSON, _SHORTFALL = 2.9, -15.4
 _COSINE_BY_WORDS = (0.05, 0.61)
 """The cosine to expect from the share alone: a line through two means, of the same data."""
 
@@ -59,8 +60,8 @@ class Said:
     """What the texts of the best hits tell.
 
     `named`: one of them says something of what the question asks for (an address, a rent), None where that is not
-    known. `fits`: one has the kind of thing that is asked for, a number, a time or a name; true where it may be
-    anything.
+    known. `fits`: a sentence of one has the kind of thing that is asked for, money, a number, a time, a name or a
+    colour; true where it may be anything.
     """
 
     named: bool | None
@@ -78,18 +79,26 @@ def confidence(evidence: Evidence, said: Said) -> float:
     cosine = base + slope * evidence.share if evidence.cosine is None else max(0.0, evidence.cosine)
     small = HALF / (HALF + evidence.documents)
     known = evidence.told >= ASKED_FOR
-    topic = _TOPIC + _SHARE * evidence.share + _COSINE * cosine * (1 - small) + _SMALL * small
-    topic += _TOLD * known + _NAMED * bool(said.named)
-    stated = _SAID + _UNNAMED * (said.named is False and not known) + _FITS * said.fits
-    return _logistic(topic) * _logistic(stated) * _logistic(_PERSON + _SHORTFALL * evidence.short)
+    near = (_COSINE + _COSINE_IN_FEW * small) * cosine
+    topic = _TOPIC + _SHARE * evidence.share + near + _SMALL * small + _TOLD * known
+    kind = _KIND + _LACKS * (not said.fits and not known)
+    named = _NAMED + _UNNAMED * small * (said.named is False and not known)
+    person = _PERSON + _SHORTFALL * evidence.short
+    return _logistic(topic) * _logistic(kind) * _logistic(named) * _logistic(person)
 
 
-def said_of(question: str, texts: Sequence[str], sentences: Sequence[str]) -> Said:
-    """Whether the texts of the best hits, and the nearest sentence of each, hold what a question asks for."""
-    kind, says = sought(question), [says_what_is_asked(question, text[:CHARS]) for text in texts]
+def said_of(question: str, texts: Sequence[str], *, dated: bool) -> Said:
+    """Whether the texts of the best hits hold what a question asks for; `dated`: what they tell has a time of its own.
+
+    A text of several sentences asks among other things: no kind is looked for then.
+    """
+    says = [says_what_is_asked(question, text[:CHARS]) for text in texts]
     named = None if None in says else any(says)
-    fits = kind is None or any(holds(sentence[:CHARS], kind, question) for sentence in sentences)
-    return Said(named=named, fits=fits)
+    kind = sought(question) if len(sentences(question)) < 2 else None
+    if kind is None or (kind == "time" and dated):
+        return Said(named=named, fits=True)
+    parts = (span.of(text[:CHARS]) for text in texts for span in sentences(text[:CHARS]))
+    return Said(named=named, fits=any(holds(part, kind, question) for part in parts))
 
 
 def shortfall(best_said: float, best: float) -> float:

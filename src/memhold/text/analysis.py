@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import Stemmer
 
-from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS, UNIT
+from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS, UNIT, UNSPACED_FUNCTION_WORDS
 from memhold.text.normal_form import normal_form
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323a
 _SINGLES = re.compile(f"[{_HAN}\uac00-\ud7ff]")
 # Between kana, a single Han character is a word and the kana its endings.
 _LONE_HAN = re.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_LONGEST_FUNCTION_WORD = max(map(len, UNSPACED_FUNCTION_WORDS))
 _PICTURES = "\u2600-\u27bf\U0001f000-\U0001faff"
 # Vowel signs and other marks are no word characters to `re`, but stand inside words of these scripts.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
@@ -171,8 +173,9 @@ def analyse_query(text: str) -> tuple[QueryWord, ...]:
     alone = sum(len(token) for token in tokens if _UNSPACED.match(token)) == 1
     words: dict[tuple[str, ...], QueryWord] = {}
     for token in tokens:
+        little = _function_grams(token) if _UNSPACED.match(token) else _function_compound(token, shown)
         for surface, terms in _asked(token, language, alone=alone):
-            weak = _is_weak(surface, shown)
+            weak = surface in little or _is_weak(surface, shown)
             words.setdefault(terms, QueryWord(word=surface, terms=terms, weak=weak))
     return tuple(words.values())
 
@@ -330,6 +333,31 @@ def _alternatives(part: str, language: str | None) -> tuple[str, ...]:
 
 def _is_weak(surface: str, language: str | None) -> bool:
     return _fold(surface) in FUNCTION_WORDS[language or "english"]
+
+
+def _function_compound(token: str, language: str | None) -> frozenset[str]:
+    """The token itself where all its parts are function words: "what's", "I'm"."""
+    if token.isalnum():
+        return frozenset()
+    extras, parts = _pieces(token)
+    little = parts and (extras or len(parts) == 1) and all(_is_weak(part, language) for part in parts)
+    return frozenset({token}) if little else frozenset()
+
+
+def _function_grams(run: str) -> frozenset[str]:
+    """The grams of a run that stand in function words alone; of Hangul those of a run that is one."""
+    if _HANGUL.match(run):
+        return frozenset(_grams(run)) if run in UNSPACED_FUNCTION_WORDS else frozenset()
+    little, start = [False] * len(run), 0
+    while start < len(run):
+        ends = range(min(len(run), start + _LONGEST_FUNCTION_WORD), start, -1)
+        end = next((end for end in ends if run[start:end] in UNSPACED_FUNCTION_WORDS), None)
+        if end is not None:
+            little[start:end] = [True] * (end - start)
+        start = end or start + 1
+    found = {run[at : at + 2] for at in range(len(run) - 1) if little[at] and little[at + 1]}
+    found |= {run[at] for at in range(len(run)) if little[at]}
+    return frozenset(found)
 
 
 def _pieces(token: str) -> tuple[tuple[str, ...], list[str]]:

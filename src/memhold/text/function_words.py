@@ -6,7 +6,7 @@ They are the commonest articles, pronouns, prepositions, conjunctions and auxili
 
 from __future__ import annotations
 
-__all__ = ["EVIDENCE", "FUNCTION_WORDS", "UNIT"]
+__all__ = ["EVIDENCE", "FUNCTION_WORDS", "UNIT", "UNSPACED_FUNCTION_WORDS"]
 
 _LISTS = {
     "english": (
@@ -100,6 +100,35 @@ _LISTS = {
 
 FUNCTION_WORDS: dict[str, frozenset[str]] = {language: frozenset(words.split()) for language, words in _LISTS.items()}
 """The function words of each language that is written in Latin letters and has a Snowball stemmer."""
+
+_UNSPACED = {
+    "chinese": (
+        "我 你 您 他 她 它 我们 你们 他们 她们 我的 你的 他的 她的 自己 什么 怎么 怎样 怎么样 为什么 哪 "
+        "哪个 哪些 哪里 哪儿 哪种 谁 谁的 几 几个 多少 多久 什么时候 什么样 这 那 这个 那个 这些 那些 "
+        "这里 那里 是 的 地 得 了 着 过 吗 呢 吧 啊 在 有 没有 没 不 不是 是不是 有没有 会 能 可以 "
+        "就 都 也 还 和 跟 与 对 把 被 给 从 到 以 为 于 之 所 而 但 但是 因为 所以 如果 请 "
+        "关于 "
+    ),
+    "japanese": (
+        "は が を に で と も の へ や か ね よ な から まで より ので のに けど って という です ます "
+        "でした ました ません だった だ した して する しました ている ていた いる いた ある あった ない "
+        "なかった なに 何 どこ いつ だれ 誰 どの どれ どう どんな どうして なぜ いくつ いくら この その "
+        "あの これ それ あれ ここ そこ あそこ 私 私の 私は 僕 僕の 僕は 俺 あなた こと もの ください "
+        "ですか ますか でしたか ましたか でしたっけ っけ だっけ について "
+    ),
+    "korean": (
+        "나 나는 난 내 내가 나의 나를 나한테 나도 저 저는 전 제 제가 저의 저를 저한테 우리 우리는 우리가 "
+        "너 네가 당신 그 그가 그는 그녀 그것 그거 이 이거 이것 저거 그런 이런 뭐 뭐가 뭐야 뭐예요 뭐였지 "
+        "뭐였어 뭐였더라 뭐지 뭔지 뭘 무엇 무엇을 무엇이 무엇인가요 무슨 어떤 어떻게 어디 어디서 어디에 "
+        "어디야 어디로 어디였지 언제 언제야 언제였지 언제부터 누구 누가 누구야 누구랑 누구였지 왜 얼마 "
+        "얼마나 얼마야 얼마였지 얼마였어 몇 어느 것 거 게 건 걸 수 때 중 중에 있는 있어 있어요 있지 있나 "
+        "있었지 있었어 없는 없어 없지 하는 한 할 해 해요 했지 했어 했어요 했더라 하지 하나 하고 되는 돼 "
+        "된 됐지 됐어 대해 대해서 대한 관해 관련 줘 주세요 그리고 그런데 근데 "
+        "그래서 그럼"
+    ),
+}
+UNSPACED_FUNCTION_WORDS = frozenset(word for words in _UNSPACED.values() for word in words.split())
+"""Function words of scripts without spaces: Han and kana as parts of a run, Hangul as whole words."""
 
 UNIT = 60
 """The evidence of a word that only one language has; a word of n languages counts `UNIT // n` for each."""

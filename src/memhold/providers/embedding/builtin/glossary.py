@@ -15,10 +15,12 @@ from typing import Final
 
 from memhold.text.function_words import FUNCTION_WORDS
 
-__all__ = ["Glossary", "Rows", "entries", "glossaries_digest", "glossary_texts"]
+__all__ = ["ENDINGS", "NOTHING", "Glossary", "Rows", "entries", "glossaries_digest", "glossary_texts"]
 
 NOTHING: Final = "-"
 """In place of English words: particles and endings, which mean nothing by themselves."""
+ENDINGS: Final = "+"
+"""In place of English words: what may stand behind a form of one syllable, and may be a word where it stands alone."""
 _DIRECTORY: Final = Path(__file__).with_name("glossary")
 _MOST_ENDING: Final = 4
 """Letters that an ending adds to a stem at most: "gearbeitetes", "trabajamos"."""
@@ -70,7 +72,11 @@ class Glossary:
     ) -> None:
         self._whole: dict[str, Rows] = {}
         self._stems: dict[str, Rows] = {}
+        self._endings: set[str] = set()
         for english, forms in entries(text):
+            if english == ENDINGS:
+                self._endings.update(map(fold, forms))
+                continue
             words = [] if english == NOTHING else english.split()
             meant = tuple(row for word in words for row in rows(word))
             for form in forms:
@@ -125,18 +131,21 @@ class Glossary:
     def agglutinated(self, word: str) -> Rows | None:
         """What a Korean word means: the longest form that it begins with; endings and particles follow, or more forms.
 
-        One syllable begins too many words: nothing but a particle may follow it.
+        One syllable begins too many words: nothing but a particle or a listed ending may follow it.
         """
         for end in range(min(len(word), self._longest), 0, -1):
             first = self._whole.get(word[:end])
             if first is None:
                 continue
             rest = word[end:]
-            if not rest or self._whole.get(rest) == () or (end > 1 and len(rest) <= _MOST_SYLLABLES):
+            if not rest or self._follows(rest) or (end > 1 and len(rest) <= _MOST_SYLLABLES):
                 return first
             if end > 1 and (second := self.agglutinated(rest)) is not None:
                 return first + second
         return None
+
+    def _follows(self, rest: str) -> bool:
+        return rest in self._endings or self._whole.get(rest) == ()
 
     def unspaced(self, run: str) -> tuple[Rows, Sequence[str]]:
         """What a run of a script without spaces means, and the stretches of it that no form covers.
