@@ -50,6 +50,7 @@ GUARDED = {
     "server/expiry_table.py": {"fcntl", "os.sched_yield"},
     "testing/attacks/target.py": {"/proc/"},  # a server's memory, where the system tells it
     "cli/demo.py": {"signal.SIGKILL"},
+    "testing/coding_agents/running.py": {"os.killpg", "signal.SIGKILL"},
     "faces/mcp/stdio.py": {"loop.add_signal_handler"},
     # The Memhold that answers hooks is there where one account alone can reach a socket: see `meeting_place`.
     "faces/agents/running.py": {"socket.AF_UNIX", "os.getuid", "/tmp"},  # noqa: S108

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.errors import StoreError
 from memhold.ports.stores import Lease
 from memhold.testing import FakeClock
 from memhold.upkeep.worker import SLOTS, Worker
@@ -177,6 +178,43 @@ async def test_one_batch_that_takes_longer_than_the_lease_keeps_it() -> None:
         worker = Worker(store, {"index": slow}, clock=clock, owner="w", random=Random(1), apart=("index",))
         outcome = await worker.round()
         assert (outcome.done, taken) == (1, [0] * 5)
+
+
+async def test_one_failure_is_told_once_whatever_the_other_lanes_find(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
+        store, looks = mem._store._runtime.store, {"quick": 0, "apart": 0}
+        claim, fails = store.upkeep.claim, True
+
+        async def look(**arguments: Any) -> Any:
+            (kind,) = arguments["kinds"]
+            looks[kind] += 1
+            if fails and kind == "quick":
+                raise StoreError("gone")
+            return await claim(**arguments)
+
+        async def until_each_looked_again() -> None:
+            for kind, before in tuple(looks.items()):
+                while looks[kind] == before:
+                    worker.wake()
+                    await asyncio.sleep(0)
+
+        monkeypatch.setattr(store.upkeep, "claim", look)
+        steps = dict.fromkeys(looks, None)
+        worker = Worker(store, steps, clock=FakeClock(), owner="w", random=Random(1), apart=("apart",))
+        worker.start()
+        for _ in range(5):
+            await until_each_looked_again()
+        assert caplog.text.count("looking for work failed with StoreError") == 1
+        fails = False
+        await until_each_looked_again()
+        await until_each_looked_again()
+        fails = True
+        await until_each_looked_again()
+        await until_each_looked_again()
+        await worker.stop()
+        assert caplog.text.count("looking for work failed with StoreError") == 2, "it was over, and came again"
 
 
 def test_an_end_of_the_process_without_a_close_is_no_noise(tmp_path: Path) -> None:

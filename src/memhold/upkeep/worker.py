@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memhold.ports.stores import Clock, Lease, Store
 from memhold.upkeep.leases import claimed, give_back, to_the_end
@@ -82,6 +82,13 @@ class Round:
     failed: int = 0
 
 
+class _Told(NamedTuple):
+    """The failure to look for work that was told of, and the lane that met it."""
+
+    error: type[Exception]
+    lane: asyncio.Event
+
+
 class Worker:
     """Claims due work and does it until it is stopped.
 
@@ -126,7 +133,7 @@ class Worker:
         self._running: set[asyncio.Task[Outcome]] = set()
         self._stopping = False
         self._listens = False
-        self._told: type[Exception] | None = None
+        self._told: _Told | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -195,9 +202,12 @@ class Worker:
             try:
                 if kinds == (self._slow or self._apart or self._quick):
                     await self._compare()
-                leases = await self._claim(kinds, slots - len(mine))
+                free = slots - len(mine)
+                leases = await self._claim(kinds, free)
                 mine.update(self._begin(lease, woken) for lease in leases)
-                failures, self._told = 0, None
+                failures = 0
+                if free and self._told is not None and self._told.lane is woken:
+                    self._told = None
                 if len(mine) < slots and leases:
                     continue
                 if len(mine) < slots:
@@ -205,10 +215,11 @@ class Worker:
             except Exception as error:  # noqa: BLE001 - the worker's edge: a lane that ended would leave its work for ever
                 if _ending(error):
                     return
-                # Once, not at every look: where the store is gone nothing but an end of the process helps.
-                if type(error) is not self._told:
+                # Once, not at every look: where the store is gone nothing but an end of the process helps. It is over
+                # when the lane that told of it finds work again: a look of another one may have begun before it.
+                if self._told is None or self._told.error is not type(error):
                     log.warning("upkeep: looking for work failed with %s", type(error).__name__)
-                self._told = type(error)
+                    self._told = _Told(type(error), woken)
                 wait = min(wait, backoff(failures, self._random))
                 failures += 1
             # Not wait_for: in Python 3.11 it may swallow a cancellation that comes with a wake.

@@ -22,7 +22,7 @@ MARK = ".memhold-project"
 """An empty file of this name makes its folder, inside a repository, a project of its own."""
 _SECTION = re.compile(r'\s*\[\s*(remote|url)\s+"(.*)"\s*\]', re.IGNORECASE)
 _VALUE = re.compile(r"\s*+(url|insteadof)\s*+=\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)
-_SSH_LINE = re.compile(r"\s*(host|hostname|match)\s*(?:=|\s)\s*(.+?)\s*$", re.IGNORECASE)
+_SSH_LINE = re.compile(r"\s*+(hostname|host|match)(?:\s*+=|\s)\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)
 _SHORT = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 """The form of scp: `git@host:owner/name.git`."""
 _SAME_HOST = {

@@ -128,7 +128,10 @@ def run_hook(client: Client, hook: Hook, told: Mapping[str, Any], folder: Path, 
         code = process.returncode
     except subprocess.TimeoutExpired:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:  # Windows has no groups of processes: what the hook started goes on there
+                process.kill()
         out, err = process.communicate()
         code = None
     answer = answer_of(client, hook.event, code, out, err)
