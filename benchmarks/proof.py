@@ -18,8 +18,9 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 HEAD = """# What the proofs found
 
-`make proof` wrote this page: every fault-injection proof in full, on {machine}. A run is one seeded
-history with one fault; a proof passes only when every run does. `make test` runs a small number of each.
+`make proof` wrote this page: every fault-injection proof in full, on {machine}, of the source at commit
+{commit}. A run is one seeded history with one fault; a proof passes only when every run does. `make test` runs a small
+number of each.
 
 | proof | runs | seconds | result |
 |---|---:|---:|---|
@@ -58,6 +59,12 @@ def said(row: dict[str, Any]) -> str:
     return "" if not note else ": " + ", ".join(f"{name} {value:,}" for name, value in note.items())
 
 
+def commit() -> str:
+    """Which source it was; with a word where the checkout holds what is not committed."""
+    words = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def page(out: Path, failed: list[str], left: int) -> str:
     """What is done until now, as the page says it."""
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
@@ -65,7 +72,7 @@ def page(out: Path, failed: list[str], left: int) -> str:
     lines = [f"| {row['proof']} | {row['runs']:,} | {row['seconds']:,.0f} | passed{said(row)} |" for row in rows]
     lines += [f"| {name} | | | **failed** |" for name in failed]
     lines += ["", f"{left} more proofs are to be run: `make proof` goes on with them."] if left else []
-    return HEAD.format(machine=machine) + "\n".join(lines) + "\n"
+    return HEAD.format(machine=machine, commit=commit()) + "\n".join(lines) + "\n"
 
 
 def main() -> int:
