@@ -60,9 +60,13 @@ def said(row: dict[str, Any]) -> str:
 
 
 def commit() -> str:
-    """Which source it was; with a word where the checkout holds what is not committed."""
-    words = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    """Which source it was; with a word where what a proof depends on was changed since."""
+    changed = _git("status", "--porcelain", "--", "src", "tests/proofs", "reality")
+    return _git("rev-parse", "--short", "HEAD") + (" with uncommitted changes" if changed else "")
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def page(out: Path, failed: list[str], left: int) -> str:
