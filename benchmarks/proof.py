@@ -6,6 +6,7 @@ hash of `src/`, `tests/proofs` and `reality/`, and is not run again until one of
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -81,6 +82,7 @@ def page(out: Path, failed: list[str], left: int) -> str:
 
 def main() -> int:
     """Run what is not done yet; the page is written after each, so that a run that is stopped has told what it did."""
+    argparse.ArgumentParser(prog="python -m benchmarks.proof", description=__doc__).parse_args()
     out = ROOT / ".proof" / state()
     out.mkdir(parents=True, exist_ok=True)
     failed: list[str] = []
