@@ -489,7 +489,7 @@ class OnPostgres(Machine):
     databases: Databases
 
     def location(self) -> str:
-        self.url = self.databases.take()
+        self.url = self.databases.store()
         return self.url
 
     def teardown(self) -> None:

@@ -209,7 +209,7 @@ async def test_sources_are_there_or_the_merged_memory_is(
             case 1:
                 store = SqliteStore(str(path), clock=clock)
             case _:
-                url = databases.take()
+                url = databases.store()
                 store = await PostgresStore.open(parsed(url), clock=clock)
         try:
             killed, made = await one_run(seed, store, clock)

@@ -82,7 +82,7 @@ async def test_a_kill_at_any_step_of_a_merge(tmp_path: Path, runs: Callable[[int
 async def test_a_kill_at_any_statement_of_a_merge(databases: Databases, runs: Callable[[int, int], range]) -> None:
     killed = merges = 0
     for seed in runs(4, 100):
-        url = databases.take()
+        url = databases.store()
         dies_at = Random(seed).randrange(1, LAST_STATEMENT)
         code, out = await asyncio.to_thread(run_dying, CHILD, url, dies_at, seed, "notes")
         killed += code == -9

@@ -236,7 +236,7 @@ async def test_consolidation_never_loses_and_never_doubles(
             case 1:
                 store = SqliteStore(str(tmp_path / f"{seed}.db"), clock=clock)
             case _:
-                url = databases.take()
+                url = databases.store()
                 store = await PostgresStore.open(parsed(url), clock=clock)
         try:
             kills += await one_run(seed, store, clock)

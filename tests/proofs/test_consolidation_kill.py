@@ -105,7 +105,7 @@ async def test_a_process_killed_on_postgresql_leaves_one_effect_or_none(
 ) -> None:
     killed = 0
     for seed in runs(4, 100):
-        url = databases.take()
+        url = databases.store()
         dies_at = Random(seed).randrange(1, LAST_STATEMENT)
         code, out = await asyncio.to_thread(run_dying, CHILD, url, dies_at, seed)
         killed += code == -9

@@ -71,7 +71,7 @@ def test_acknowledged_writes_survive_a_kill_of_the_process(
 ) -> None:
     killed = 0
     for seed in runs(3, 100):
-        url = databases.take()
+        url = databases.store()
         child = Child(url, seed)
         child.wait_for(Random(seed).randrange(1, 4 * ROUNDS - 5))
         os.kill(child.process.pid, signal.SIGKILL)
