@@ -230,7 +230,7 @@ async def test_consolidation_never_loses_and_never_doubles(
     tmp_path: Path, runs: Callable[[int, int], range], databases: Databases
 ) -> None:
     kills = 0
-    for seed in runs(15, 500):
+    for seed in runs(9, 500):
         clock = FakeClock()
         url = ""
         match seed % 3:
