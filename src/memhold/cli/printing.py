@@ -146,8 +146,8 @@ def _say_recall(found: Recall, arguments: Arguments) -> None:
         _say_account(found, found.account)
     say_missing(found.degraded, found.damaged)
     if waiting := found.lag.get("meaning", 0):
-        named = f"{one_of(waiting, 'item')} {'is' if waiting == 1 else 'are'}"
-        click.echo(f"{named} found by words alone as yet; 'memhold settle' indexes by meaning too", err=True)
+        # Short enough for a narrow terminal.
+        click.echo(f"{one_of(waiting, 'item')} found by words alone as yet: 'memhold settle'", err=True)
 
 
 def _counted(found: Recall, offset: int) -> str:
