@@ -237,7 +237,7 @@ def run(database: str, *, quick: bool = False) -> list[Row]:
         database: `postgresql://…`, whose role may create a schema.
         quick: small enough for a test.
     """
-    rounds, in_scope, foreign, each = (5, 500, 1000, 2) if quick else (200, 10_000, 100_000, 40)
+    rounds, in_scope, foreign, each = (3, 200, 400, 2) if quick else (200, 10_000, 100_000, 40)
     with tempfile.TemporaryDirectory(prefix="memhold-bench-") as folder, own_schema(database) as place:
         places = (place, str(Path(folder) / "memory.db"))
         doing("one add at a time")

@@ -42,7 +42,15 @@ def databases() -> Iterator[Databases]:
 
 @pytest.fixture
 def database(databases: Databases) -> Iterator[str]:
-    """The URL of one empty database."""
+    """The URL of one database that holds an empty store."""
+    url = databases.store()
+    yield url
+    databases.give_back(url)
+
+
+@pytest.fixture
+def bare_database(databases: Databases) -> Iterator[str]:
+    """The URL of one database with nothing in it, where a store is still to be made."""
     url = databases.take()
     yield url
     databases.give_back(url)

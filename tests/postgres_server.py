@@ -9,11 +9,14 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
+
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.schema import create_or_migrate
 
 NOBODY = 65534
 QUICK = {
@@ -149,13 +152,44 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+_UNBOUND = "SET session_replication_role = replica"
+"""No foreign key is looked at: the order in which tables are emptied counts for nothing."""
+_EMPTY = """
+DELETE FROM store WHERE name NOT IN ('id', 'secret', 'created_at', 'partitions');
+UPDATE store SET value = md5(random()::text) WHERE name = 'id';
+UPDATE store SET value = md5(random()::text) || md5(random()::text) WHERE name = 'secret';
+ALTER SEQUENCE lease_token RESTART"""
+"""A store with nothing in it is another one each time: two of them have two names."""
+
+_LOOKS = """
+SELECT md5(string_agg(told, ';' ORDER BY told)) FROM (
+  SELECT format('%s %s %s %s %s', relname, relkind, relrowsecurity, relforcerowsecurity, relacl) AS told FROM pg_class
+  WHERE relnamespace = 'public'::regnamespace
+  UNION ALL SELECT format('%s.%s %s %s', attrelid::regclass, attname, atttypid, attnotnull) FROM pg_attribute
+  JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'public'::regnamespace AND attnum > 0
+  UNION ALL SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+  UNION ALL SELECT format('%s %s %s', polname, polrelid::regclass, pg_get_expr(polqual, polrelid)) FROM pg_policy
+  UNION ALL SELECT format('%s %s', tgrelid::regclass, tgname) FROM pg_trigger
+  UNION ALL SELECT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  UNION ALL SELECT format('%s %s', number, sha256) FROM public.migration) AS schema"""
+"""All that a test could have changed of a schema, as one value."""
+_LARGE = 1 << 18
+"""From how many bytes on a table is cut off and not emptied row by row, which leaves its dead rows behind."""
+
+
 class Databases:
-    """Empty databases of one server, owned by a role that row-level security binds; they are used again when emptied."""
+    """Databases of one server, owned by a role that row-level security binds; they are used again when emptied.
+
+    Making the schema is most of what a test with a store of its own costs, so a store that is given back as it was
+    made loses its rows and no more.
+    """
 
     def __init__(self, server: Server) -> None:
         self.server = server
         self._made = 0
         self._free: list[str] = []
+        self._stores: list[str] = []
+        self._looks: tuple[object, ...] | None = None
         server.sql("CREATE ROLE memhold LOGIN")
 
     def take(self) -> str:
@@ -166,6 +200,16 @@ class Databases:
         name = f"mem{self._made}"
         self.server.sql(f"CREATE DATABASE {name} OWNER memhold")
         return self.server.url(name)
+
+    def store(self) -> str:
+        """The URL of a database that holds a store with nothing in it."""
+        if self._stores:
+            return self._stores.pop()
+        url = self.take()
+        with psycopg.connect(url, autocommit=True) as connection:
+            create_or_migrate(connection, parsed(url), partitions=0, now=0)
+            self._looks = self._looks or connection.execute(_LOOKS).fetchone()
+        return url
 
     def at(self, url: str, address: str) -> str:
         """The same database, reached over the network at an address where the server listens."""
@@ -187,6 +231,30 @@ class Databases:
 
     def give_back(self, url: str) -> None:
         """Empty a database whose store was closed."""
+        with psycopg.connect(url.replace("memhold@", "postgres@", 1), autocommit=True) as connection:
+            if self._looks is not None and self._look(connection) == self._looks:
+                connection.execute(";".join((_UNBOUND, *_without_rows(connection), _EMPTY)).encode())
+                self._stores.append(url)
+                return
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         self._free.append(url)
+
+    @staticmethod
+    def _look(connection: psycopg.Connection) -> tuple[object, ...] | None:
+        try:
+            return connection.execute(_LOOKS).fetchone()
+        except psycopg.errors.UndefinedTable:
+            return None
+
+
+def _without_rows(connection: psycopg.Connection) -> Iterator[str]:
+    """What empties each table but those that the making of a store fills."""
+    for name, size in connection.execute(
+        "SELECT relname, pg_total_relation_size(oid) FROM pg_class"
+        " WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+    ).fetchall():
+        if name == "clock":
+            yield "UPDATE clock SET value = 0"
+        elif name not in {"migration", "store"}:
+            yield f"TRUNCATE {name} CASCADE" if size > _LARGE else f"DELETE FROM {name}"  # noqa: S608 - our names

@@ -185,3 +185,27 @@ def test_the_command_line_names_what_is_damaged_in_a_listing_and_an_export(
     ):
         assert main([*said, *own]) == 3, said
         assert "1 damaged row left out (mem_" in capsys.readouterr().err
+
+
+_SCHEMA = """PRAGMA writable_schema = ON; PRAGMA schema_version = 99;
+UPDATE sqlite_schema SET sql = replace(sql, '{}', '{}') WHERE name = '{}'"""
+BESIDE_THE_ROWS = {
+    "a column of another name": _SCHEMA.format("ended_at", "endfd_at", "session"),
+    "a condition turned": _SCHEMA.format("(''openai''", "(''/penai''", "message"),
+    "a namespace of another name": "UPDATE namespace SET namespace = 'defaulu'",
+    "changes that are not counted": "UPDATE namespace SET change_seq = 3",
+    "documents that are not counted": "UPDATE owner SET documents = 0",
+}
+
+
+@pytest.mark.parametrize("flip", BESIDE_THE_ROWS)
+def test_what_is_damaged_beside_the_rows_is_named_and_in_no_backup(db: Path, tmp_path: Path, flip: str) -> None:
+    connection = apsw.Connection(str(db))
+    connection.execute(BESIDE_THE_ROWS[flip])
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        with pytest.raises(StoreCorrupt, match="memhold doctor"):
+            mem.scope(user="alice", session="s").add([{"role": "user", "content": "afterwards"}])
+        assert [one for one in mem.admin.doctor() if one.severity == "wrong"]
+        with pytest.raises(StoreCorrupt, match="no backup was made"):
+            mem.admin.backup(tmp_path / "backup")

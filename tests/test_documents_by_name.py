@@ -135,7 +135,7 @@ def _everything(scope: Any) -> dict[tuple[str, ...], Any]:
 def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memhold, FakeClock]]:  # fmt: skip
     where = {"memory": "memory://", "sqlite": str(tmp_path_factory.mktemp("documents") / "m.db")}
     databases = request.getfixturevalue("databases") if request.param == "postgres" else None
-    location = where[request.param] if databases is None else databases.take()
+    location = where[request.param] if databases is None else databases.store()
     clock = FakeClock()
     with Memhold.open(location, clock=clock, worker=False) as mem:
         yield mem, clock

@@ -24,7 +24,7 @@ from tests.postgres_server import Databases
 T = TypeVar("T")
 FULL = os.environ.get("MEMHOLD_PROOF") == "full"
 BUDGET = settings(
-    max_examples=600 if FULL else 20,
+    max_examples=600 if FULL else 12,
     stateful_step_count=60 if FULL else 40,
     derandomize=True,
     deadline=None,
@@ -489,7 +489,7 @@ class OnPostgres(Machine):
     databases: Databases
 
     def location(self) -> str:
-        self.url = self.databases.take()
+        self.url = self.databases.store()
         return self.url
 
     def teardown(self) -> None:
@@ -528,10 +528,10 @@ def test_the_model_knows_a_hide_of_which_nothing_is_left(*, again: bool, left: i
 
 
 TestFactsOnMemory = FactsOnMemory.TestCase
-TestFactsOnMemory.settings = settings(BUDGET, max_examples=1500 if FULL else 30)
+TestFactsOnMemory.settings = settings(BUDGET, max_examples=1500 if FULL else 20)
 TestMachineOnMemory = OnMemory.TestCase
 TestMachineOnMemory.settings = BUDGET
 TestMachineOnPostgres = pytest.mark.usefixtures("a_server")(OnPostgres.TestCase)
-TestMachineOnPostgres.settings = settings(BUDGET, max_examples=100 if FULL else 5)
+TestMachineOnPostgres.settings = settings(BUDGET, max_examples=100 if FULL else 2)
 TestMachineOnSqlite = OnSqlite.TestCase
-TestMachineOnSqlite.settings = settings(BUDGET, max_examples=200 if FULL else 8)
+TestMachineOnSqlite.settings = settings(BUDGET, max_examples=200 if FULL else 5)

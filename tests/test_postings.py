@@ -32,7 +32,7 @@ from memhold.ports.postings import (
     set_active,
     term_key,
 )
-from memhold.values.errors import CorruptIndex
+from memhold.values.errors import CorruptIndex, StoreCorrupt
 
 U32 = st.integers(0, 2**32 - 1)
 TERMS = st.dictionaries(st.text(max_size=8), st.integers(1, 400), max_size=12)
@@ -177,7 +177,7 @@ def test_numbers_may_leave_gaps_between_blocks_but_never_go_back():
     assert (second.first, second.documents) == (9, 1)
     assert decode([first, second]).numbers.tolist() == [5, 9]
     assert decode([first, second]).rows_of([9, 7, 5]).tolist() == [1, 0]
-    with pytest.raises(ValueError, match="not after 9"):
+    with pytest.raises(StoreCorrupt, match="not after 9"):
         append(second, Entry(number=9, record=message(), terms={}))
     with pytest.raises(IndexError):
         read_record(second, 5)

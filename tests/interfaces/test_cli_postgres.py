@@ -11,8 +11,8 @@ from tests.interfaces.conftest import CommandLine
 from tests.rest.test_serve_process import running
 
 
-def test_verbs_and_upkeep(run: CommandLine, database: str, tmp_path: Path) -> None:
-    secret = database.replace("memhold@", "memhold:geheim@")
+def test_verbs_and_upkeep(run: CommandLine, bare_database: str, tmp_path: Path) -> None:
+    secret = bare_database.replace("memhold@", "memhold:geheim@")
     db = ("--db", secret, "--user", "alice")
     missing = run("recall", "anything", *db)
     assert missing.code != 0

@@ -20,6 +20,9 @@ def test_add_takes_a_text_and_recall_finds_it_with_why(run: CommandLine) -> None
     assert "user: I moved to Lisbon." in found.out
     assert "words #1 (Lisbon)" in found.out
     assert "1 of 1" in found.err
+    assert "1 item found by words alone as yet: 'memhold settle'" in found.err
+    assert run("settle").code == 0
+    assert "words alone" not in run("recall", "where is Lisbon").err
 
 
 def test_what_is_counted_is_said_as_people_say_it(run: CommandLine) -> None:

@@ -200,7 +200,7 @@ async def test_sources_are_there_or_the_merged_memory_is(
     tmp_path: Path, runs: Callable[[int, int], range], databases: Databases
 ) -> None:
     kills = merges = 0
-    for seed in runs(12, 500):
+    for seed in runs(6, 500):
         clock = FakeClock()
         path, url = tmp_path / f"{seed}.db", ""
         match seed % 3:
@@ -209,7 +209,7 @@ async def test_sources_are_there_or_the_merged_memory_is(
             case 1:
                 store = SqliteStore(str(path), clock=clock)
             case _:
-                url = databases.take()
+                url = databases.store()
                 store = await PostgresStore.open(parsed(url), clock=clock)
         try:
             killed, made = await one_run(seed, store, clock)

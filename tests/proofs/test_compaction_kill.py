@@ -73,7 +73,7 @@ async def resumes(seed: int, store: Store, clock: FakeClock, out: str) -> int:
 @pytest.mark.proof
 async def test_a_kill_at_any_step_of_a_merge(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
     merges = 0
-    async for seed, store, clock, out in killed_runs(tmp_path, runs(4, 100), "notes"):
+    async for seed, store, clock, out in killed_runs(tmp_path, runs(2, 100), "notes"):
         merges += await resumes(seed, store, clock, out)
     assert merges > 0
 
@@ -81,8 +81,8 @@ async def test_a_kill_at_any_step_of_a_merge(tmp_path: Path, runs: Callable[[int
 @pytest.mark.proof
 async def test_a_kill_at_any_statement_of_a_merge(databases: Databases, runs: Callable[[int, int], range]) -> None:
     killed = merges = 0
-    for seed in runs(4, 100):
-        url = databases.take()
+    for seed in runs(2, 100):
+        url = databases.store()
         dies_at = Random(seed).randrange(1, LAST_STATEMENT)
         code, out = await asyncio.to_thread(run_dying, CHILD, url, dies_at, seed, "notes")
         killed += code == -9
@@ -99,7 +99,7 @@ async def test_a_kill_at_any_statement_of_a_merge(databases: Databases, runs: Ca
 @pytest.mark.proof
 async def test_a_kill_at_any_step_of_a_rollup(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
     made = 0
-    async for seed, store, clock, out in killed_runs(tmp_path, runs(4, 60), "summaries"):
+    async for seed, store, clock, out in killed_runs(tmp_path, runs(2, 60), "summaries"):
         run = Run(seed, store, clock)
         there = {one.id for one in (await run.alice.list(kinds=["summary"], limit=1000)).items}
         assert {line.split("\t")[0] for line in out.splitlines()} <= there, "no summary goes for its roll-up"
@@ -128,7 +128,7 @@ async def settled_rollups(run: Run) -> int:
 async def test_seeded_runs_of_rollups(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
     """Late windows, forgets, hides and undos while two workers roll up and are killed: never one that is stale or twice."""
     made = kills = 0
-    for seed in runs(20, 300):
+    for seed in runs(10, 300):
         clock = FakeClock(datetime(2026, 3, 30, tzinfo=UTC))
         store = (
             InMemoryStore(clock=clock, ids=TimeOrderedIds())

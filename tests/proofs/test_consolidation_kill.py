@@ -83,7 +83,7 @@ def acknowledged(out: str) -> list[str]:
 @pytest.mark.proof
 async def test_a_killed_process_leaves_one_effect_or_none(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
     killed = 0
-    for seed in runs(4, 100):
+    for seed in runs(2, 100):
         path = tmp_path / f"{seed}.db"
         dies_at = Random(seed).randrange(20, LAST_POINT)
         code, out = await asyncio.to_thread(run_dying, CHILD, str(path), dies_at, seed)
@@ -104,8 +104,8 @@ async def test_a_process_killed_on_postgresql_leaves_one_effect_or_none(
     databases: Databases, runs: Callable[[int, int], range]
 ) -> None:
     killed = 0
-    for seed in runs(4, 100):
-        url = databases.take()
+    for seed in runs(2, 100):
+        url = databases.store()
         dies_at = Random(seed).randrange(1, LAST_STATEMENT)
         code, out = await asyncio.to_thread(run_dying, CHILD, url, dies_at, seed)
         killed += code == -9

@@ -196,7 +196,7 @@ async def test_a_damaged_file_is_never_another_store(
     assert ends == {"doctor": "", "backup": ""}, "the undamaged file says nothing"
     silent: list[str] = []
     counted = {"as it was": 0, "refused to open": 0, "told": 0, "told by doctor and backup alone": 0}
-    for run in runs(40, 1000):
+    for run in runs(24, 1000):
         folder = tmp_path / f"r{run}"
         folder.mkdir(mode=0o700)
         path = folder / "memory.db"

@@ -71,7 +71,7 @@ async def test_a_disk_that_says_only_at_the_sync_that_it_is_full(tmp_path: Path)
 @pytest.mark.proof
 async def test_an_io_error_at_the_nth_operation(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
     failed = 0
-    for point in runs(40, 500):
+    for point in runs(24, 500):
         path = tmp_path / f"{point}.db"
         first: list[int] = []
 

@@ -112,7 +112,7 @@ def test_two_processes_on_one_concept(
 ) -> None:
     """Each tells half of one history in its own words, some of it twice: the newest word is current, once."""
     for seed in runs(1, 10):
-        path = str(tmp_path / f"{seed}.db") if kind == "sqlite" else databases.take()
+        path = str(tmp_path / f"{seed}.db") if kind == "sqlite" else databases.store()
         running = [
             subprocess.Popen(
                 [sys.executable, str(CHILD), path, str(part), str(seed)],

@@ -128,7 +128,7 @@ async def test_a_migration_that_is_stopped_is_not_begun(tmp_path: Path, runs: Ca
     before = await filled(str(old))
     as_of_the_first(old)
     stopped = 0
-    for seed in runs(24, 300):
+    for seed in runs(12, 300):
         random = Random(seed)
         path = tmp_path / f"{seed}.db"
         shutil.copy(old, path)

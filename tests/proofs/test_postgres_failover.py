@@ -28,7 +28,7 @@ def test_a_promoted_standby_has_every_acknowledged_write(
             standby = Server(settings=DURABLE | {"synchronous_commit": "remote_apply"}, copy_of=primary)
             primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
             primary.sql("SELECT pg_reload_conf()")
-            url = databases.take()
+            url = databases.store()
             both = url.replace(f"host={primary.folder}", f"host={primary.folder},{standby.folder}")
             child = Child(both, seed, rounds=ROUNDS)
             child.wait_for(20)

@@ -53,7 +53,7 @@ async def test_a_holder_that_was_frozen_past_its_lease_changes_nothing(
     runs: Callable[[int, int], range], databases: Databases
 ) -> None:
     for _ in runs(1, 10):
-        url = databases.take()
+        url = databases.store()
         await _frozen_holder(url)
         databases.give_back(url)
 
@@ -84,7 +84,7 @@ async def test_a_writer_that_was_frozen_holds_nobody_up_for_long(
     runs: Callable[[int, int], range], databases: Databases
 ) -> None:
     for _ in runs(1, 10):
-        url = databases.take()
+        url = databases.store()
         await _frozen_writer(url)
         databases.give_back(url)
 

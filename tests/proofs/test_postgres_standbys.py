@@ -74,7 +74,7 @@ async def test_no_read_is_older_than_what_was_written(
             # What is acknowledged is on the disk of the one that will be promoted, replayed there or not.
             primary.sql("ALTER SYSTEM SET synchronous_standby_names = 'heir'")
             primary.sql("SELECT pg_reload_conf()")
-            url = databases.take()
+            url = databases.store()
             place = str(primary.folder)
             both = url.replace(f"host={place}", f"host={place},{heir.folder}")
             read_urls = " ".join(url.replace(place, str(one.folder)) for one in (heir, other))

@@ -235,7 +235,7 @@ async def test_each_window_takes_effect_once_whatever_befalls_its_workers(
 @pytest.mark.proof
 async def test_the_proof_sees_a_holder_that_checks_nothing(databases: Databases) -> None:
     """With token, cursor and revision taken out of the holders, the same run has effects twice."""
-    url = databases.take()
+    url = databases.store()
     await _plant(url, ALONE)
     with _holders(url, "unguarded") as holders:
         other = _child(url, "9")

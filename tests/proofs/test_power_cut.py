@@ -57,7 +57,7 @@ async def run_until_cut(path: Path, seed: int) -> list[str]:
 
 @pytest.mark.proof
 async def test_acknowledged_writes_survive_a_power_cut(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
-    for seed in runs(15, 1000):
+    for seed in runs(8, 1000):
         path = tmp_path / f"{seed}.db"
         acknowledged = await run_until_cut(path, seed)
         check_acknowledged(acknowledged, check_whole(path))

@@ -60,7 +60,12 @@ async def _planted(path: Path, seed: int = SEED) -> tuple[list[str], list[str]]:
 @pytest.mark.proof
 async def test_a_scrub_that_is_killed_is_done_again(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
     planted = tmp_path / "planted"
-    kept, gone = await _planted(planted / "memory.db")
+    for _ in range(20):
+        # Which cells SQLite moves is not the same each time: about one file in six has no copy to look for.
+        kept, gone = await _planted(planted / "memory.db")
+        if residue(planted, gone):
+            break
+        shutil.rmtree(planted)
     assert residue(planted, gone)
     connection = apsw.Connection(str(planted / "memory.db"))
     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

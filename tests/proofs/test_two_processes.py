@@ -24,7 +24,7 @@ async def test_no_update_is_lost_between_processes(
     tmp_path: Path, runs: Callable[[int, int], range], databases: Databases, kind: str
 ) -> None:
     for seed in runs(1, 20):
-        path = str(tmp_path / f"{seed}.db") if kind == "sqlite" else databases.take()
+        path = str(tmp_path / f"{seed}.db") if kind == "sqlite" else databases.store()
         running = [
             subprocess.Popen(  # noqa: ASYNC220 - the processes run beside each other, and are waited for
                 [sys.executable, str(CHILD), path, f"p{n}", str(ROUNDS)],

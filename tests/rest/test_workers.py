@@ -26,6 +26,7 @@ from tests.interfaces.conftest import process
 from tests.rest.test_serve_process import TIMEOUT, Running, running, until_ended
 
 WORKERS = 2
+RELOADS = 2
 PAUSE = 0.02
 """Seconds between two writes of a client: the workers that start need the processor too."""
 
@@ -124,23 +125,23 @@ def test_workers_are_changed_and_killed_and_nobody_is_refused(tmp_path: Path) ->
         assert len(server.logged("this process does the due work")) == 1
 
         writers: list[Writer] = [Writer(server.url, token, f"w{n}") for n in range(4)]
-        for turn in range(1, 4):
+        for turn in range(1, RELOADS + 1):
             # Settings of the server are read too: a body of this size is refused after the first change.
             settings.write_text(f"[serve]\nmax_body_bytes = {20_000 + turn}\n")
             server.child.send_signal(signal.SIGHUP)
             server.logged("reloaded", turn)
             server.logged("a worker has ended", turn * WORKERS)
         acknowledged = finished(writers)
-        there = pids(server, 4 * WORKERS)
+        there = pids(server, (RELOADS + 1) * WORKERS)
         assert len(there) == WORKERS
         told = httpx2.post(f"{server.url}/v1/messages", content=b"x" * 20_004, headers=bearer(token), trust_env=False)
-        assert told.json()["values"]["limit"] == 20_003
+        assert told.json()["values"]["limit"] == 20_000 + RELOADS
 
         writers = [Persistent(server.url, token, f"p{n}") for n in range(4)]
         for turn, victim in enumerate(there):
             os.kill(victim, signal.SIGKILL)
             server.logged("a worker died", turn + 1)
-            server.logged("a worker serves", 4 * WORKERS + turn + 1)
+            server.logged("a worker serves", (RELOADS + 1) * WORKERS + turn + 1)
         acknowledged |= finished(writers)
         assert len(server.logged("this process does the due work", 2)) >= 2
 

@@ -37,6 +37,12 @@ async def filled(location: str, clock: FakeClock) -> None:
         assert await mem.settle(timeout=300)
 
 
+@pytest.fixture
+def database(bare_database: str) -> str:
+    """A store moves to where none is yet."""
+    return bare_database
+
+
 async def seen(location: str, clock: FakeClock) -> list[object]:
     """What every verb says of every scope."""
     said: list[object] = []

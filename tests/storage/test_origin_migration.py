@@ -96,16 +96,16 @@ def test_a_file_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("partitions", [0, 2])
-def test_a_database_of_before(database: str, partitions: int) -> None:
+def test_a_database_of_before(bare_database: str, partitions: int) -> None:
     known = tuple(step for step in database_steps() if step.number < BEFORE)
-    location = parsed(database)
+    location = parsed(bare_database)
     with closing(connect(location, lock_timeout=5)) as connection:
         create_database(connection, location, partitions=partitions, now=0, known=known)
-    with psycopg.connect(database, autocommit=True) as connection:
+    with psycopg.connect(bare_database, autocommit=True) as connection:
         settings = {"memhold.namespace": "default", "memhold.user_id": "alice", "memhold.upkeep": "on"}
         for name, value in settings.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         for table, row in rows():
             marks = ", ".join(f"%({name})s" for name in row)
             connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608 - names of ours
-    check(database)
+    check(bare_database)

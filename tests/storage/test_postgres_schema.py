@@ -23,6 +23,12 @@ NEXT = NEWEST + 1
 OURS = [(step.number, step.stage) for step in migrations() if step.stage == "pre" or step.number < NEWEST]
 
 
+@pytest.fixture
+def database(bare_database: str) -> str:
+    """Here a store is made."""
+    return bare_database
+
+
 def _ledger(database: str) -> list[tuple[int, str]]:
     with psycopg.connect(database) as connection:
         return connection.execute("SELECT number, stage FROM migration ORDER BY number, stage DESC").fetchall()

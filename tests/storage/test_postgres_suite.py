@@ -18,7 +18,7 @@ class TestPostgresStore(StoreSuite):
 
         async def open_store(clock, ids):
             del ids
-            url = databases.take()
+            url = databases.store()
             opened.append((url, await PostgresStore.open(parsed(url), clock=clock, read_timeout=60.0)))
             return opened[-1][1]
 

@@ -59,19 +59,34 @@ def test_a_page_of_basic_memory(put):
     assert detect(path) == "markdown"
     found = {one.text: one for one in read(path)}
     assert list(found) == [
-        "Pour over gives more clarity #brewing",
-        "I like light roasts\n  because they are fruity",
-        "First the water",
+        "Coffee brewing / method: Pour over gives more clarity #brewing",
+        "Coffee brewing: I like light roasts\n  because they are fruity",
+        "Coffee brewing: First the water",
         "Coffee brewing relates to Tea",
-        "Bought a new grinder.\nIt is loud.",
-        "```sh\n# not a heading\n- not an item\n```",
+        "Coffee brewing: Bought a new grinder.\nIt is loud.",
+        "Coffee brewing:\n```sh\n# not a heading\n- not an item\n```",
     ]
-    method = found["Pour over gives more clarity #brewing"]
+    method = found["Coffee brewing / method: Pour over gives more clarity #brewing"]
     assert method.topics == ("method", "brewing")
     assert method.metadata["tags"] == ["coffee", "slow"]
     assert method.metadata["section"] == "Coffee brewing / Observations"
     # A day that is still to come is none from which something holds.
-    assert found["Bought a new grinder.\nIt is loud."].valid_from == NOW
+    assert found["Coffee brewing: Bought a new grinder.\nIt is loud."].valid_from == NOW
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("# Anna\n## Health\n- allergic to penicillin", "Anna / Health: allergic to penicillin"),
+        ("---\ntitle: Anna\n---\n# anna\nA friend.", "Anna: A friend."),
+        ("---\nname: user-tastes\n---\nTea, never coffee.", "user-tastes: Tea, never coffee."),
+        ("# Anna\n## Work\n- Anna works in Porto", "Anna works in Porto"),
+        ("# Memory\n## 2026-02-03\n- likes tea", "likes tea"),
+        ("- likes tea", "likes tea"),
+    ],
+)
+def test_a_part_says_what_it_stands_under(put, page, said):
+    assert [one.text for one in read(put(page))] == [said]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +116,11 @@ def test_front_matter_without_an_end_is_named_and_swallows_nothing_in_silence(pu
 def test_what_looks_like_markdown_of_ours_and_is_not_stays_as_it_is_written(put):
     code = "```\nre: \\[a\\] **x**: y\n```"
     path = put(f"# 2026-99-99 bolts\n- use `\\.` and \\*\n- [x] done\n\n{code}\n")
-    assert [one.text for one in read(path)] == ["use `\\.` and *", "[x] done", code]
+    assert [one.text for one in read(path)] == [
+        "2026-99-99 bolts: use `\\.` and *",
+        "2026-99-99 bolts: [x] done",
+        f"2026-99-99 bolts:\n{code}",
+    ]
 
 
 def test_what_is_nested_in_the_front_matter_stays_as_it_is_written(put):
@@ -112,7 +131,7 @@ def test_what_is_nested_in_the_front_matter_stays_as_it_is_written(put):
 def test_headings_that_say_it_all_and_bytes_that_say_nothing_are_named(tmp_path):
     (tmp_path / "a.md").write_bytes(b"# Never push\n## To main\n# Caf\xe9\n# A\n## B\n- c\n# D")
     source = Source(path=tmp_path / "a.md", zone=UTC, now=NOW, on_error="skip")
-    assert [one.revisions[-1].text for one in READERS["markdown"](source)] == ["c"]
+    assert [one.revisions[-1].text for one in READERS["markdown"](source)] == ["A / B: c"]
     assert source.left_out == {"headings with nothing below them": 2}
     assert [one.line for one in source.problems] == [3]
 
@@ -128,13 +147,15 @@ def test_our_own_pages_read_back_as_they_were_written(tmp_path_factory, notes, v
     folder = tmp_path_factory.mktemp("own")
     held = [replace(NOTE, id=f"mem_{at}", text=" ".join(text.split())) for at, text in enumerate(notes)]
     fact = replace(NOTE, id="mem_f", kind="fact", subject="user", attribute="home town", value=value, tier="long")
-    (folder / "MEMORY.md").write_text(memory_markdown([*held, fact], now=NOW), encoding="utf-8")
+    hers = replace(fact, id="mem_g", subject="Anna")
+    (folder / "MEMORY.md").write_text(memory_markdown([*held, fact, hers], now=NOW), encoding="utf-8")
     found = read(folder / "MEMORY.md")
+    flat = " ".join(value.split())
     assert sorted(one.text for one in found) == sorted(
-        [f"home town: {' '.join(value.split())}", *(m.text for m in held)]
+        [f"home town: {flat}", f"Anna's home town: {flat}", *(m.text for m in held)]
     )
     assert {one.valid_from for one in found} == {THEN}
-    summaries = [replace(one, kind="summary") for one in held]
+    summaries = [replace(one, kind="summary", session="trip") for one in held]
     (folder / "HISTORY.md").write_text(history_markdown(summaries), encoding="utf-8")
     found = read(folder / "HISTORY.md")
     assert sorted(one.text for one in found) == sorted(one.text for one in summaries)

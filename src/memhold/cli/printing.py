@@ -15,6 +15,7 @@ from memhold.values.documents import Document, DocumentHits, DocumentPage, Docum
 from memhold.values.jsonable import to_jsonable
 from memhold.values.origins import named
 from memhold.values.records import Change, Memory, Message
+from memhold.values.repr_parts import one_of
 from memhold.values.sessions import SessionPage
 from memhold.verbs.declaration import Verb
 
@@ -144,6 +145,9 @@ def _say_recall(found: Recall, arguments: Arguments) -> None:
     if found.account is not None:
         _say_account(found, found.account)
     say_missing(found.degraded, found.damaged)
+    if waiting := found.lag.get("meaning", 0):
+        # Short enough for a narrow terminal.
+        click.echo(f"{one_of(waiting, 'item')} found by words alone as yet: 'memhold settle'", err=True)
 
 
 def _counted(found: Recall, offset: int) -> str:

@@ -94,7 +94,7 @@ def _source(memory: Memory) -> str:
         source += ", from the user's words"
     elif not brought and memory.trust == "tool":
         source += ", from a tool's output"
-    elif not brought and memory.trust == "assistant":
+    elif not brought and memory.origin != "import" and memory.trust == "assistant":  # nobody saw who said an import
         source += ", said by the assistant"
     if memory.metadata.get("standing") == "inferred":
         source += ", inferred"

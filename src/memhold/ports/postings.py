@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-from memhold.values.errors import CorruptIndex
+from memhold.values.errors import CorruptIndex, StoreCorrupt
 
 __all__ = [
     "ACTIVE",
@@ -194,7 +194,7 @@ def place(tail: tuple[int, int, int] | None, number: int) -> Place:
         number: one that was never placed. The next one after the tail fills the tail; a later one opens a block.
 
     Raises:
-        ValueError: the number is not after the last one (see `replace`).
+        StoreCorrupt: the number is not after the last one: the scope's count of documents is damaged.
         CorruptIndex: the tail cannot be a block.
     """
     if tail is None:
@@ -205,7 +205,9 @@ def place(tail: tuple[int, int, int] | None, number: int) -> Place:
     documents = record_bytes // RECORD_BYTES
     following = first + documents
     if number < following:
-        raise ValueError(f"document {number} is not after {following - 1}, the last one of its scope")
+        raise StoreCorrupt(
+            f"document {number} is not after {following - 1}, the last one of its scope; run 'memhold doctor'"
+        )
     opens = number > following or documents >= BLOCK_DOCUMENTS or entry_bytes >= BLOCK_ENTRY_BYTES
     return Place(number=number, first=number if opens else first, opens=opens)
 

@@ -16,6 +16,7 @@ from memhold.testing.clock import FakeClock
 from memhold.testing.ids import SeededIds
 from memhold.testing.store_suite_rows import ALICE, BOB, OpenStore
 from memhold.testing.store_suite_time import exhaustive
+from memhold.values.errors import StoreCorrupt
 
 __all__ = ["WordsCases"]
 
@@ -185,7 +186,7 @@ class WordsCases:
         model = _Model()
         entries = model.append(_Append(gap=0, documents=({"tea": 1}, {"tea": 1})))
         await store.write(ALICE, lambda tx: tx.index(entries))
-        with pytest.raises(ValueError, match="1"):
+        with pytest.raises(StoreCorrupt, match="1"):
             await store.write(ALICE, lambda tx: tx.index(entries[1:]))
         assert await store.read(ALICE, _stored) == (model.records, model.terms)
 

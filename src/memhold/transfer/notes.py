@@ -1,7 +1,7 @@
 """Memory that is kept as Markdown: `MEMORY.md` files, folders of coding agents, basic-memory, Memhold's own export.
 
-Each item of a list and each paragraph becomes a note. Nothing of a page names its parts, so a line that was changed
-there is another note here.
+Each item of a list and each paragraph becomes a note, with what it stands under in front: apart from its page, "now at
+the airport" says nothing. Nothing of a page names its parts, so a line that was changed there is another note here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from memhold.facts.remember import fact_text
 from memhold.transfer.items import Restored, any_time, fingerprint, make_note
 from memhold.transfer.source import WRONG_BYTES, Source
 from memhold.values.errors import InvalidInput
@@ -24,13 +25,17 @@ _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
 _MEMBER = re.compile(r"([A-Za-z_][\w-]*+):[ \t]*+(.*)")
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}))?(?:[ \t]+UTC\b)?")
+_ONLY_DAY = re.compile(_DAY.pattern + r"[ \t]*(?:·.*)?")
 _OWN_LABELS = re.compile(r"[ \t]\*\((since \d{4}-\d{2}-\d{2}(?:, [^*()]{1,400})?)\)\*$")
 _OWN_NAME = re.compile(r"\*\*([^*]{1,400})\*\*(?=: )")
 _ESCAPED = re.compile(r"\\([\\`*_\[\]<>&|~!$#\-+=.):/])|(`[^`\n]++`)")  # within code a backslash is one
+_OWN_SECTIONS = frozenset({"user", "For now", "Without a subject"})
 _CATEGORY = re.compile(r"\[(?![xX]\])([\w-]{1,60})\][ \t]+(\S.*)", re.DOTALL)
 _TAG = re.compile(r"(?<![\w#])#([\w-]{1,60})")
 _LINKED = re.compile(r"(\S[^\[\]]{0,100})[ \t]\[\[([^\[\]]{1,200})\]\]$")
 _PROBED = 50
+_SAYS_NOTHING = frozenset({"memory", "memories", "history", "notes", "observations", "relations"})
+"""Headings, ours and basic-memory's among them, that say of what kind a page or a section is, not what it is about."""
 
 
 @dataclass(slots=True)
@@ -58,7 +63,7 @@ def looks_like_markdown(source: Source) -> bool:
 
 
 def read_markdown(source: Source) -> Iterator[Restored]:
-    """The items and paragraphs of a page, with their headings as metadata and the last one as a topic.
+    """The items and paragraphs of a page, below its title and their headings; the last heading is a topic too.
 
     A day in a heading, or the `since` of Memhold's own export, is from when a note holds. An observation of
     basic-memory (`[category] text #tag`) has its category and tags as topics, a relation reads as a sentence.
@@ -126,7 +131,7 @@ def _end(source: Source, page: _Page) -> Iterator[Restored]:
     page.bare = 0
     sections = [one for one in page.sections if one]
     own = None if code else _OWN_LABELS.search(text)
-    said = text if code else _plain(text[: own.start()] if own else text)
+    said = text if code else _own_line(text[: own.start()], sections) if own else _plain(text)
     topics = sections[-1:]
     metadata: dict[str, Any] = dict(page.about)
     if sections:
@@ -136,12 +141,18 @@ def _end(source: Source, page: _Page) -> Iterator[Restored]:
     observed = item and own is None and not code
     if observed and (seen := _CATEGORY.fullmatch(said)):
         topics, said = [seen[1], *_TAG.findall(said)], seen[2]
+        below = [*_about(page), seen[1]]
     elif observed and (linked := _LINKED.fullmatch(said)) and isinstance(title := page.about.get("title"), str):
         said = f"{title} {linked[1].replace('_', ' ')} {linked[2]}"
+        below = []
+    else:
+        below = _about(page) if own is None else []
+    below = [one for one in below if one.casefold() not in said.casefold()]
+    gap = "\n" if code else " "
     since = _since(source, own[1].removeprefix("since ") if own else sections[-1] if sections else "")
     note = make_note(
         source,
-        said,
+        f"{' / '.join(below)}:{gap}{said}" if below else said,
         kind=KIND,
         entry=fingerprint(*sections, said),
         line=page.line,
@@ -153,6 +164,22 @@ def _end(source: Source, page: _Page) -> Iterator[Restored]:
         yield note
 
 
+def _about(page: _Page) -> list[str]:
+    """What a part stands under: the page's title and its headings, without days and what says nothing."""
+    named = page.about.get("title") or page.about.get("name")
+    found: list[str] = []
+    for one in [*([named] if isinstance(named, str) else []), *page.sections]:
+        said = one.split(" of the namespace below", 1)[0].casefold()
+        if (
+            said
+            and said not in _SAYS_NOTHING
+            and not _ONLY_DAY.fullmatch(one)
+            and (not found or found[-1].casefold() != said)
+        ):
+            found.append(one)
+    return found
+
+
 def _since(source: Source, told: str) -> datetime | None:
     day = _DAY.match(told)
     if day is None:
@@ -162,6 +189,15 @@ def _since(source: Source, told: str) -> datetime | None:
         return any_time(f"{day[1]}T{day[2] or '00:00'}{zone}", source.zone)
     except InvalidInput:
         return None  # a number that looks like a day; it stays in the heading
+
+
+def _own_line(text: str, sections: list[str]) -> str:
+    """A line of Memhold's own pages: a fact of somebody else than the user stands below their name."""
+    attribute = _OWN_NAME.match(text)
+    subject = sections[-1] if sections else "user"
+    if attribute is None or subject in _OWN_SECTIONS:
+        return _plain(text)
+    return fact_text(subject, _plain(attribute[1]), _plain(text[attribute.end() + 1 :]))
 
 
 def _plain(text: str) -> str:

@@ -81,9 +81,9 @@ WHERE o.namespace = :namespace AND o.user_id = :user_id AND (o.documents <= grea
   OR o.sessions < (SELECT max(number) FROM session AS s WHERE s.namespace = o.namespace AND s.user_id = o.user_id))
 
 -- name: change_counters_behind
-SELECT n.namespace FROM namespace AS n
-WHERE n.namespace = :namespace
-  AND n.change_seq < (SELECT max(seq) FROM change AS c WHERE c.namespace = :namespace AND c.user_id = :user_id)
+SELECT c.namespace FROM change AS c LEFT JOIN namespace AS n ON n.namespace = c.namespace
+WHERE c.namespace = :namespace AND c.user_id = :user_id
+GROUP BY c.namespace, n.change_seq HAVING max(c.seq) > coalesce(n.change_seq, 0)
 
 -- name: large_without_index
 SELECT o.documents FROM owner AS o

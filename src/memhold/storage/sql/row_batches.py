@@ -264,7 +264,7 @@ class RowBatch:
         """Append documents to the words index.
 
         Raises:
-            ValueError: a number is not after every number that is there.
+            StoreCorrupt: a number is not after every number that is there.
         """
         owner = (bound["namespace"], bound["user_id"])
         words = self.words.get(owner)

@@ -25,7 +25,7 @@ from memhold.ports.maintenance import Manifest
 from memhold.ports.unfinished import noted
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity
-from memhold.storage.sqlite.rot import altered_migrations, damaged_index, damaged_rows, orphans
+from memhold.storage.sqlite.rot import altered_migrations, altered_schema, damaged_index, damaged_rows, orphans
 from memhold.values.errors import BackupDamaged, InvalidInput, MemholdError, StoreCorrupt, StoreFull, StoreReadOnly
 from memhold.values.jsonable import from_jsonable, iso
 
@@ -127,9 +127,8 @@ def _wrong_with(copy: Path, key: str) -> str | None:
     with translated(str(copy)):
         connection = _opened(copy, key)
         try:
-            return sound(connection) or next(
-                (what for what, _ in chain(altered_migrations(connection), orphans(connection))), None
-            )
+            every = chain(altered_schema(connection), altered_migrations(connection), orphans(connection))
+            return sound(connection) or next((what for what, _ in every), None)
         finally:
             connection.close()
 

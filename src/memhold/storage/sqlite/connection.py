@@ -135,6 +135,11 @@ def _ours(error: apsw.Error, path: str) -> MemholdError:
             return StoreCorrupt(f"an index of {path} does not agree with its rows; run 'memhold doctor --repair rows'")
         case apsw.CorruptError() | apsw.NotADBError():
             return StoreCorrupt(f"{path} is damaged; run 'memhold doctor', then 'memhold restore'")
+        case apsw.ConstraintError() | apsw.SQLError():
+            # Our statements and values are right by construction: what they meet is not what was written.
+            return StoreCorrupt(
+                f"rows or the schema of {path} are not what was written ({error}); run 'memhold doctor'"
+            )
         case apsw.InterruptError():
             return ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout")
         case _:

@@ -16,7 +16,7 @@ from memhold.ports.unfinished import left_behind
 from memhold.storage.sql.digests import DAMAGED_ROWS
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, readable, scope_mark
-from memhold.storage.sqlite.rot import RESTORE, altered_migrations, damaged_rows, of_index, orphans
+from memhold.storage.sqlite.rot import RESTORE, altered_migrations, altered_schema, damaged_rows, of_index, orphans
 from memhold.values.records import from_micros, micros
 
 __all__ = ["examine"]
@@ -106,6 +106,8 @@ def _pages(connection: apsw.Connection, path: str) -> Iterator[Finding]:
 
 
 def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
+    for what, advice in altered_schema(connection):
+        yield _wrong("integrity", what, advice, path)
     for what, advice in altered_migrations(connection):
         yield _wrong("versions", what, advice, path)
     found, newest = connection.pragma("user_version"), migrations()[-1].number

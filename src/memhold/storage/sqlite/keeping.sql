@@ -106,8 +106,8 @@ WHERE o.documents <= max(
 
 -- name: change_counters_behind
 -- scope: upkeep
-SELECT n.namespace FROM namespace AS n
-WHERE n.change_seq < (SELECT max(seq) FROM change AS c WHERE c.namespace = n.namespace)
+SELECT c.namespace FROM change AS c LEFT JOIN namespace AS n ON n.namespace = c.namespace
+GROUP BY c.namespace HAVING max(c.seq) > ifnull(n.change_seq, 0)
 
 -- name: owners_missing
 -- scope: upkeep
@@ -122,6 +122,10 @@ SELECT (SELECT count(*) FROM message WHERE recorded_at > :until) + (SELECT count
 -- name: applied_migrations
 -- scope: upkeep
 SELECT number, sha256 FROM migration ORDER BY number
+
+-- name: schema_texts
+-- scope: upkeep
+SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\'
 
 -- name: revoked_tokens
 -- scope: upkeep

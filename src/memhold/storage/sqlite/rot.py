@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 import apsw
 
@@ -16,6 +17,7 @@ from memhold.values.errors import StoreCorrupt
 __all__ = [
     "RESTORE",
     "altered_migrations",
+    "altered_schema",
     "damaged_index",
     "damaged_rows",
     "mend_indexes",
@@ -72,6 +74,35 @@ def altered_migrations(connection: apsw.Connection) -> Iterator[tuple[str, str]]
     for number, sha256 in connection.execute(KEEPING["applied_migrations"]):
         if number in known and known[number] != sha256:
             yield f"migration {number} was another one when it was applied, or its mark is damaged", _ALTERED
+
+
+def altered_schema(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    """Which tables and indexes of the file are not what its migrations make, and what to do.
+
+    SQLite keeps a schema as the text that made it and reads it anew at each opening: a flipped bit in it renames a
+    column or turns a condition, and no check of pages sees that.
+    """
+    expected = _schema_of(int(connection.pragma("user_version")))
+    held = _schema_texts(connection)
+    if names := sorted(name for name in expected.keys() | held.keys() if expected.get(name) != held.get(name)):
+        yield f"its schema is not what its migrations make: {', '.join(names[:_SHOWN])}", RESTORE
+
+
+@cache
+def _schema_of(version: int) -> Mapping[str, str | None]:
+    connection = apsw.Connection(":memory:")
+    try:
+        for migration in migrations():
+            if migration.number <= version:
+                connection.execute(migration.sql)
+        return _schema_texts(connection)
+    finally:
+        connection.close()
+
+
+def _schema_texts(connection: apsw.Connection) -> Mapping[str, str | None]:
+    rows = connection.execute(KEEPING["schema_texts"])
+    return {f"{kind} {name}": text for kind, name, text in rows}
 
 
 def orphans(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
