@@ -94,7 +94,7 @@ async def test_what_a_failed_commit_took_is_not_known(store: SqliteStore) -> Non
 
     failures = [True]
     await store._writer.call(lambda connection: connection.set_commit_hook(lambda: bool(failures and failures.pop())))
-    with pytest.raises(StoreError, match="nothing was stored"):
+    with pytest.raises(StoreError, match="nothing of this call was stored"):
         await store.write(ALICE, taken)
     assert await store.write(ALICE, taken) == 1
 

@@ -138,7 +138,8 @@ def _ours(error: apsw.Error, path: str) -> MemholdError:
         case apsw.ConstraintError() | apsw.SQLError():
             # Our statements and values are right by construction: what they meet is not what was written.
             return StoreCorrupt(
-                f"rows or the schema of {path} are not what was written ({error}); run 'memhold doctor'"
+                f"rows or the schema of {path} are not what was written ({error}); nothing of this call was stored, "
+                "run 'memhold doctor'"
             )
         case apsw.InterruptError():
             return ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout")
