@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memhold import AsyncMemhold
 from memhold.errors import ModelDamaged
 from memhold.ports.models import EmbeddingModel
-from memhold.providers.embedding.builtin.model import BUILTIN_DIRECTORY, BuiltinEmbedding
+from memhold.providers.embedding.builtin.model import BUILTIN_DIRECTORY, BuiltinEmbedding, builtin_embedding
 from memhold.providers.embedding.builtin.pieces import PieceReader
 
 ROOT = Path(__file__).parents[2]
@@ -181,6 +182,20 @@ async def test_tasks_share_one_instance():
     texts = [answer for _, answer, _ in TRIPLES]
     found = await asyncio.gather(*(embedding.embed(texts * 20, purpose="document") for _ in range(4)))
     assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+async def test_stores_of_one_process_read_the_table_once(monkeypatch):
+    read = []
+    array = BuiltinEmbedding._array
+    monkeypatch.setattr(BuiltinEmbedding, "_array", lambda self, *told: read.append(told[0]) or array(self, *told))
+    builtin_embedding.cache_clear()
+    for text in ("Porridge with berries", "My sister plays the cello"):
+        async with AsyncMemhold.open("memory://", worker=False) as memhold:
+            alice = memhold.scope(user="alice")
+            await alice.add([{"role": "user", "content": text}])
+            await memhold.settle()
+            assert (await alice.recall(text)).hits
+    assert sorted(read) == ["codes.npy", "scales.npy"]
 
 
 # ------------------------------------------------------------------------------------------------ damage

@@ -301,10 +301,10 @@ async def test_a_server_that_stops_in_the_middle_of_making_an_index() -> None:
     store = await PostgresStore.open(parsed(url), clock=FakeClock(), hnsw_from=LEAST, failover_timeout=20.0)
     try:
         await filled(store, ALICE, vectors(300))
-        # A transaction that is older holds a concurrent build up, in its second phase.
+        # A snapshot that is older holds a concurrent build up, in its last phase.
         older = psycopg.connect(server.url(_name(url), "postgres"))
+        older.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         older.execute("SELECT count(*) FROM near_vector")
-        older.execute("CREATE TEMP TABLE t ()")
         making = asyncio.create_task(store.upkeep.index_near(ALICE, ONE))
         invalid = "SELECT indisvalid FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%'"
         while not await asyncio.to_thread(server.sql, invalid, _name(url)):  # noqa: ASYNC110 - it is in the database

@@ -48,9 +48,9 @@ async def embedding_model(
     limits = Limits() if entry.context_window is None else Limits(max_chars=entry.context_window * _CHARACTERS_A_TOKEN)
     match entry.protocol:
         case "builtin-embeddings":
-            from memhold.providers.embedding.builtin.model import BuiltinEmbedding
+            from memhold.providers.embedding.builtin.model import builtin_embedding
 
-            return BuiltinEmbedding()
+            return builtin_embedding()
         case "local-embeddings":
             from memhold.providers.embedding.directory import DirectoryEmbedding
 

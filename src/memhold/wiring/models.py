@@ -149,9 +149,9 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
         if own is not None:
             return own
         if name == "builtin":
-            from memhold.providers.embedding.builtin.model import BuiltinEmbedding
+            from memhold.providers.embedding.builtin.model import builtin_embedding
 
-            return BuiltinEmbedding()
+            return builtin_embedding()
         if name in OFFICIAL:
             return await asyncio.to_thread(_official, name)
         if "://" not in name and await asyncio.to_thread(folder.is_dir):
@@ -321,9 +321,9 @@ def key_embedding(name: str) -> EmbeddingModel:
         InvalidSetting: the catalog has no embedding model of that name.
     """
     if name == "builtin":
-        from memhold.providers.embedding.builtin.model import BuiltinEmbedding
+        from memhold.providers.embedding.builtin.model import builtin_embedding
 
-        return BuiltinEmbedding()
+        return builtin_embedding()
     if name in OFFICIAL:
         return _official(name)
     if Path(name).is_dir():

@@ -11,7 +11,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256, shake_128
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["BUILTIN_DIRECTORY", "BuiltinEmbedding"]
+__all__ = ["BUILTIN_DIRECTORY", "BuiltinEmbedding", "builtin_embedding"]
 
 BUILTIN_DIRECTORY: Final = Path(__file__).with_name("table")
 
@@ -203,6 +203,12 @@ class BuiltinEmbedding:
             _damaged(path, expected, f"{array.dtype.str}{array.shape}")
         # The plain view of the same mapping: indexing numpy.memmap itself costs more than the lookup.
         return array.view(np.ndarray)
+
+
+@cache
+def builtin_embedding() -> BuiltinEmbedding:
+    """The built-in embedding of this process: whatever is opened shares its table, and the words that it has read."""
+    return BuiltinEmbedding()
 
 
 def _add_pieces(total: NDArray[np.float64], table: _Table, pieces: Pieces) -> None:
