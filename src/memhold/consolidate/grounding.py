@@ -224,9 +224,12 @@ def _told_apart(
 
 def _kept_sentences(entry: str, lines: Sequence[Line], left: list[LeftOut]) -> tuple[list[str], int]:
     given = _sentences(entry)
+    every = tuple(line.place for line in lines)
+    # A model that is stuck says one sentence many times: each is looked for once.
+    found = {one: find(Claim(core=_STAMP.sub("", one), cited=every), lines) for one in dict.fromkeys(given)}
     kept: list[str] = []
     for sentence in given:
-        finding = find(Claim(core=_STAMP.sub("", sentence), cited=tuple(line.place for line in lines)), lines)
+        finding = found[sentence]
         if finding.standing is None:
             left.append(LeftOut(kind="sentence", reason=finding.reason, text=sentence))
         else:
@@ -1089,16 +1092,17 @@ def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool
     wanted = _terms(claim.told, claim.language)
     if claim.language != "german":  # where every noun looks like a name
         wanted = wanted - names or wanted
-    near = [(clause, wanted & _terms(clause, claim.language)) for clause in _clauses_of(claim, lines, window)]
+    clauses = _clauses_of(claim, lines, window)
+    near = [(clause, wanted & _terms(clause, claim.language)) for clause in clauses]
     near = [(clause, shared) for clause, shared in near if shared]
     if not near:  # where its lines share names alone with it, these are what is denied or not
         wanted |= _terms(claim.told, claim.language)
-        near = [(clause, wanted & _terms(clause, claim.language)) for clause in _clauses_of(claim, lines, window)]
+        near = [(clause, wanted & _terms(clause, claim.language)) for clause in clauses]
         near = [(clause, shared) for clause, shared in near if shared]
     if negates(claim.whole, within):
         own = {word.casefold() for word in _AGAINST.findall(claim.whole)}
         all_of_it = _terms(claim.core, claim.language)
-        told = [one for one in _clauses_of(claim, lines, window) if all_of_it & _terms(one, claim.language)]
+        told = [one for one in clauses if all_of_it & _terms(one, claim.language)]
         told = told or [line.text for line in lines]
         return not any(
             negates(one, within) or any(word.casefold() not in own for word in _AGAINST.findall(one)) for one in told
@@ -1179,7 +1183,7 @@ def _no(clause: str, within: str, *, over: bool) -> bool:
 
 
 def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> list[str]:
-    """The clauses of lines that can say a claim: where it is of the user, those of their lines that are of them."""
+    """The clauses of lines that can say a claim, each once: where it is of the user, those of their lines of them."""
     names = _own_names(window)
     known = names_in(line.text for line in window)
     whole = claim.whole.casefold()
@@ -1193,7 +1197,7 @@ def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
             else:
                 every.append(one if line.own else Told(one.text))
     own = [one for one in every if not one.who or _named_in(one.who, whole, claim)]
-    return [one.text for one in (own if own and not claim.about else every)]
+    return list(dict.fromkeys(one.text for one in (own if own and not claim.about else every)))
 
 
 _REFUSED = re.compile(

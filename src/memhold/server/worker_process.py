@@ -81,6 +81,9 @@ def work(told: Told, line: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Read when the library is imported: what this process counts, the others can read.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(told.files.metrics)
+    from memhold.faces.mcp.light import load_sdk
+
+    load_sdk()
     from memhold.server.logs import set_up_logs
     from memhold.server.serving import run
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import calendar
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -183,7 +183,8 @@ _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|\.|er)?"
 _COUNT = rf"(?P<count>\d{{1,3}}|{_NUMBER})"
 _PAST = r"last|past|previous|letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]?"
 _THIS = r"this|diese[nrsm]?"
-_NO_WORD = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
+_LETTER = r"[^\W\d_]"
+_NO_WORD = rf"(?<!{_LETTER})(?:{{}})(?!{_LETTER})"
 
 
 def _rule(pattern: str, *, bounded: bool = True) -> re.Pattern[str]:
@@ -233,19 +234,30 @@ _ANCHOR = re.compile(
 _BEFORE: Final = {"before", "bevor", "avant que", "avant qu'", "antes de que"}
 
 
+_DIGIT: Final = re.compile(r"\d")
+_WIDE: Final = "\u3040"
 _NAMED = {name for name in (*_MONTHS, *_WEEKDAYS) if (name not in _VERBS and len(name) > 3) or not name.isascii()}
-_CALENDAR = re.compile(
-    "|".join(
-        re.escape(name) if unspaced_name else rf"(?<!\w){re.escape(name)}(?!\w)"
-        for name, unspaced_name in sorted(((name, name[0] >= "\u3040") for name in _NAMED), reverse=True)
-    ),
-    re.IGNORECASE,
-)
+
+
+def _standing(names: Iterable[str], letter: str) -> re.Pattern[str]:
+    """Finds any of these names where no `letter` is beside it; those of scripts without spaces anywhere.
+
+    For texts in lower case: a pattern that ignores case would try each name at each character.
+    """
+    longest = sorted(names, reverse=True)
+    wide = [re.escape(name) for name in longest if name[0] >= _WIDE]
+    spaced = "|".join(re.escape(name) for name in longest if name[0] < _WIDE)
+    return re.compile("|".join([*wide, rf"(?<!{letter})(?:{spaced})(?!{letter})"]))
+
+
+_CALENDAR = _standing(_NAMED, r"\w")
+_TIME_WORD = _standing({*_MONTHS, *_SEASONS, *_UNITS, *_WEEKDAYS, *_DAYS_BACK, *_LAST_WHOLE, "전", "前"}, _LETTER)
+"""One of these stands in every time but a date or a year in figures."""
 
 
 def calendar_words(text: str) -> frozenset[str]:
     """The names of months and weekdays that stand in a text, in lower case; not those that are verbs too."""
-    return frozenset(found.lower() for found in _CALENDAR.findall(normal_form("NFC", text)))
+    return frozenset(_CALENDAR.findall(normal_form("NFC", text).lower()))
 
 
 def calendar_names(moment: datetime) -> frozenset[str]:
@@ -261,7 +273,7 @@ def times(text: str, now: datetime) -> list[TimeRange]:
     """
     plain = normal_form("NFC", text)
     found: list[TimeRange] = []
-    for pattern, read in _READERS:
+    for pattern, read in _readers(plain):
         for match in pattern.finditer(plain):
             # None of those found overlaps another, so only the two beside its place can overlap this one.
             place = bisect_left(found, match.start(), key=_begin)
@@ -275,6 +287,13 @@ def times(text: str, now: datetime) -> list[TimeRange]:
             if period is not None:
                 found.insert(place, TimeRange(start=period[0], end=period[1], text=match[0], span=match.span()))
     return found
+
+
+def _readers(text: str) -> Sequence[_Reader]:
+    """Those that may find something in a text, in the order in which they count: most texts name no time at all."""
+    figures = _DIGIT.search(text) is not None
+    words = _TIME_WORD.search(text.lower()) is not None
+    return (*(_DATES if figures else ()), *(_IN_WORDS if words else ()), *(_YEARS if figures else ()))
 
 
 def _begin(found: TimeRange) -> int:
@@ -403,9 +422,12 @@ def _named(match: re.Match[str], now: datetime) -> Period | None:
     return _whole(unit, back, now)
 
 
-_READERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Period | None]], ...]] = (
+_Reader = tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Period | None]]
+_DATES: Final[tuple[_Reader, ...]] = (
     (_ISO, _date),
     (_CJK_DATE, _date),
+)
+_IN_WORDS: Final[tuple[_Reader, ...]] = (
     (_DAY_MONTH, _date),
     (_MONTH_YEAR, _date),
     (_MONTH_DAY, _date),
@@ -421,6 +443,8 @@ _READERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime],
     (_WEEKDAY, _weekday),
     (_BACK, _days_back),
     (_WHOLE, _named),
+)
+_YEARS: Final[tuple[_Reader, ...]] = (
     (_IN_YEAR, _year),
     (_CJK_YEAR, _year),
 )
