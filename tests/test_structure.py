@@ -193,6 +193,17 @@ def test_opening_loads_no_server_and_no_provider() -> None:
     assert done.stdout.split() == []
 
 
+def test_writing_and_recalling_load_no_importer() -> None:
+    code = (
+        "import sys; from memhold import Memhold\n"
+        "with Memhold.open('memory://') as mem:\n"
+        "    alice = mem.scope(user='alice'); alice.add({'role': 'user', 'content': 'I like tea'}); alice.recall('tea')\n"
+        "print(*[name for name in sys.modules if name.startswith(('memhold.transfer.', 'memhold.compact.'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 def test_opening_a_file_loads_no_stage_of_the_way(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
     code = (

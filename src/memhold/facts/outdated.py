@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -124,10 +124,10 @@ def _ended(tx: ReadTx) -> Iterator[_Past]:
     past = {memory.id: memory for memory in _listed(tx, ("fact",), _PAST) if _gone(memory)}
     later = sorted({memory.superseded_by or "" for memory in past.values()} - past.keys() - {""})
     known = past | {memory.id: memory for memory in tx.find_memories(later)}
+    after = _after(past.values(), known)
     for memory in past.values():
-        after = _after(memory, known)
-        by = next((one for one in after if one.state != "retracted"), None)
-        now = after[-1] if after and after[-1].state in _HOLDING else None
+        by, last = after[memory.id]
+        now = last if last is not None and last.state in _HOLDING else None
         if memory.value is None or (now is not None and same_value(now.value or "", memory.value)):
             continue
         corrected = memory.state == "retracted" or memory.valid_to is None
@@ -138,13 +138,27 @@ def _ended(tx: ReadTx) -> Iterator[_Past]:
         yield _Past(fact=memory, by=by, now=now, ended=ended)
 
 
-def _after(memory: Memory, known: Mapping[str, Memory]) -> list[Memory]:
-    """What took the place of a fact, then of that, to the last."""
-    found: list[Memory] = []
-    one = known.get(memory.superseded_by or "")
-    while one is not None and one is not memory and one not in found:
-        found.append(one)
-        one = known.get(one.superseded_by or "")
+def _after(
+    memories: Iterable[Memory], known: Mapping[str, Memory]
+) -> Mapping[str, tuple[Memory | None, Memory | None]]:
+    """What took the place of each, by its id: the first that was not retracted, and the last of all that followed.
+
+    Each is looked at once: a fact that is told anew every day has as many before it as there were days.
+    """
+    found: dict[str, tuple[Memory | None, Memory | None]] = {}
+    for memory in memories:
+        way: dict[str, Memory] = {}
+        one: Memory | None = memory
+        while one is not None and one.id not in found and one.id not in way:
+            way[one.id] = one
+            one = known.get(one.superseded_by or "")
+        for each in reversed(way.values()):
+            behind = known.get(each.superseded_by or "")
+            if behind is None:
+                found[each.id] = (None, None)
+            else:
+                first, last = found.get(behind.id, (None, None))
+                found[each.id] = (behind if behind.state != "retracted" else first, last or behind)
     return found
 
 
@@ -162,12 +176,12 @@ def replaced(tx: ReadTx) -> Mapping[int, Outdated]:
     numbers = {memory.id: memory.number for memory in (*tx.find_memories(later), *past.values())}
     ordered: dict[str, Memory] = {}
     for memory in past.values():
-        chain: list[Memory] = []
+        way: dict[str, Memory] = {}
         one: Memory | None = memory
-        while one is not None and one.id not in ordered and one not in chain:
-            chain.append(one)
+        while one is not None and one.id not in ordered and one.id not in way:
+            way[one.id] = one
             one = past.get(one.superseded_by or "")
-        ordered |= {one.id: one for one in reversed(chain)}
+        ordered |= {one.id: one for one in reversed(way.values())}
     return {
         one.number: Outdated(
             number=one.number, by=one.superseded_by, by_number=numbers.get(one.superseded_by or "", -1)

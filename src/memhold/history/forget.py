@@ -208,9 +208,10 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     frontier = [*messages, *memories, *damaged, *(tx.lost() if damaged else ())]
     while frontier:
         found = [memory for memory in rows.derived(frontier) if memory.id not in memories and not besides.says(memory)]
-        found += [one for one in _learnt(tx, rows, frontier, messages) if one.id not in memories and one not in found]
         _add(memories, found)
-        frontier = [memory.id for memory in found]
+        learnt = [one for one in _learnt(tx, rows, frontier, messages) if one.id not in memories]
+        _add(memories, learnt)
+        frontier = list(dict.fromkeys(memory.id for memory in (*found, *learnt)))
     due_again = set()
     for memory in memories.values():
         if memory.kind in {"summary", "raw"} and any(m.id not in messages for m in tx.find_messages(memory.sources)):

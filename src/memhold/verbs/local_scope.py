@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
 from memhold.context.answer import Context
@@ -96,11 +96,13 @@ from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.erasing import Forgetting, checked_wait, forgotten, would_forget
-from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted
 from memhold.verbs.transactions import Transactions
+
+if TYPE_CHECKING:
+    from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 
 __all__ = ["LocalScope", "as_tuple"]
 
