@@ -262,7 +262,7 @@ def run(database: str, *, quick: bool = False) -> list[Row]:
         doing("recall with all signals")
         rows += asyncio.run(by_all_signals(places, max(3, rounds // 4), in_scope))
         doing("workers that consolidate")
-        rows += throughput(places, PROCESSES[: 2 if quick else 3], 16 if quick else 240, 0.02 if quick else 0.2)
+        rows += throughput(places, PROCESSES[: 2 if quick else 3], 6 if quick else 240, 0.02 if quick else 0.2)
         doing("a server on either")
         rows += requests(places, 64 if quick else 1600)
     return rows

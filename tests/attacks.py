@@ -192,7 +192,7 @@ _TICK = 2e-6
 def _growth(run: Callable[[str], object], attack: Attack, times: int) -> str | None:
     for sizes, bound in _BOUNDS.items():
         short, long = (attack(size) for size in sizes)
-        base = max(_least(run, short, times + 1), _TICK)
+        base = max(_least(run, short, times), _TICK)
         if (growth := _least(run, long, times) / base) > bound and len(long) < 5 * len(short):
             return f"{growth:.0f} times the work for {len(long) / max(1, len(short)):.0f} times the text"
     return None

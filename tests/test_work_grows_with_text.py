@@ -20,7 +20,7 @@ from tests.patterns import READING, Compiled, analyses, compile_sites, compiled,
 ROOMS = sorted(one.stem for one in Path(memhold.__file__).parent.iterdir() if one.suffix == ".py" or one.is_dir())
 
 
-MOST = 30
+MOST = 12
 """Attacks of a module's own patterns on each of its functions."""
 UNREACHED = {
     "memhold.faces.mcp.install": "compiled of our own name, for a file of settings that is read by lines",
