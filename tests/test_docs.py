@@ -37,6 +37,9 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
 RUN_IN_REALITY = {"docs/how-to/typescript.md": ("js",)}
 """Pages with blocks of languages that only `make reality` has, which runs them: reality/test_typescript.py."""
 MOST_SKIPPED = 4
+CODE = ("src", "tests", "reality", "benchmarks", "scripts")
+ELSEWHERE = {"chat.py", "libs/checkpoint/tests/test_store.py", "tests/test_full_integration.py"}
+"""Modules that pages name and that are not ours: the reader's, LangGraph's and the Agent Memory Server's."""
 MADE = {"docs/proof.md"}
 """Pages that a command writes: not there before it ran."""
 
@@ -195,6 +198,23 @@ def test_where_a_change_lands_is_there() -> None:
         "pipeline/",
         "testing/verb_suite_*.py",
     }
+
+
+def modules(page: Path) -> set[str]:
+    """The modules that a page names outside its blocks of code, by the ends of their paths."""
+    return set(re.findall(r"`([\w/]+\.py)`", unfenced(page)))
+
+
+def test_modules_that_pages_name_are_there() -> None:
+    ours = {f"/{path.relative_to(ROOT).as_posix()}" for folder in CODE for path in (ROOT / folder).rglob("*.py")}
+    assert [path for path in ours if path.endswith("/verbs/scope.py")]
+    gone = {
+        (name_of(page), module)
+        for page in PAGES
+        for module in modules(page) - ELSEWHERE
+        if not any(path.endswith(f"/{module}") for path in ours)
+    }
+    assert gone == set()
 
 
 # ------------------------------------------------------------------------------------------------ links
