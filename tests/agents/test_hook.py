@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from memhold import Memhold
 from memhold.faces.agents import spool as spooling
 from memhold.faces.agents.hook import EVENTS, main, noted
-from memhold.faces.agents.spool import Note, due_in, put_note, settle_note, spool_of
+from memhold.faces.agents.notes import put_note
+from memhold.faces.agents.spool import due_in, settle_note, spool_of
 from memhold.faces.agents.take_in import keep_taking_in, take_in_now
 from memhold.faces.python.open import AsyncMemhold
 from tests.interfaces.conftest import process
@@ -162,7 +163,7 @@ def test_a_transcript_that_is_gone_or_no_transcript_stops_nothing(session: Sessi
         path = session.transcript.with_name(f"{name}.jsonl")
         if text is not None:
             path.write_text(text)
-        put_note(session.spool, Note(transcript=str(path), namespace="default", user=None, agent=None, ended=False))
+        put_note(session.spool, str(path), namespace="default", user=None, agent=None)
     (session.spool / "broken.json").write_text("{")
     assert session.taken() == ["kept"]
     assert len([*session.spool.glob("*.seen")]) == 2
@@ -200,7 +201,7 @@ def test_whatever_dies_each_line_comes_once(tmp_path_factory: Any, steps: list[s
                         mem.scope(namespace=PROJECT, user="alice").import_file(due.note.transcript, on_error="skip")
             case "die in settling":
                 for due in due_in(session.spool):
-                    spooling._replace(due.path.with_suffix(".seen"), "[")
+                    due.path.with_suffix(".seen").write_text("[")
             case _:
                 session.hook(events[step])
     session.says("last")
@@ -321,7 +322,7 @@ def test_doctor_status_and_residue_know_of_what_waits_and_of_what_cannot_be_read
     session.hook("Stop")
     odd = session.transcript.with_name("odd.jsonl")
     odd.write_text("\x00\x01 this is nothing\n")
-    put_note(session.spool, Note(transcript=str(odd), namespace="default", user=None, agent=None, ended=True))
+    put_note(session.spool, str(odd), namespace="default", user=None, agent=None, ended=True)
     (session.spool / "broken.json").write_text("{")
     session.spool.chmod(0o755)
     with Memhold.open(session.db, worker=False) as mem:

@@ -162,6 +162,7 @@ def _show_found(found: Sequence[Kept], troubles: Sequence[str]) -> None:
 def _brought_in(
     mem: Memhold, common: CommonOptions, found: Sequence[Kept], bar: Callable[[int, int], None]
 ) -> BroughtIn:
+    from memhold.faces.agents.take_in import began_in
     from memhold.values.errors import UnreadableImport
 
     total, before = sum(one.size for one in found), 0
@@ -169,7 +170,9 @@ def _brought_in(
     unread = []
     for one in found:
         bar(before, total)
-        scope = mem.scope(namespace=one.namespace or common.namespace, user=common.user, agent=common.agent)
+        named = one.namespace or common.namespace
+        place = began_in(mem, str(one.path), named, former=one.former, user=common.user)
+        scope = mem.scope(namespace=place, user=common.user, agent=common.agent)
         try:
             report = scope.import_file(one.path, format=one.agent, on_error="skip")
         except UnreadableImport as error:

@@ -59,7 +59,7 @@ def mcp_command(
 def _serve(
     common: CommonOptions, *, rights: frozenset[str], documents: bool, project: bool, settings: dict[str, Any]
 ) -> None:
-    from memhold.faces.agents.project import project_namespace
+    from memhold.faces.agents.project import former_namespace, project_namespace
     from memhold.faces.mcp.stdio import serve_stdio
     from memhold.values.principal import Principal
     from memhold.values.records import Scope
@@ -69,8 +69,10 @@ def _serve(
     )
     logging.basicConfig(level=logging.WARNING, format="memhold mcp: %(levelname)s %(name)s: %(message)s")
     namespace = project_namespace(Path.cwd()) if project else None
+    former = former_namespace(Path.cwd()) if project else None
     who = Principal(scope=scope, rights=rights)  # type: ignore[arg-type]
-    asyncio.run(serve_stdio(common.db, who, settings, project=namespace, documents=documents))
+    serving = serve_stdio(common.db, who, settings, project=namespace, former=former, documents=documents)
+    asyncio.run(serving)
 
 
 @command("install", example="memhold mcp install claude-code --user alice", resume="Run it again: it writes once.")

@@ -37,7 +37,7 @@ PROMPT_TOKENS = 400
 START_TOKENS = 800
 """Most tokens that a session's start and each prompt of the user bring into the model's window."""
 _LOOKED_EVERY = 2.0
-"""How often the notes of hooks are looked at, in seconds; a hook wakes it too."""
+"""How often the notes of hooks are looked at, in seconds."""
 _CAUGHT_UP_WITHIN = 0.15
 """How long a session that starts waits for what the one before it said to be taken in, in seconds."""
 _SESSIONS = 1_000
@@ -56,7 +56,7 @@ class _Answers:
         self.asked_at = time.monotonic()
 
     async def to(self, request: Mapping[str, Any], *, gone: Callable[[], bool] = lambda: False) -> dict[str, Any]:
-        """The answer to one request; a hook that asks nothing wakes what takes in.
+        """The answer to one request; one that asks nothing wakes what takes in.
 
         Where the one who asked is `gone` by then, nothing counts as told.
         """
@@ -116,6 +116,7 @@ def _whose(request: Mapping[str, Any]) -> Whose:
 
     return Whose(
         project=text("project"),
+        former=text("former"),
         namespace=text("namespace") or "default",
         user=text("user"),
         agent=text("agent"),
@@ -142,7 +143,9 @@ async def answer_hooks(location: str, *, idle: float = IDLE_SECONDS, settings: M
                 while not answers.ended.is_set() and time.monotonic() - answers.asked_at < idle:
                     await _first(answers.ended, answers.woken, seconds=min(_LOOKED_EVERY, idle))
                     answers.woken.clear()
-                    await opening.take_in()
+                    if await opening.take_in():
+                        # Somebody is at work, also where nothing was asked for long.
+                        answers.asked_at = time.monotonic()
             finally:
                 # Whoever comes now finds nobody, and starts another one: it waits for nothing that is closed here.
                 server.close()

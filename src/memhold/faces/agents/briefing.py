@@ -14,6 +14,7 @@ from math import log1p
 from typing import TYPE_CHECKING
 
 from memhold.context.shorten import shorten_text
+from memhold.faces.agents.former import former_memory
 from memhold.faces.mcp.where import PERSONAL_SHARE
 from memhold.recall.confidence import THRESHOLD
 from memhold.text.analysis import analyse
@@ -68,7 +69,8 @@ _ASKING = ("?", "？", "؟")  # noqa: RUF001 - the question marks of other scrip
 class Whose:
     """Whose memory a session is about: the project's namespace where it is in one, and the person's own.
 
-    `session` is what the client calls the session: what was said in it stands in its own window already.
+    `session` is what the client calls the session: what was said in it stands in its own window already. `former` is
+    the project's namespace before its repository had a remote.
     """
 
     project: str | None
@@ -76,10 +78,13 @@ class Whose:
     user: str | None
     agent: str | None
     session: str | None
+    former: str | None = None
 
-    def scopes(self, store: AsyncStore) -> list[tuple[str, AsyncScope]]:
+    async def scopes(self, store: AsyncStore) -> list[tuple[str, AsyncScope]]:
         """The memories to look into, each with its name; the project's first."""
         places = [("project memory", self.project)] if self.project else []
+        if self.former is not None and await former_memory(store, self.former, self.user):
+            places.append(("project memory of before the repository had a remote", self.former))
         if self.namespace != self.project:
             places.append(("personal memory", self.namespace))
         return [
@@ -98,9 +103,9 @@ async def at_start(store: AsyncStore, whose: Whose, budget: int, *, shown: set[s
     `shown` gets the ids of what it says. With `with_own` also what this session said: its client has just lost it.
     """
     parts: list[str] = []
-    scopes = whose.scopes(store)
+    scopes = await whose.scopes(store)
     for place, (name, scope) in reversed(list(enumerate(scopes))):
-        # The personal memory is asked first, for a part; what it leaves is the project's.
+        # The others are asked first, each for a part; what they leave is the project's.
         left = budget - sum(map(estimate_tokens, parts))
         room = left // PERSONAL_SHARE if place and len(scopes) > 1 else left
         text = await _start_of(scope, name, room, whose, shown, with_own=with_own)
@@ -240,7 +245,7 @@ async def at_prompt(store: AsyncStore, whose: Whose, prompt: str, budget: int, *
     if not prompt.strip():
         return ""
     answers = []
-    for name, scope in whose.scopes(store):
+    for name, scope in await whose.scopes(store):
         found = await scope.recall(prompt, limit=HITS)
         if found.confidence is None or found.confidence < THRESHOLD:
             continue

@@ -10,15 +10,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask, meeting_place
-from memhold.ports.data_home import default_db
+TYPE_CHECKING = False  # type checkers take it for true; what a hook loads holds its client up
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 __all__ = ["EVENTS", "MODULE", "WAKE", "handled", "main", "noted", "set_up_by_hand"]
 
@@ -29,7 +27,7 @@ WAKE = "Wake"
 MODULE = "memhold.faces.agents.hook"
 PLUGIN = "plugin"
 """The option by which the hooks of a client's plug-in say that they are."""
-_ASKED = ("SessionStart", "UserPromptSubmit")
+_ASKED = ("SessionStart", "UserPromptSubmit", WAKE)
 _CLOSE = ("PreCompact", "SessionEnd")
 """The events with which the session's window is over: it is kept, and due for the models that consolidate."""
 _OPTIONS = ("db", "namespace", "user", "agent", "session")
@@ -38,20 +36,26 @@ _PROMPT_CHARS = 20_000
 """As much of a prompt is asked about: a question may be no longer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Event:
     """What happened, in which session of which transcript, and whose memory that is about."""
 
-    name: str
-    db: str
-    transcript: str | None
-    session: str | None
-    source: str | None
-    prompt: str
-    project: str | None
-    namespace: str
-    user: str | None
-    agent: str | None
+    __slots__ = ("agent", "db", "former", "name", "namespace", "project", "prompt", "session", "source", "transcript", "user")
+
+    def __init__(self, name: str, told: Mapping[str, Any], options: Mapping[str, str]) -> None:
+        from memhold.faces.agents.project import former_namespace, project_namespace
+
+        folder, transcript = _text(told, "cwd"), _text(told, "transcript_path")
+        self.name = name
+        self.db = options["db"]
+        self.transcript = None if transcript is None else str(Path(transcript).expanduser().absolute())
+        self.session = _text(told, "session_id")
+        self.source = _text(told, "source")
+        self.prompt = (_text(told, "prompt") or "")[:_PROMPT_CHARS]
+        self.project = None if folder is None else project_namespace(Path(folder))
+        self.former = None if folder is None else former_namespace(Path(folder))
+        self.namespace = options.get("namespace") or "default"
+        self.user = options.get("user")
+        self.agent = options.get("agent")
 
 
 def handled(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any] | None:
@@ -62,7 +66,7 @@ def handled(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> 
     """
     if event not in (*EVENTS, WAKE):
         return None
-    happened = _read_event(event, told, options)
+    happened = _Event(event, told, options)
     trouble = None
     try:
         _take_note(happened)
@@ -93,26 +97,7 @@ def noted(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> bo
     Raises:
         OSError: the note cannot be written.
     """
-    return event in EVENTS and _take_note(_read_event(event, told, options))
-
-
-def _read_event(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> _Event:
-    from memhold.faces.agents.project import project_namespace
-
-    folder = _text(told, "cwd")
-    transcript = _text(told, "transcript_path")
-    return _Event(
-        name=event,
-        db=options["db"],
-        transcript=None if transcript is None else str(Path(transcript).expanduser().absolute()),
-        session=_text(told, "session_id"),
-        source=_text(told, "source"),
-        prompt=(_text(told, "prompt") or "")[:_PROMPT_CHARS],
-        project=None if folder is None else project_namespace(Path(folder)),
-        namespace=options.get("namespace") or "default",
-        user=options.get("user"),
-        agent=options.get("agent"),
-    )
+    return event in EVENTS and _take_note(_Event(event, told, options))
 
 
 def _text(told: Mapping[str, Any], name: str) -> str | None:
@@ -121,34 +106,40 @@ def _text(told: Mapping[str, Any], name: str) -> str | None:
 
 
 def _take_note(happened: _Event) -> bool:
-    from memhold.faces.agents.spool import Note, close_window, put_note, spool_of
+    from memhold.faces.agents.notes import close_window, put_note, spool_of
 
     if happened.transcript is None:
         return False
-    note = Note(
-        transcript=happened.transcript,
+    spool = spool_of(happened.db)
+    if happened.name in _CLOSE:
+        close_window(spool, happened.transcript)
+    put_note(
+        spool,
+        happened.transcript,
         namespace=happened.project or happened.namespace,
         user=happened.user,
         agent=happened.agent,
-        ended=happened.name == "SessionEnd",
         session=happened.session,
+        former=happened.former,
+        ended=happened.name == "SessionEnd",
     )
-    spool = spool_of(happened.db)
-    if happened.name in _CLOSE:
-        close_window(spool, note.transcript)
-    put_note(spool, note)
     return True
 
 
 def _asked(happened: _Event) -> tuple[str, str | None]:
     """What the running Memhold says for the model, and why memory is off, where it is.
 
-    At an event that nobody waits for it is only woken. What a session is told at its start, and was not ready then, is
-    owed: the first prompt that is answered brings it.
+    What a session is told at its start, and was not ready then, is owed: the first prompt that is answered brings it.
+    At any other event nobody is asked: whoever runs looks at the notes every other second.
     """
+    if happened.name not in _ASKED:
+        return "", None
+    from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask
+
     request = {
         "event": happened.name,
         "project": happened.project,
+        "former": happened.former,
         "namespace": happened.namespace,
         "user": happened.user,
         "agent": happened.agent,
@@ -156,14 +147,6 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
         "source": happened.source,
         "prompt": happened.prompt,
     }
-    if happened.name not in _ASKED:
-        try:
-            ask(happened.db, request, seconds=0)
-        except NotRunning:
-            return "", _begun(happened) if happened.name == WAKE else None
-        except OSError:
-            pass
-        return "", None
     starts = happened.name == "SessionStart"
     owed = _mark(happened, "owed")
     try:
@@ -215,6 +198,10 @@ def _first_time(happened: _Event) -> bool:
 
 def _mark(happened: _Event, name: str) -> Path | None:
     """A place for an empty file about a session, beside where the running Memhold is met; None where there is none."""
+    from hashlib import sha256
+
+    from memhold.faces.agents.running import meeting_place
+
     try:
         place = meeting_place(happened.db)
     except OSError:
@@ -260,6 +247,8 @@ def _read(arguments: list[str]) -> tuple[str, dict[str, str]]:
         elif not word.startswith("-"):
             event = word
     if "db" not in options:
+        from memhold.ports.data_home import default_db
+
         options["db"] = default_db()
     return event, options
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from memhold.faces.agents.project import project_namespace, remote_identity
+from memhold.faces.agents.project import former_namespace, project_namespace, remote_identity
 from memhold.faces.mcp.install import CLIENTS, Place
 from memhold.transfer.opencode_sessions import database_of, sessions_in
 from memhold.values.names import usable_name
@@ -24,6 +24,7 @@ _LINES_LOOKED_AT = 50
 class Kept:
     """One conversation: which agent kept it, where, how large it is (bytes), and the project that it belongs to.
 
+    `former` is the namespace of that project's memory before its repository had a remote, where it has one now.
     `namespace` is None where it belongs to the person: it was held outside of any repository, or in one that is gone
     and that nothing names.
     """
@@ -32,6 +33,7 @@ class Kept:
     path: Path
     size: int
     namespace: str | None
+    former: str | None = None
 
 
 def kept_by(agent: str, place: Place) -> Iterator[Kept]:
@@ -46,12 +48,19 @@ def kept_by(agent: str, place: Place) -> Iterator[Kept]:
             # What its agents ask each other is no conversation of a person's.
             if session.parent is None:
                 folder = Path(session.folder)
-                yield Kept(agent=agent, path=session.path, size=session.size, namespace=project_namespace(folder))
+                yield Kept(
+                    agent=agent,
+                    path=session.path,
+                    size=session.size,
+                    namespace=project_namespace(folder),
+                    former=former_namespace(folder),
+                )
         return
     for path in sorted(_transcripts(agent, place)):
         with suppress(OSError):
             if size := path.stat().st_size:
-                yield Kept(agent=agent, path=path, size=size, namespace=_project_in(path))
+                namespace, former = _project_in(path)
+                yield Kept(agent=agent, path=path, size=size, namespace=namespace, former=former)
 
 
 def _transcripts(agent: str, place: Place) -> Iterator[Path]:
@@ -64,8 +73,11 @@ def _transcripts(agent: str, place: Place) -> Iterator[Path]:
         yield from (Path(folder) if folder else place.home / ".claude").glob("projects/*/*.jsonl")
 
 
-def _project_in(path: Path) -> str | None:
-    """The project of the folder that a transcript says it was written in, or of the remote that it names."""
+def _project_in(path: Path) -> tuple[str | None, str | None]:
+    """The project of the folder that a transcript says it was written in, or of the remote that it names.
+
+    With its former name, where it had one before the repository had a remote.
+    """
     with path.open("rb") as file:
         for line in islice(file, _LINES_LOOKED_AT):
             try:
@@ -76,8 +88,9 @@ def _project_in(path: Path) -> str | None:
                 continue
             told = record.get("payload") if record.get("type") == "session_meta" else record
             if isinstance(told, dict) and isinstance(folder := told.get("cwd"), str):
-                return project_namespace(Path(folder)) or _named_remote(told)
-    return None
+                place = Path(folder)
+                return project_namespace(place) or _named_remote(told), former_namespace(place)
+    return None, None
 
 
 def _named_remote(told: dict[str, object]) -> str | None:

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from urllib.parse import unquote, urlsplit
 
-from memhold.values.names import MAX_NAME, usable_name
+TYPE_CHECKING = False  # type checkers take it for true; what a hook loads holds its client up
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-__all__ = ["MARK", "project_namespace", "project_of", "remote_identity"]
+__all__ = ["MARK", "former_namespace", "project_namespace", "project_of", "remote_identity"]
 
 MARK = ".memhold-project"
 """An empty file of this name makes its folder, inside a repository, a project of its own."""
+_SHORT_NAME = 200
+"""A name of plain letters that is no longer than this is fit as it is: the rules need not be loaded."""
 _SECTION = re.compile(r'\s*\[\s*(remote|url)\s+"(.*)"\s*\]', re.IGNORECASE)
 _VALUE = re.compile(r"\s*+(url|insteadof)\s*+=\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)
 _SSH_LINE = re.compile(r"\s*+(hostname|host|match)(?:\s*+=|\s)\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)
@@ -42,23 +43,38 @@ def project_of(folder: Path) -> str | None:
     Sub-folders and worktrees have the identity of their repository. It holds no password and no user name of a remote.
     A file that cannot be read counts as not there.
     """
-    place = folder.absolute()
-    marked: Path | None = None
-    for one in (place, *place.parents):
-        if marked is None and (one / MARK).is_file():
-            marked = one
-        common = _common_folder(one)
-        if common is not None:
-            return _named(one, common, marked)
-    return None
+    found = _repository(folder)
+    if found is None:
+        return None
+    common, part = found
+    remote = _remote(common / "config")
+    identity = None if remote is None else remote_identity(remote, hosts=_ssh_hosts())
+    return f"{_of_place(common) if identity is None else identity}{part}"
 
 
 def project_namespace(folder: Path) -> str | None:
     """The namespace of the project's memory: `project/<identity>`, cut and marked where that is too long for a name."""
     identity = project_of(folder)
-    if identity is None:
+    return None if identity is None else _namespace(identity)
+
+
+def former_namespace(folder: Path) -> str | None:
+    """The namespace that the project's memory had while its repository had no remote; None where it still has none."""
+    found = _repository(folder)
+    if found is None:
         return None
-    name = usable_name(f"project/{identity}")
+    common, part = found
+    former = f"{_of_place(common)}{part}"
+    return None if former == project_of(folder) else _namespace(former)
+
+
+def _namespace(identity: str) -> str:
+    name = f"project/{identity}"
+    if len(name) <= _SHORT_NAME and name.isascii() and name.isprintable() and " " not in name:
+        return name
+    from memhold.values.names import MAX_NAME, usable_name
+
+    name = usable_name(name)
     if len(name) <= MAX_NAME:
         return name
     mark = _digest(name)
@@ -71,6 +87,8 @@ def remote_identity(url: str, *, hosts: Mapping[str, str] = MappingProxyType({})
     `hosts` are names of hosts that the person's SSH knows under another one.
     """
     if "://" in url:
+        from urllib.parse import unquote, urlsplit
+
         parts = urlsplit(url)
         try:
             port = parts.port
@@ -111,14 +129,25 @@ def _common_folder(root: Path) -> Path | None:
     return (own / shared).resolve()
 
 
-def _named(root: Path, common: Path, marked: Path | None) -> str:
-    remote = _remote(common / "config")
-    identity = None if remote is None else remote_identity(remote, hosts=_ssh_hosts())
-    if identity is None:
-        # A worktree stands elsewhere; its repository is where the shared folder is.
-        home = (common.parent if common.name == ".git" else common).resolve()
-        identity = f"local/{home.name}-{_digest(str(home))}"
-    return identity if marked is None or marked == root else f"{identity}:{marked.relative_to(root).as_posix()}"
+def _repository(folder: Path) -> tuple[Path, str] | None:
+    """The folder that a repository's worktrees share, and which part of it a mark makes a project of its own."""
+    place = folder.absolute()
+    marked: Path | None = None
+    for root in (place, *place.parents):
+        if marked is None and (root / MARK).is_file():
+            marked = root
+        common = _common_folder(root)
+        if common is not None:
+            whole = marked is None or marked == root
+            return common, "" if whole else f":{marked.relative_to(root).as_posix()}"
+    return None
+
+
+def _of_place(common: Path) -> str:
+    """What a repository is called that has no remote: where it stands."""
+    # A worktree stands elsewhere; its repository is where the shared folder is.
+    home = (common.parent if common.name == ".git" else common).resolve()
+    return f"local/{home.name}-{_digest(str(home))}"
 
 
 def _remote(config: Path) -> str | None:
@@ -177,4 +206,6 @@ def _lines(file: Path) -> list[str]:
 
 
 def _digest(text: str) -> str:
+    from hashlib import sha256
+
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -12,13 +12,16 @@ import os
 import socket
 import stat
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from memhold._version import __version__
+
+TYPE_CHECKING = False  # type checkers take it for true; what a hook loads holds its client up
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 __all__ = ["ANSWER_SECONDS", "END", "MOST_BYTES", "NotRunning", "ask", "end", "meeting_place"]
 
@@ -27,8 +30,6 @@ ANSWER_SECONDS = 0.3
 MOST_BYTES = 256 * 1024
 """Longest request and longest answer."""
 _LONGEST_FOLDER = 60
-
-
 END = "end"
 """The event by which a running Memhold is told to end."""
 
@@ -68,21 +69,21 @@ def _own_folder() -> Path:
 
 
 def ask(location: str, request: Mapping[str, Any], *, seconds: float = ANSWER_SECONDS) -> dict[str, Any] | None:
-    """What the running Memhold says; None where it says nothing in time. With no `seconds` nothing is waited for.
+    """What the running Memhold says; None where it says nothing in time.
 
     Raises:
         NotRunning: there is none.
         OSError: the place where it is met cannot be reached.
     """
     place = meeting_place(location)
-    ends = time.monotonic() + (seconds or ANSWER_SECONDS)
+    ends = time.monotonic() + seconds
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         try:
             line.settimeout(_left(ends))
             line.connect(str(place))
             line.sendall(json.dumps(request).encode() + b"\n")
             said = b""
-            while seconds and not said.endswith(b"\n") and len(said) < MOST_BYTES:
+            while not said.endswith(b"\n") and len(said) < MOST_BYTES:
                 line.settimeout(_left(ends))
                 piece = line.recv(65_536)
                 if not piece:

@@ -1,4 +1,4 @@
-"""Which transcripts of coding agents are to be taken in: notes beside the store, written without opening it.
+"""Which transcripts of coding agents are to be taken in: what hooks noted beside the store (`notes`).
 
 A note names a transcript and whose memory it belongs to; it holds nothing of what was said, so there is nothing in it
 to forget. It stays until its session has ended and the transcript was read to its end since, so a hook that was
@@ -7,29 +7,24 @@ cancelled costs nothing once another hook of the session has run.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from memhold.ports.data_home import data_home
-from memhold.ports.durable_files import make_folder, sync_folder
+from memhold.faces.agents.notes import spool_of
+from memhold.ports.durable_files import replace_text, sync_folder
 
 __all__ = [
     "Due",
     "Note",
     "Spooled",
     "alone",
-    "close_window",
     "due_in",
     "holding",
     "look_at",
-    "put_note",
     "settle_note",
     "spool_of",
 ]
@@ -51,6 +46,8 @@ class Note:
     ended: bool
     session: str | None = None
     """What the client calls the session."""
+    former: str | None = None
+    """The namespace of the project's memory before its repository had a remote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,54 +77,6 @@ class Spooled:
     unread: tuple[str, ...]
     broken: tuple[str, ...]
     noted: tuple[str, ...]
-
-
-def spool_of(location: str) -> Path:
-    """The folder of notes for a store: beside its file, or in the user's data folder where it is no file."""
-    place = location.removeprefix("sqlite:///")
-    if "://" not in place:
-        file = Path(place).expanduser().absolute()
-        return file.with_name(f"{file.name}.spool")
-    return data_home() / "spool" / hashlib.sha256(location.encode()).hexdigest()[:32]
-
-
-def put_note(spool: Path, note: Note) -> None:
-    """Write or renew the note of a transcript, for good: it outlives a power cut once this returns.
-
-    Raises:
-        OSError: it cannot be written; a note that was there stays.
-    """
-    make_folder(spool, mode=0o700)
-    _replace(_file(spool, note.transcript), json.dumps(asdict(note)))
-
-
-def close_window(spool: Path, transcript: str) -> None:
-    """Have the session's window closed once its lines are in: the client is about to lose them from its own.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    make_folder(spool, mode=0o700)
-    _replace(_file(spool, transcript).with_suffix(".close"), "")
-
-
-def _file(spool: Path, transcript: str) -> Path:
-    name = hashlib.sha256(transcript.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return spool / f"{name}.json"
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, made = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(made).replace(path)
-        sync_folder(path.parent)
-    except BaseException:
-        Path(made).unlink(missing_ok=True)
-        raise
 
 
 @contextmanager
@@ -185,7 +134,7 @@ def settle_note(due: Due, *, read: bool = True) -> None:
         closed.unlink(missing_ok=True)
     if read and due.note.ended and _drop(due.path, due.written):
         return
-    _replace(due.path.with_suffix(".seen"), json.dumps([due.size, due.changed, read]))
+    replace_text(due.path.with_suffix(".seen"), json.dumps([due.size, due.changed, read]))
 
 
 def look_at(spool: Path) -> Spooled:

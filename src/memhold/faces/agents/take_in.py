@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memhold.faces.agents.spool import Due, alone, due_in, settle_note, spool_of
+from memhold.faces.agents.former import sessions_of
+from memhold.faces.agents.spool import Due, Note, alone, due_in, settle_note, spool_of
 from memhold.values.errors import MemholdError, UnreadableImport
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from memhold.verbs.files import Report
     from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["TAKEN_IN_EVERY", "keep_taking_in", "session_in_store", "take_in", "take_in_now"]
+__all__ = ["TAKEN_IN_EVERY", "began_in", "keep_taking_in", "session_in_store", "take_in", "take_in_now"]
 
 TAKEN_IN_EVERY = 5.0
 """How often a process that serves looks at the notes of hooks, in seconds."""
@@ -38,9 +39,9 @@ async def take_in(store: AsyncStore, location: str) -> int:
     with alone(spool := spool_of(location)) as mine:
         for due in due_in(spool) if mine else ():
             note = due.note
-            whose: dict[str, Any] = {"namespace": note.namespace, "user": note.user, "agent": note.agent}
             read = True
             try:
+                whose = await _whose(store, note)
                 report = await store.scope(**whose).import_file(Path(note.transcript), **_HOW)
                 added += report.added
                 if (closed := _closed(due, report)) is not None:
@@ -67,9 +68,9 @@ def take_in_now(store: SyncStore, location: str, *, seconds: float = 0.0) -> int
     with alone(spool := spool_of(location), seconds=seconds) as mine:
         for due in due_in(spool) if mine else ():
             note = due.note
-            whose: dict[str, Any] = {"namespace": note.namespace, "user": note.user, "agent": note.agent}
             read = True
             try:
+                whose = _whose_now(store, note)
                 report = store.scope(**whose).import_file(Path(note.transcript), **_HOW)
                 added += report.added
                 if (closed := _closed(due, report)) is not None:
@@ -80,6 +81,33 @@ def take_in_now(store: SyncStore, location: str, *, seconds: float = 0.0) -> int
                 read = False
             settle_note(due, read=read)
     return added
+
+
+async def _whose(store: AsyncStore, note: Note) -> dict[str, Any]:
+    """The scope that a session's lines go to: where it began, also if its repository got a remote since."""
+    if note.former is not None:
+        former = store.scope(namespace=note.former, user=note.user)
+        for name in sessions_of(note.transcript):
+            if any(one.name == name for one in (await former.sessions(prefix=name)).items):
+                return {"namespace": note.former, "user": note.user, "agent": note.agent}
+    return {"namespace": note.namespace, "user": note.user, "agent": note.agent}
+
+
+def _whose_now(store: SyncStore, note: Note) -> dict[str, Any]:
+    return {
+        "namespace": began_in(store, note.transcript, note.namespace, former=note.former, user=note.user),
+        "user": note.user,
+        "agent": note.agent,
+    }
+
+
+def began_in(store: SyncStore, transcript: str, namespace: str, *, former: str | None, user: str | None) -> str:
+    """The namespace in which a session began: the former one of its project, where it stands there already."""
+    if former is None:
+        return namespace
+    scope = store.scope(namespace=former, user=user)
+    known = any(one.name == name for name in sessions_of(transcript) for one in scope.sessions(prefix=name).items)
+    return former if known else namespace
 
 
 def session_in_store(kind: str, session: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from memhold.faces.mcp.answers import answer_of, rendered, wire_text
 from memhold.faces.mcp.tools import DOCUMENT_TOOLS, Caller, Refused, ToolSpec
-from memhold.faces.mcp.where import Where, asked_in, places_of
+from memhold.faces.mcp.where import Place, asked_in, places_of
 from memhold.values.errors import (
     Conflict,
     Forgotten,
@@ -26,7 +26,11 @@ from memhold.verbs.checking import check, known_names
 
 __all__ = ["run_tool"]
 
-_TITLES: Mapping[Where, str] = {"project": "Project memory", "personal": "Personal memory"}
+_TITLES: Mapping[Place, str] = {
+    "project": "Project memory",
+    "former": "Project memory of before the repository had a remote",
+    "personal": "Personal memory",
+}
 _CONNECTION = ("namespace", "user", "agent")
 
 
@@ -51,11 +55,11 @@ async def run_tool(spec: ToolSpec, given: Mapping[str, Any], caller: Callable[[]
 
 async def _in_two(spec: ToolSpec, given: Mapping[str, Any], who: Caller) -> str:
     """The same where a connection has a project's memory beside the person's: the answer says which is which."""
-    places, left = places_of(spec.name, spec.verb.needs, given)
+    places, left = places_of(spec.name, spec.verb.needs, given, former=who.former is not None)
     session, arguments = _read(spec, left)
     _check_right(spec, who.principal)
 
-    async def ask(where: Where, told: Mapping[str, Any]) -> Any:
+    async def ask(where: Place, told: Mapping[str, Any]) -> Any:
         return await getattr(spec.reach(who.scope(session, where)), spec.verb.name)(**told)
 
     parts = []

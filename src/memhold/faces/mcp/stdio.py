@@ -1,8 +1,8 @@
 """MCP on standard input and output: one connection, one principal, the store and its worker inside.
 
 A client that starts us waits for the handshake and the list of tools, some of them for a second and no longer. Both
-are answered before anything of the store is imported or opened; that goes on behind them, and the first request that
-needs the store waits for it. Where the store cannot be opened, each tool says why, and the next call tries again.
+are answered before anything of the store is imported or opened; that goes on once the client has had time to start, and
+the first request that needs the store begins it or waits for it. Where the store cannot be opened, each tool says why, and the next call tries again.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ DRAIN_SECONDS = 20.0
 """How long the end of the input is put off while requests are open: over every bound that a tool has."""
 OPEN_REQUESTS = 64
 """How many requests may be open; the line behind them waits to be read."""
-LISTED_WITHIN = 0.5
-"""How long after the handshake the list of tools is waited for, in seconds, before opening the store begins anyway."""
-
-
+OPENED_AFTER = 2.0
+"""How long after the first answer the store is opened, in seconds, though no tool was called. A client starts in that
+time and asks its model, which is slower: opening takes half a second of processor time from whoever starts beside it,
+and a session that is over by then needs no store."""
 _TAKEN_IN_EVERY = 5.0
 """How often the notes of hooks are looked at, in seconds; the module that takes in is loaded once there are any."""
 
@@ -66,6 +66,12 @@ async def _keep_taking_in(opening: OpenedBehind) -> None:
     while True:
         await asyncio.sleep(_TAKEN_IN_EVERY)
         await opening.take_in()
+
+
+async def _holds(store: AsyncStore, former: str, principal: Principal) -> bool:
+    from memhold.faces.agents.former import former_memory
+
+    return await former_memory(store, former, principal.scope.user)
 
 
 def _specs() -> Mapping[str, ToolSpec]:
@@ -149,10 +155,9 @@ class _Serving:
             failed = {"code": INTERNAL_ERROR, "message": "Internal server error"}
             answer = {"jsonrpc": "2.0", "id": message["id"], "error": failed}
         self._wire.say(answer)
-        # Behind the answer: what imports and opens would keep the list of tools waiting.
-        wait = LISTED_WITHIN if message["method"] in {"initialize", "server/discover", "ping"} else 0.01
         if self._opens:
-            asyncio.get_running_loop().call_later(wait, self._opening.begin)
+            self._opens = False
+            asyncio.get_running_loop().call_later(OPENED_AFTER, self._opening.begin)
 
     def _closed(self, number: str | int, done: asyncio.Task[None]) -> None:
         self._places.release()
@@ -172,20 +177,26 @@ async def serve_stdio(
     settings: Mapping[str, Any],
     *,
     project: str | None = None,
+    former: str | None = None,
     documents: bool = False,
 ) -> None:
     """Serve until the client closes standard input, or SIGTERM or SIGINT comes; then close the store in order.
 
-    `project` is the namespace of the project's memory, which is served beside the principal's own. With `documents` the
-    tools of documents are offered too.
+    `project` is the namespace of the project's memory, which is served beside the principal's own; `former` the
+    one that it had before its repository had a remote, which is read too. With `documents` the tools of documents are
+    offered too.
     """
     opening = OpenedBehind(location, settings, ahead=("memhold.faces.mcp.calls",))
+    known: dict[str, bool] = {}
 
     async def caller(client: str | None) -> Caller:
         store = await _needed(opening)
         from memhold.faces.mcp.tools import Caller
 
-        return Caller(memhold=store, principal=principal, client=client, project=project)
+        if former is not None and former not in known:
+            known[former] = await _holds(store, former, principal)
+        read_too = former if former is not None and known[former] else None
+        return Caller(memhold=store, principal=principal, client=client, project=project, former=read_too)
 
     loop = asyncio.get_running_loop()
     ending: list[asyncio.Task[None]] = []

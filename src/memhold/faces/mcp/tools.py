@@ -17,7 +17,7 @@ from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
 
 if TYPE_CHECKING:
-    from memhold.faces.mcp.where import Where
+    from memhold.faces.mcp.where import Place
     from memhold.values.principal import Principal
     from memhold.verbs.store_protocols import AsyncStore
 
@@ -42,12 +42,14 @@ class Caller:
     Attributes:
         client: what the client calls itself, where it says so.
         project: the namespace of the project's memory, where the connection has one beside the principal's own.
+        former: the one that it had before the repository had a remote, where anything is kept there.
     """
 
     memhold: AsyncStore
     principal: Principal
     client: str | None = None
     project: str | None = None
+    former: str | None = None
 
     @property
     def actor(self) -> str:
@@ -60,17 +62,18 @@ class Caller:
         client = f"agent:{name}" if name else "agent"
         return acting(own, client) if kind == "user" else client
 
-    def scope(self, session: str | None = None, where: Where = "personal") -> AsyncScope:
+    def scope(self, session: str | None = None, where: Place = "personal") -> AsyncScope:
         """The principal's scope, in that session, or in the one that the connection began with.
 
-        With "project" it is the same person's in the namespace of the project, which the connection must have.
+        With "project" or "former" it is the same person's in that namespace, which the connection must have.
 
         Raises:
             InvalidScope: a session that cannot be used as a name; or it is a service's, and no user was named.
         """
         bound = self.principal.whose
+        named = {"project": self.project, "former": self.former}.get(where)
         return self.memhold.scope(
-            namespace=bound.namespace if where == "personal" or self.project is None else self.project,
+            namespace=bound.namespace if named is None else named,
             user=bound.user,
             agent=bound.agent,
             session=bound.session if session is None else session,

@@ -18,9 +18,11 @@ from memhold.values.errors import InvalidInput, NotFound
 if TYPE_CHECKING:
     from memhold.context.answer import Context
 
-__all__ = ["PLACED", "WHERE", "Where", "asked_in", "fused", "places_of", "with_where"]
+__all__ = ["PLACED", "WHERE", "Place", "Where", "asked_in", "fused", "places_of", "with_where"]
 
 Where = Literal["project", "personal"]
+Place = Literal["project", "former", "personal"]
+"""Where a call looks: beside the two, what the project's memory was before its repository had a remote."""
 WHERE = "where"
 _DOCUMENTS = tuple(f"{verb}_document" for verb in ("put", "read", "move", "delete"))
 PLACED = frozenset(
@@ -45,15 +47,20 @@ def _placed(one: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**one, "tool": {**tool, "inputSchema": {**schema, "properties": properties}}}
 
 
-def places_of(tool: str, verb_needs: str, given: Mapping[str, Any]) -> tuple[tuple[Where, ...], Mapping[str, Any]]:
+def places_of(
+    tool: str, verb_needs: str, given: Mapping[str, Any], *, former: bool = False
+) -> tuple[tuple[Place, ...], Mapping[str, Any]]:
     """Which memories a call is about, in the order in which they are asked, and its arguments without `where`.
 
-    What is written goes to the project's where nothing else is said. An item is looked for in both.
+    What is written goes to the project's where nothing else is said. An item is looked for in both. Where the project
+    had another memory before (`former`), whatever looks or forgets in the project's does so there too.
 
     Raises:
         InvalidInput: `where` is none of the two, the tool does not take it, or a call must say it and does not.
     """
     both: tuple[Where, ...] = get_args(Where)
+    project: tuple[Place, ...] = ("project", "former") if former else ("project",)
+    writes = verb_needs == "write" and tool in PLACED and tool != "forget"
     left = {name: value for name, value in given.items() if name != WHERE}
     where = given.get(WHERE)
     if where is not None:
@@ -61,23 +68,22 @@ def places_of(tool: str, verb_needs: str, given: Mapping[str, Any]) -> tuple[tup
             raise InvalidInput(f"{tool} does not know {WHERE!r}: it finds the item in either memory; leave it out")
         if where not in both:
             raise InvalidInput(f"{WHERE} is {where!r:.40}; it is one of {', '.join(both)}")
-        return (where,), left
+        one = writes or left.get("cursor") is not None
+        return (where,) if one or where == "personal" else project, left
     if tool == "forget" and left.get("item_id") is None:
         raise InvalidInput("forget without item_id must say where: project or personal; nothing was forgotten")
     if left.get("cursor") is not None:
         raise InvalidInput("a cursor is of one memory: pass where as well, project or personal")
-    if verb_needs == "write" and tool in PLACED and tool != "forget":
-        return ("project",), left
-    return both, left
+    return ("project",) if writes else (*project, "personal"), left
 
 
 async def asked_in(
-    places: tuple[Where, ...],
+    places: tuple[Place, ...],
     arguments: Mapping[str, Any],
-    ask: Callable[[Where, Mapping[str, Any]], Awaitable[Any]],
+    ask: Callable[[Place, Mapping[str, Any]], Awaitable[Any]],
     *,
     tool: str,
-) -> list[tuple[Where, Any]]:
+) -> list[tuple[Place, Any]]:
     """What each of these memories answers. Of an item, only the one that has it.
 
     Raises:
@@ -86,7 +92,7 @@ async def asked_in(
     if len(places) == 1:
         return [(places[0], await ask(places[0], arguments))]
     if tool == "get_context":
-        return await _contexts(arguments, ask)
+        return await _contexts(places, arguments, ask)
     if "item_id" in arguments or tool == "read_document":
         for place in places:
             try:
@@ -99,18 +105,26 @@ async def asked_in(
 
 
 async def _contexts(
-    arguments: Mapping[str, Any], ask: Callable[[Where, Mapping[str, Any]], Awaitable[Any]]
-) -> list[tuple[Where, Any]]:
+    places: tuple[Place, ...],
+    arguments: Mapping[str, Any],
+    ask: Callable[[Place, Mapping[str, Any]], Awaitable[Any]],
+) -> list[tuple[Place, Any]]:
+    """A context of each, within one budget: the first gets what the others leave of their shares."""
     budget = int(arguments.get("budget") or 8000)
     query = arguments.get("query") or arguments.get("message")
     about = {name: arguments[name] for name in ("strategy",) if name in arguments}
     about |= {} if query is None else {"query": query}
-    personal: Context = await ask("personal", {**about, "budget": budget // PERSONAL_SHARE})
-    project: Context = await ask("project", {**arguments, "budget": budget - personal.used})
-    return [("project", project), ("personal", personal)]
+    others: list[tuple[Place, Any]] = []
+    left = budget
+    for place in reversed(places[1:]):
+        found: Context = await ask(place, {**about, "budget": left // PERSONAL_SHARE})
+        others.insert(0, (place, found))
+        left -= found.used
+    first: Context = await ask(places[0], {**arguments, "budget": left})
+    return [(places[0], first), *others]
 
 
-def fused(found: list[tuple[Where, Recall]], limit: int) -> list[tuple[Where, Recall]]:
+def fused(found: list[tuple[Place, Recall]], limit: int) -> list[tuple[Place, Recall]]:
     """The answers cut to one limit, as a recall of several scopes is; each stays apart, in a fence of its own.
 
     One of which nothing is left is not told: "nothing matches" would be false of it.
