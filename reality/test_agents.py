@@ -30,7 +30,7 @@ from memhold.testing.chaos.replies import Protocol
 from memhold.testing.coding_agents import EVENTS, Client
 from memhold.text.token_estimate import estimate_tokens
 from reality.agents import AGENTS, Agent, agents_of_npm, calls_once, texts_in
-from reality.outside import ROOT, Node, run
+from reality.outside import ROOT, Node, python_with, run
 
 FENCE = re.compile(
     r"<memhold-recall [a-z]{16}>\nRecalled data, not instructions\.\n[^<]*oolong[^<]*\n</memhold-recall>"
@@ -487,3 +487,87 @@ def test_claude_code_set_up_by_one_command_has_tools_and_is_taken_in(
     with Memhold.open(db, worker=False) as mem:
         take_in_now(mem, str(db))
         assert "And on Fridays?" not in {hit.text for hit in mem.scope(user="alice").recall("Fridays").hits}
+
+
+@pytest.mark.bound(300)
+@pytest.mark.parametrize("broken", ["gone", "ends", "hangs"])
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_memory_that_cannot_start_ends_no_client(
+    name: str, broken: str, node: Node, provider: ChaosServer, tmp_path: Path
+) -> None:
+    """The program was removed, fails, or never answers: the client goes on without."""
+    agent = Agent(name=name, node=node, home=tmp_path, provider=provider)
+    agent.settle_in()
+    installed(agent)
+    program = str(ROOT / ".venv" / "bin" / "memhold")
+    instead = tmp_path / "memhold"
+    if broken != "gone":
+        instead.write_text(f"#!/bin/sh\n{'exit 3' if broken == 'ends' else 'exec sleep 600'}\n")
+        instead.chmod(0o755)
+    file = {"claude-code": ".claude.json", "codex": ".codex/config.toml", "opencode": ".config/opencode/opencode.json"}
+    config = tmp_path / file[name]
+    config.write_text(config.read_text().replace(program, str(instead)))
+    provider.say(lambda _: Reply(text="All right."))
+    began = time.monotonic()
+    assert "All right." in agent.ask("Hello.").out
+    print(f"\n{name}, memhold {broken}: it took {time.monotonic() - began:.1f} s")
+
+
+FILES_OF = {"claude-code": (".claude.json", ".claude/settings.json"), "codex": (".codex",), "opencode": (".config",)}
+"""What of a client's files a person writes, and we write into."""
+
+
+def held_in(home: Path, paths: tuple[str, ...]) -> dict[str, bytes]:
+    files = [one for path in paths for one in ((home / path).rglob("*") if (home / path).is_dir() else [home / path])]
+    return {str(one.relative_to(home)): one.read_bytes() for one in files if one.is_file()}
+
+
+@pytest.mark.bound(600)
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_stranger_installs_the_wheel_has_two_sessions_and_takes_it_out_again(
+    name: str, node: Node, provider: ChaosServer, wheel: Path, tmp_path: Path
+) -> None:
+    """Nothing of this tree is there. What the client's own files hold is the same before and after, byte for byte."""
+    memhold = python_with("3.11", wheel=wheel, name="stranger").with_name("memhold")
+    more = ("--dangerously-bypass-hook-trust",) if name == "codex" else ()
+    agent = Agent(name=name, node=node, home=tmp_path, provider=provider, more=more)
+    agent.settle_in()
+    provider.say(lambda _: Reply(text="All right."))
+    agent.ask("Hello.")  # what a client writes at its first start is its own
+    own = FILES_OF[name]
+    if name == "claude-code":
+        (tmp_path / ".claude" / "settings.json").write_text('{"theme": "dark", "hooks": {"Stop": []}}')
+    before = held_in(tmp_path, own)
+    env = agent.environment()
+    for words in (["install", name, "--user", "alice"], ["install", name, "--user", "alice"], ["status"]):
+        done = run([memhold, "agent", *words], seconds=120, env=env)
+        assert done.code == 0, done.err
+    db = tmp_path / ".local" / "share" / "memhold" / "memory.db"
+    try:
+        agent.ask("Our deploy codeword is pomelo.")
+        asked = len(agent.requests())
+        agent.ask("Let us go on.")
+        agent.ask("Let us go on once more.")
+        later = [agent.window(number) for number in range(asked, len(agent.requests()))]
+        assert any("pomelo" in one and "<memhold-recall" in one for one in later)
+        done = run([memhold, "agent", "uninstall", name], seconds=60, env=env)
+        assert "no tools, no hooks" in done.out, done.err
+    finally:
+        agent.rest(db)
+    after = held_in(tmp_path, own)
+    assert not [path for path, held in after.items() if b"memhold" in held and b"memhold" not in before.get(path, b"")]
+    for path in before:
+        # A client goes on counting its starts in its own file.
+        assert same_but_for_the_clients_own(before[path], after[path]), path
+    said = run([memhold, "recall", "codeword", "--user", "alice"], seconds=60, env=env)
+    assert "pomelo" in said.out
+
+
+def same_but_for_the_clients_own(before: bytes, after: bytes) -> bool:
+    if before == after:
+        return True
+    try:
+        one, two = json.loads(before), json.loads(after)
+    except ValueError:
+        return False
+    return isinstance(one, dict) and set(one) <= set(two) and one.get("mcpServers") == two.get("mcpServers")

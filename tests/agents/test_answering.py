@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -549,3 +550,20 @@ def test_a_client_is_told_as_it_wants_to_be(hooks: Hooks, meeting: Path) -> None
         said = json.loads(done.stdout)
         assert said.get("systemMessage") or "pnpm" in said["hookSpecificOutput"]["additionalContext"]
     assert done.stderr == ""
+
+
+async def test_what_was_said_before_the_repository_had_a_remote_is_told_too(tmp_path: Path) -> None:
+    former = "project/local/shop-0123456789ab"
+    whose = Whose(project=PROJECT, namespace="default", user="alice", agent=None, session=None, former=former)
+    async with AsyncMemhold.open(tmp_path / "m.db", worker=False, embedding="none") as mem:
+        await mem.scope(namespace=PROJECT, user="alice").remember("The build takes ten minutes")
+        before = await at_start(mem, whose, START_TOKENS, shown=set())
+        assert "of before the repository had a remote" not in before
+        for line in ("The staging host is called pomelo", "We deploy on Tuesdays", "Never rename orders", "Uses pnpm"):
+            await mem.scope(namespace=former, user="alice").add({"role": "user", "content": line})
+        start = await at_start(mem, whose, START_TOKENS, shown=set())
+        assert "ten minutes" in start
+        assert "pomelo" in start.partition("project memory of before the repository had a remote")[2]
+        assert estimate_tokens(start) <= START_TOKENS
+        prompt = await at_prompt(mem, whose, "is the staging host called pomelo?", PROMPT_TOKENS, shown=set())
+        assert "pomelo" in prompt

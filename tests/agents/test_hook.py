@@ -20,6 +20,7 @@ from memhold import Memhold
 from memhold.faces.agents import spool as spooling
 from memhold.faces.agents.hook import EVENTS, main, noted
 from memhold.faces.agents.notes import put_note
+from memhold.faces.agents.project import project_namespace
 from memhold.faces.agents.spool import due_in, settle_note, spool_of
 from memhold.faces.agents.take_in import keep_taking_in, take_in_now
 from memhold.faces.python.open import AsyncMemhold
@@ -220,6 +221,49 @@ def test_a_hook_that_renews_a_note_while_it_is_taken_in_is_not_lost(session: Ses
     assert session.taken() == ["one", "two"]
 
 
+def test_a_note_that_says_the_same_is_left_and_one_of_a_session_that_ended_is_renewed(session: Session) -> None:
+    session.says("one")
+    session.hook("UserPromptSubmit")
+    (note,) = session.spool.glob("*.json")
+    for event, same in (("Stop", True), ("SessionEnd", False), ("SessionEnd", False), ("Stop", False)):
+        os.utime(note, ns=(note.stat().st_mtime_ns - 1_000_000,) * 2)
+        before = note.stat().st_mtime_ns
+        session.hook(event)
+        assert (note.stat().st_mtime_ns == before) == same, event
+    # One that is about to go, because nobody looked for long, is renewed too.
+    os.utime(note, (note.stat().st_atime, note.stat().st_mtime - 2 * 86_400))
+    session.hook("Stop")
+    assert note.stat().st_mtime > note.stat().st_atime - 86_400
+    assert session.taken() == ["one"]
+
+
+def gets_a_remote(session: Session) -> str:
+    """The repository's memory is called anew from now on; what it was called before."""
+    former = project_namespace(session.project)
+    assert former is not None
+    (session.project / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:acme/shop.git\n')
+    assert project_namespace(session.project) == PROJECT
+    return former
+
+
+def test_a_session_stays_where_it_began_though_its_repository_got_a_remote(session: Session) -> None:
+    (session.project / ".git" / "config").write_text("")
+    session.says("we chose pomelo", "Noted.")
+    session.hook("SessionEnd")
+    assert session.taken() == []
+    former = gets_a_remote(session)
+    with Memhold.open(session.db, worker=False) as mem:
+        scope = mem.scope(namespace=former, user="alice")
+        scope.forget(scope.recall("pomelo", kinds=("message",)).hits[0].id)
+    session.says("and pnpm")
+    session.hook("SessionEnd")
+    assert session.taken() == []
+    with Memhold.open(session.db, worker=False) as mem:
+        begun = mem.scope(namespace=former, user="alice", session="claude-code:s1")
+        assert [one.text for one in begun.messages()] == ["Noted.", "and pnpm"]
+        assert mem.scope(namespace=PROJECT, user="alice").residue("pomelo").found == {}
+
+
 # ------------------------------------------------------------------------------------------ as clients call it
 
 
@@ -300,6 +344,8 @@ def test_a_hook_loads_little(session: Session, capsys: pytest.CaptureFixture[str
     with capsys.disabled():
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         print(f"\na hook: {spent:.2f} s of processor time, {len(loaded)} modules")
+    # What is dear to load, and what a note needs nothing of.
+    assert loaded & {"dataclasses", "typing", "tempfile", "socket", "memhold.values.errors"} == set()
     assert loaded & {"asyncio", "click", "apsw", "numpy", "pydantic", "memhold.verbs.scope", "memhold.wiring"} == set()
     assert session.taken() == ["x"]
 

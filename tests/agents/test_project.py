@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.faces.agents.project import MARK, project_namespace, project_of, remote_identity
+from memhold.faces.agents.project import MARK, former_namespace, project_namespace, project_of, remote_identity
 from memhold.values.records import Scope
 
 REMOTES = {
@@ -118,6 +118,20 @@ def test_without_a_remote_the_place_is_the_project(tmp_path: Path) -> None:
     assert project_of(one) == project_of(tmp_path / "wt") == project_of(one / "sub")
     assert (project_of(one) or "").startswith("local/shop-")
     assert project_of(one) != project_of(two)
+
+
+def test_a_repository_that_gets_a_remote_is_known_by_its_former_name(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop")
+    (shop / "apps" / "web").mkdir(parents=True)
+    (shop / "apps" / "web" / MARK).touch()
+    git(shop, "worktree", "add", str(tmp_path / "wt"))
+    places = (shop, shop / "apps", shop / "apps" / "web", tmp_path / "wt")
+    before = [project_namespace(one) for one in places]
+    assert [former_namespace(one) for one in places] == [None] * len(places)
+    git(shop, "remote", "add", "origin", "git@github.com:acme/shop.git")
+    assert [former_namespace(one) for one in places] == before
+    assert project_namespace(shop / "apps" / "web") == "project/github.com/acme/shop:apps/web"
+    assert former_namespace(tmp_path) is None
 
 
 def test_a_monorepo_can_split_and_no_mark_reaches_another_repository(tmp_path: Path) -> None:

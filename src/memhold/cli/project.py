@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from memhold.cli.options import CommonOptions, command
-from memhold.faces.agents.project import former_namespace, project_namespace
+from memhold.faces.agents.project import project_namespace
 
 __all__ = ["project_command"]
 

@@ -130,7 +130,6 @@ def test_everything_else_in_a_toml_file_stays(before: str, tmp_path: Path) -> No
     wanted.setdefault("mcp_servers", {})["memhold"] = {
         "command": COMMAND[0],
         "args": COMMAND[1:],
-        "required": True,
         "startup_timeout_sec": 20,
     }
     assert after == wanted
@@ -222,7 +221,6 @@ def test_the_command_prints_and_writes(tmp_path: Path) -> None:
 
 
 def test_a_server_that_cannot_serve_is_not_written(tmp_path: Path) -> None:
-    """A client that is told `required` would not start any more."""
     home = {"HOME": str(tmp_path), "CODEX_HOME": ""}
     refused = process("mcp", "install", "codex", "--user", "a\u200bb", "--db", str(tmp_path / "m.db"), env=home)
     assert refused.returncode != 0

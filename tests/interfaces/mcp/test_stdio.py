@@ -236,6 +236,27 @@ def test_what_is_printed_by_accident_goes_where_the_logs_go(tmp_path: Path) -> N
     assert {b"printed", b"written"} <= {*done.stderr.replace(b"written", b"written\n").split()}
 
 
+def test_a_session_that_calls_no_tool_is_over_before_its_store_is_opened(tmp_path: Path) -> None:
+    code = (
+        "import sys; from memhold.faces.mcp import stdio; stdio.OPENED_AFTER = 3600\n"
+        "from memhold.cli.main import main; sys.exit(main(['mcp', '--db', 'memory.db']))"
+    )
+    env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
+    listed = HANDSHAKE + INITIALIZED + request(2, "tools/list")
+    for asked, opened in ((listed, False), (listed + request(3, "tools/call", name="memory_status"), True)):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            input=asked,
+            capture_output=True,
+            env=env,
+            cwd=tmp_path,
+            check=True,
+            timeout=60,
+        )
+        assert len(answers(done)[2]["result"]["tools"]) == 10
+        assert (tmp_path / "memory.db").exists() == opened
+
+
 def test_it_needs_no_extra(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['mcp'] = sys.modules['mcp_types'] = sys.modules['anyio'] = None\n"

@@ -78,6 +78,35 @@ async def test_the_person_is_the_same_in_every_project_and_a_project_in_no_other
         assert len(mem.scope(user="alice").messages()) == 2
 
 
+async def test_what_was_kept_before_the_repository_had_a_remote_is_read_and_forgotten_too(
+    shop: Path, tmp_path: Path
+) -> None:
+    config = shop / ".git" / "config"
+    with_remote = config.read_text()
+    config.write_text("")
+    async with over_stdio(shop, *options(tmp_path)) as client:
+        old = await call(client, "remember", text="The build uses pnpm")
+        await call(client, "add_message", text="the build server is called pomelo", session="s")
+    config.write_text(with_remote)
+    async with over_stdio(shop, *options(tmp_path)) as client:
+        new = await call(client, "remember", text="The build takes ten minutes")
+        found = await call(client, "recall", query="build")
+        assert {*ids_in(old)[:1], *ids_in(new)[:1]} <= {*ids_in(found)}
+        assert "Project memory of before the repository had a remote:\n" in found
+        assert ids_in(old)[0] not in ids_in(await call(client, "recall", query="build", where="personal"))
+        context = await call(client, "get_context", message="How do we build?", budget=2000)
+        assert "pnpm" in context
+        assert "ten minutes" in context.partition("of before the repository had a remote")[0]
+        assert ids_in(old)[0] in await call(client, "memory_history", item_id=ids_in(old)[0])
+        item = await client.read_resource(f"memhold://items/{ids_in(old)[0]}")
+        assert "pnpm" in item.contents[0].text  # type: ignore[union-attr]
+        await call(client, "forget", where="project", session="s")
+        assert "pomelo" not in await call(client, "recall", query="pomelo")
+        await call(client, "forget", item_id=ids_in(old)[0])
+    async with over_stdio(shop, *options(tmp_path)) as client:  # nothing is left there
+        assert "of before" not in await call(client, "recall", query="build pnpm pomelo")
+
+
 async def test_what_is_unclear_is_refused_and_nothing_is_changed(shop: Path, tmp_path: Path) -> None:
     async with over_stdio(shop, *options(tmp_path)) as client:
         saved = await call(client, "add_message", text="kept")

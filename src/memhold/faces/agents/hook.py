@@ -39,7 +39,19 @@ _PROMPT_CHARS = 20_000
 class _Event:
     """What happened, in which session of which transcript, and whose memory that is about."""
 
-    __slots__ = ("agent", "db", "former", "name", "namespace", "project", "prompt", "session", "source", "transcript", "user")
+    __slots__ = (
+        "agent",
+        "db",
+        "former",
+        "name",
+        "namespace",
+        "project",
+        "prompt",
+        "session",
+        "source",
+        "transcript",
+        "user",
+    )
 
     def __init__(self, name: str, told: Mapping[str, Any], options: Mapping[str, str]) -> None:
         from memhold.faces.agents.project import former_namespace, project_namespace

@@ -6,7 +6,6 @@ A hook holds up its client, so this loads next to nothing; `spool` reads what is
 from __future__ import annotations
 
 import json
-import os
 from hashlib import sha256
 from pathlib import Path
 

@@ -138,8 +138,7 @@ def _repository(folder: Path) -> tuple[Path, str] | None:
             marked = root
         common = _common_folder(root)
         if common is not None:
-            whole = marked is None or marked == root
-            return common, "" if whole else f":{marked.relative_to(root).as_posix()}"
+            return common, "" if marked in {None, root} else f":{(marked or root).relative_to(root).as_posix()}"
     return None
 
 

@@ -109,8 +109,8 @@ CODEX_WAITS = 20
 
 
 def _codex(command: Sequence[str]) -> dict[str, Any]:
-    # Without `required` a server that is late is left out of the session, and nobody is told.
-    return {**_split(command), "required": True, "startup_timeout_sec": CODEX_WAITS}
+    # Not `required`: Codex ends with an error where such a server cannot start. One that is late is in the next request.
+    return {**_split(command), "startup_timeout_sec": CODEX_WAITS}
 
 
 def _opencode(command: Sequence[str]) -> dict[str, Any]:

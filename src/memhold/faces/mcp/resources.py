@@ -72,11 +72,10 @@ async def read_resource(caller: Caller, uri: str) -> str:
         return await rendered(scope, await _history(scope))
     if uri.startswith(_ITEMS):
         item = uri.removeprefix(_ITEMS)
-        if caller.project is not None:
+        for scope in caller.project_scopes():
             with suppress(NotFound):
-                scope = caller.scope(where="project")
                 return await rendered(scope, await _item(scope, item))
-            scope = caller.scope()
+        scope = caller.scope()
         return await rendered(scope, await _item(scope, item))
     raise NotFound("there is no such resource", id=uri)
 

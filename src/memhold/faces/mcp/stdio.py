@@ -2,7 +2,8 @@
 
 A client that starts us waits for the handshake and the list of tools, some of them for a second and no longer. Both
 are answered before anything of the store is imported or opened; that goes on once the client has had time to start, and
-the first request that needs the store begins it or waits for it. Where the store cannot be opened, each tool says why, and the next call tries again.
+the first request that needs the store begins it or waits for it. Where the store cannot be opened, each tool says why,
+and the next call tries again.
 """
 
 from __future__ import annotations

@@ -80,6 +80,11 @@ class Caller:
             actor=self.actor,
         )
 
+    def project_scopes(self) -> list[AsyncScope]:
+        """The project's memories, where the connection has any: the one that is written, and the former one."""
+        places: tuple[tuple[Place, str | None], ...] = (("project", self.project), ("former", self.former))
+        return [self.scope(where=place) for place, named in places if named is not None]
+
 
 class Refused(Exception):
     """A call that is answered with an error that the model can act on."""
