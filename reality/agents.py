@@ -7,7 +7,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -105,12 +105,27 @@ class Agent:
 
     def rest(self, db: Path) -> None:
         """End the Memhold that its hooks started, where one runs, and wait until it has."""
+        with self._met(), suppress(NotRunning):
+            while ask(str(db), {"event": END}, seconds=10) is not None:
+                time.sleep(0.05)
+
+    def ready(self, db: Path) -> None:
+        """Wait until the Memhold that its hooks started has its store open: a hook waits 300 ms for it."""
+        for _ in range(600):
+            with self._met(), suppress(NotRunning):
+                about = {"event": "SessionStart", "user": "memhold:nobody", "session": "nobody's"}
+                if (ask(str(db), about, seconds=10) or {}).get("state") == "ready":
+                    return
+            time.sleep(0.1)
+        raise AssertionError("nothing answers hooks")
+
+    @contextmanager
+    def _met(self) -> Iterator[None]:
+        """Where the agent's hooks meet their Memhold."""
         before = os.environ.get("XDG_RUNTIME_DIR")
         os.environ["XDG_RUNTIME_DIR"] = self.environment()["XDG_RUNTIME_DIR"]
         try:
-            with suppress(NotRunning):
-                while ask(str(db), {"event": END}, seconds=10) is not None:
-                    time.sleep(0.05)
+            yield
         finally:
             del os.environ["XDG_RUNTIME_DIR"]
             if before is not None:

@@ -109,7 +109,7 @@ CODEX_WAITS = 20
 
 
 def _codex(command: Sequence[str]) -> dict[str, Any]:
-    # Not `required`: Codex ends with an error where such a server cannot start. One that is late is in the next request.
+    # Not `required`: with that Codex ends where a server cannot start. One that is late is in the next request.
     return {**_split(command), "startup_timeout_sec": CODEX_WAITS}
 
 
