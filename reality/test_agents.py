@@ -513,13 +513,17 @@ def test_a_memory_that_cannot_start_ends_no_client(
     print(f"\n{name}, memhold {broken}: it took {time.monotonic() - began:.1f} s")
 
 
-FILES_OF = {"claude-code": (".claude.json", ".claude/settings.json"), "codex": (".codex",), "opencode": (".config",)}
-"""What of a client's files a person writes, and we write into."""
+SETTINGS = {
+    "claude-code": (".claude.json", ".claude/settings.json"),
+    "codex": (".codex/config.toml", ".codex/hooks.json"),
+    "opencode": (".config/opencode/opencode.json",),
+}
+"""The client's files that we write into."""
 
 
-def held_in(home: Path, paths: tuple[str, ...]) -> dict[str, bytes]:
-    files = [one for path in paths for one in ((home / path).rglob("*") if (home / path).is_dir() else [home / path])]
-    return {str(one.relative_to(home)): one.read_bytes() for one in files if one.is_file()}
+def settings_of(agent: Agent) -> dict[str, bytes]:
+    files = [agent.home / one for one in SETTINGS[agent.name]]
+    return {str(one.relative_to(agent.home)): one.read_bytes() for one in files if one.is_file()}
 
 
 @pytest.mark.bound(600)
@@ -534,10 +538,9 @@ def test_a_stranger_installs_the_wheel_has_two_sessions_and_takes_it_out_again(
     agent.settle_in()
     provider.say(lambda _: Reply(text="All right."))
     agent.ask("Hello.")  # what a client writes at its first start is its own
-    own = FILES_OF[name]
     if name == "claude-code":
         (tmp_path / ".claude" / "settings.json").write_text('{"theme": "dark", "hooks": {"Stop": []}}')
-    before = held_in(tmp_path, own)
+    before = settings_of(agent)
     env = agent.environment()
     for words in (["install", name, "--user", "alice"], ["install", name, "--user", "alice"], ["status"]):
         done = run([memhold, "agent", *words], seconds=120, env=env)
@@ -556,23 +559,20 @@ def test_a_stranger_installs_the_wheel_has_two_sessions_and_takes_it_out_again(
         assert "no tools, no hooks" in done.out, done.err
     finally:
         agent.rest(db)
-    after = held_in(tmp_path, own)
-    assert not [path for path, held in after.items() if b"memhold" in held and b"memhold" not in before.get(path, b"")]
-    for path in before:
-        # A client goes on counting its starts in its own file.
-        assert same_but_for_the_clients_own(before[path], after[path]), path
+    after = settings_of(agent)
+    assert after.keys() == before.keys()
+    assert all(same_but_for_the_clients_own(before[path], after[path]) for path in before), (before, after)
+    assert not [*tmp_path.rglob("*before-memhold*")]
     said = run([memhold, "recall", "codeword", "--user", "alice"], seconds=60, env=env)
     assert "pomelo" in said.out
 
 
 def same_but_for_the_clients_own(before: bytes, after: bytes) -> bool:
+    """Byte for byte; where the client itself writes into the file (Claude Code counts there), nothing of ours."""
     if before == after:
         return True
-    try:
-        one, two = json.loads(before), json.loads(after)
-    except ValueError:
-        return False
-    return isinstance(one, dict) and set(one) <= set(two) and one.get("mcpServers") == two.get("mcpServers")
+    one, two = json.loads(before), json.loads(after)
+    return b"memhold" not in after and one.keys() <= two.keys() and one.get("mcpServers") == two.get("mcpServers")
 
 
 @pytest.mark.bound(600)

@@ -32,6 +32,10 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+SAID = json.dumps(SETTINGS, ensure_ascii=False).replace('"theme"', '\n   "theme"')
+"""The same as a person wrote it: no program would set it so."""
+
+
 def place(folder: Path) -> Place:
     return Place(system="linux", home=folder, environment={})
 
@@ -46,7 +50,7 @@ def held(agent: str, folder: Path) -> dict[str, Any]:
 
 BEFORE = {
     "claude-code": '{"a": 1, "mcpServers": {"other": {"command": "x"}}, "z": 2}',
-    "codex": '# mine\nmodel = "o9"\n\n[mcp_servers.other]\ncommand = "x"\n',
+    "codex": '# mine\nmodel = "o9"\n\n[mcp_servers.other]\ncommand = "x"\n\n\n',
     "opencode": '{"mcp": {"other": {"type": "local"}}, "plugin": ["theirs", ["other", {}]], "theme": "t"}',
 }
 
@@ -60,7 +64,7 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
         path.write_text(BEFORE[agent], encoding="utf-8")
         if hooks != path:
             hooks.parent.mkdir(parents=True, exist_ok=True)
-            hooks.write_text(json.dumps(SETTINGS, indent=4, ensure_ascii=False), encoding="utf-8")
+            hooks.write_text(SAID, encoding="utf-8")
     before = held(agent, tmp_path)
     done = set_up(agent, SERVER, OPTIONS, place(tmp_path))
     assert (done.tools, done.hooks) == (True, AGENTS[agent])
@@ -74,15 +78,12 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
     assert held(agent, tmp_path) == before
     assert list(held(agent, tmp_path)) == list(before)
     assert path.exists() == there
-    if agent == "codex" and there:
+    if there:
         assert path.read_text(encoding="utf-8") == BEFORE[agent]
     if hooks != path:
         assert hooks.exists() == there
         if there:
-            left = json.loads(hooks.read_text(encoding="utf-8"))
-            assert left == SETTINGS
-            assert list(left) == list(SETTINGS)
-            assert '\n    "model"' in hooks.read_text(encoding="utf-8")
+            assert hooks.read_text(encoding="utf-8") == SAID
     assert take_out(agent, place(tmp_path)) == gone
     assert sorted(one for one in tmp_path.rglob("*") if one.is_file()) == sorted({path, hooks} if there else ())
 
@@ -101,6 +102,18 @@ def test_the_copy_is_of_what_the_user_had_and_stays_where_it_is_needed(agent: st
     path.write_text(f"{added}{text}" if added else json.dumps({**json.loads(text), "mine": 1}), encoding="utf-8")
     take_out(agent, place(tmp_path))
     assert copy.read_text(encoding="utf-8") == BEFORE[agent]
+    assert "mine" in path.read_text(encoding="utf-8")
+
+
+def test_a_comment_that_the_user_wrote_since_stays(tmp_path: Path) -> None:
+    path = CLIENTS["codex"].path(place(tmp_path))
+    path.parent.mkdir(parents=True)
+    path.write_text(BEFORE["codex"], encoding="utf-8")
+    set_up("codex", SERVER, OPTIONS, place(tmp_path))
+    path.write_text(f"# since\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
+    take_out("codex", place(tmp_path))
+    assert path.read_text(encoding="utf-8").startswith("# since\n# mine\n")
+    assert [one.name for one in path.parent.iterdir()] == ["config.toml"]
 
 
 def test_opencodes_plug_in_is_told_what_to_call(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from memhold.faces.agents.hook import EVENTS, MODULE
 from memhold.faces.mcp.install import (
     CLIENTS,
     Place,
+    bring_back,
     changed_json,
-    drop_copy,
     install,
     is_installed,
     remove,
@@ -98,7 +98,7 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
 def take_out(agent: str, place: Place) -> SetUp:
     """Take our part out of the agent's files; what else stands in them stays.
 
-    The copies of what stood there before us go too, where the files hold the same again.
+    Where the files hold the same again as before us, they are the same byte for byte, and the copies are gone.
 
     Raises:
         InvalidInput: a file cannot be read as what it should be; it was left as it is.
@@ -111,7 +111,7 @@ def take_out(agent: str, place: Place) -> SetUp:
         changed_json(path, lambda held: _without_hooks(held, path), keep=False)
         remove(agent, place)
     for file in {path, CLIENTS[agent].path(place)}:
-        drop_copy(file)
+        bring_back(file)
     return state_of(agent, place)
 
 

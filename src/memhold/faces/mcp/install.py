@@ -23,8 +23,8 @@ __all__ = [
     "Client",
     "Installed",
     "Place",
+    "bring_back",
     "changed_json",
-    "drop_copy",
     "install",
     "is_installed",
     "launcher",
@@ -271,21 +271,31 @@ def remove(client: str, place: Place) -> bool:
     return True
 
 
-def drop_copy(path: Path) -> bool:
-    """Remove what stood in a file before us, where the file holds the same again; whether there was such a copy.
+def bring_back(path: Path) -> bool:
+    """Put what stood in a file before us back, byte for byte, where the file holds the same again; whether it did.
 
-    One that differs stays: the file was changed since, or something of it was not brought back.
+    One that differs stays, and the copy too: the file was changed since, or something of it was not brought back.
 
     Raises:
-        OSError: it cannot be removed.
+        OSError: it cannot be put back, or removed.
     """
     path = Path(os.path.realpath(path))
     copy = path.with_name(f"{path.name}{_COPY}")
     if not copy.exists() or (_read(copy) or None) != (_read(path) or None):
         return False
-    copy.unlink()
-    sync_folder(copy.parent)
+    if _is_toml_with_other_words(copy, path):
+        copy.unlink()
+    else:
+        copy.replace(path)
+    sync_folder(path.parent)
     return True
+
+
+def _is_toml_with_other_words(copy: Path, path: Path) -> bool:
+    """Whether the two differ in what only a person reads: comments, and where lines are empty."""
+    if path.suffix != ".toml" or not path.exists():
+        return False
+    return copy.read_bytes().rstrip(b"\n") != path.read_bytes().rstrip(b"\n")
 
 
 def _read(path: Path) -> Any:
