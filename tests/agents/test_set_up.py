@@ -27,6 +27,7 @@ SETTINGS: dict[str, Any] = {
         "Stop": [MINE, {"hooks": [{"type": "command", "command": "memhold hook Stop --user me"}]}],
         "PostToolUse": [{"matcher": "Edit", **MINE}],
         "Notification": [],
+        "SessionEnd": [],
     },
     "theme": "dark ☾",
 }

@@ -281,7 +281,7 @@ def bring_back(path: Path) -> bool:
     """
     path = Path(os.path.realpath(path))
     copy = path.with_name(f"{path.name}{_COPY}")
-    if not copy.exists() or (_read(copy) or None) != (_read(path) or None):
+    if not copy.exists() or _without_empty(_read(copy)) != _without_empty(_read(path)):
         return False
     if _is_toml_with_other_words(copy, path):
         copy.unlink()
@@ -289,6 +289,14 @@ def bring_back(path: Path) -> bool:
         copy.replace(path)
     sync_folder(path.parent)
     return True
+
+
+def _without_empty(held: Any) -> Any:
+    """What was read, but for the lists and objects that hold nothing: ours may have been all that stood in one."""
+    if isinstance(held, dict):
+        left = {name: _without_empty(value) for name, value in held.items()}
+        return {name: value for name, value in left.items() if value is not None} or None
+    return held if held not in ([], "") else None
 
 
 def _is_toml_with_other_words(copy: Path, path: Path) -> bool:
