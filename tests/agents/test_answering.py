@@ -504,11 +504,29 @@ def test_one_that_hangs_is_waited_for_no_longer_and_told_once(tmp_path: Path) ->
         line.bind(str(meeting_place(str(session.db))))
         line.listen()
         hooks = Hooks(session)
-        said = [hooks.told("UserPromptSubmit", prompt="hello") for _ in range(2)]
-        assert said == [("", "Memhold: memory is off for now: it did not answer within 300 ms"), ("", "")]
-        assert Hooks(session, "s3").told("SessionStart")[1] == said[0][1]
+        late = ("", "Memhold: memory is off for now: it did not answer within 300 ms")
+        # Once it may be the machine that is busy.
+        assert [hooks.told("UserPromptSubmit", prompt="hello") for _ in range(4)] == [
+            ("", ""),
+            late,
+            ("", ""),
+            ("", ""),
+        ]
+        other = Hooks(session, "s3")
+        assert [other.told("SessionStart"), other.told("UserPromptSubmit", prompt="hello")] == [("", ""), late]
     assert len(due_in(session.spool)) == 0
     assert len([*session.spool.glob("*.json")]) == 2  # what is said is kept all the same
+
+
+def test_an_answer_that_comes_late_now_and_then_is_no_trouble(
+    hooks: Hooks, meeting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks.asked("SessionStart")
+    for number in range(4):
+        in_time = partial(ask, seconds=30)
+        monkeypatch.setattr("memhold.faces.agents.running.ask", in_time if number % 2 else lambda *_: None)
+        assert hooks.told("UserPromptSubmit", prompt="zebras in the savannah")[1] == ""
+    assert not [*(meeting / "memhold").glob("*.late")]
 
 
 def test_a_folder_that_others_can_open_is_not_used(tmp_path: Path, meeting: Path) -> None:

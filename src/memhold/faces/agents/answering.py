@@ -203,7 +203,7 @@ def _only_one(place: Path) -> Iterator[bool]:
 
 def _without_old_marks(folder: Path) -> None:
     """What hooks left about sessions that are long over."""
-    for mark in (*folder.glob("*.owed"), *folder.glob("*.told")):
+    for mark in (one for kind in ("owed", "told", "late") for one in folder.glob(f"*.{kind}")):
         with suppress(OSError):
             if time.time() - mark.stat().st_mtime > _MARKS_KEPT:
                 mark.unlink()
