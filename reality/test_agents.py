@@ -546,6 +546,7 @@ def test_a_stranger_installs_the_wheel_has_two_sessions_and_takes_it_out_again(
         done = run([memhold, "agent", *words], seconds=120, env=env)
         assert done.code == 0, done.err
     db = tmp_path / ".local" / "share" / "memhold" / "memory.db"
+    told = ""
     try:
         agent.ask("Our deploy codeword is pomelo.")
         agent.ready(db)
@@ -598,6 +599,7 @@ def test_codex_has_its_window_kept_before_it_compacts_it_and_is_told_it_anew(
         return Reply(text="I look.", calls=(long,), finish="tool")
 
     provider.say(lambda _: Reply(text="All right."))
+    told = ""
     try:
         agent.ask("Let us begin.")  # what answers is running from here on
         agent.ready(db)

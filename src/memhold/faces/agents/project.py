@@ -138,7 +138,8 @@ def _repository(folder: Path) -> tuple[Path, str] | None:
             marked = root
         common = _common_folder(root)
         if common is not None:
-            return common, "" if marked in {None, root} else f":{(marked or root).relative_to(root).as_posix()}"
+            part = (root if marked is None else marked).relative_to(root).as_posix()
+            return common, "" if part == "." else f":{part}"
     return None
 
 

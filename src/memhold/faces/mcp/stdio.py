@@ -40,7 +40,7 @@ DRAIN_SECONDS = 20.0
 """How long the end of the input is put off while requests are open: over every bound that a tool has."""
 OPEN_REQUESTS = 64
 """How many requests may be open; the line behind them waits to be read."""
-OPENED_AFTER = 2.0
+OPENED_AFTER = 5.0
 """How long after the first answer the store is opened, in seconds, though no tool was called. A client starts in that
 time and asks its model, which is slower: opening takes half a second of processor time from whoever starts beside it,
 and a session that is over by then needs no store."""
