@@ -106,6 +106,22 @@ def test_each_conversation_goes_to_its_own_memory_once(run: CommandLine) -> None
         assert shop.residue(SECRET).found == {}
 
 
+def test_a_conversation_of_before_the_repository_had_a_remote_is_not_taken_in_twice(
+    home: Path, run: CommandLine
+) -> None:
+    kept, config = home / ".claude" / "projects" / "-shop", home / "shop" / ".git" / "config"
+    (kept / "s.jsonl").rename(kept / "s-shop.jsonl")
+    later = config.read_text()
+    config.write_text("")
+    former = run("project", str(home / "shop")).out.strip()
+    assert former.startswith("project/local/shop-")
+    assert run("agent", "import", "claude-code", "--yes", "--json").json["added"] == 6
+    config.write_text(later)
+    assert run("project", str(home / "shop")).out.splitlines() == [SHOP, f"before it had a remote: {former}"]
+    told = run("agent", "import", "claude-code", "--yes", "--json").json
+    assert (told["added"], told["known"]) == (0, 6)
+
+
 def at_a_terminal(words: list[str], env: dict[str, str], said: str) -> str:
     """What a program shows at a terminal of its own, where a person types this."""
     ours, theirs = os.openpty()

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from memhold.cli.options import CommonOptions, command
-from memhold.faces.agents.project import project_namespace
+from memhold.faces.agents.project import former_namespace, project_namespace
 
 __all__ = ["project_command"]
 
@@ -19,10 +19,9 @@ def project_command(common: CommonOptions, *, folder: Path) -> None:
 
     Coding agents share a namespace there. It is named after the repository's remote, or after its place where it has
     none. Pass it as --namespace to any command. Outside of a repository there is none, and agents have the user's own
-    memory alone.
+    memory alone. What was kept before the repository had a remote stands under its former name, and is read too.
     """
-    namespace = project_namespace(folder)
-    common.show(
-        {"namespace": namespace},
-        lambda: click.echo(namespace or "no repository: the personal memory alone"),
-    )
+    namespace, former = project_namespace(folder), former_namespace(folder)
+    lines = [namespace or "no repository: the personal memory alone"]
+    lines += [] if former is None else [f"before it had a remote: {former}"]
+    common.show({"namespace": namespace, "former": former}, lambda: click.echo("\n".join(lines)))
