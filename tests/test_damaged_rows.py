@@ -209,3 +209,38 @@ def test_what_is_damaged_beside_the_rows_is_named_and_in_no_backup(db: Path, tmp
         assert [one for one in mem.admin.doctor() if one.severity == "wrong"]
         with pytest.raises(StoreCorrupt, match="no backup was made"):
             mem.admin.backup(tmp_path / "backup")
+
+
+CHANGES = {
+    "why": "UPDATE change SET reason = reason || 'x' WHERE id = ?",
+    "text that is none": "UPDATE change SET sources = CAST(x'ff41' AS TEXT) WHERE id = ?",
+    "detail": "UPDATE change SET detail = '{\"a\":1}' WHERE id = ?",
+}
+
+
+@pytest.mark.parametrize("flip", CHANGES)
+def test_a_damaged_change_is_named_and_nothing_is_undone_past_it(db: Path, tmp_path: Path, flip: str) -> None:
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        told = scope.remember("Prefers window seats")
+        assert told.memory is not None
+        pinned = scope.pin(told.memory.id)
+    [first], [second] = told.receipt.change_ids, pinned.receipt.change_ids
+    connection = apsw.Connection(str(db))
+    connection.execute(CHANGES[flip], (second,))
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        assert scope.changes(limit=1000).damaged == (second,)
+        assert scope.export(tmp_path / "e.jsonl").damaged == (second,)
+        with pytest.raises(StoreCorrupt, match=second):
+            scope.history(told.memory.id)
+        for change in (first, second):
+            # The pin stands on the first: without it nobody could say that something does.
+            with pytest.raises(StoreCorrupt, match=second):
+                scope.undo(change)
+        assert scope.get(told.memory.id).pinned
+        [wrong] = [one for one in mem.admin.doctor() if one.severity == "wrong"]
+        assert (wrong.check, second in wrong.what) == ("rows", True)
+        with pytest.raises(StoreCorrupt, match="no backup was made"):
+            mem.admin.backup(tmp_path / "backup")
