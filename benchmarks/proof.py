@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
 HEAD = """# What the proofs found
@@ -55,7 +55,7 @@ def prove(proof: str, out: Path) -> str:
     What it did is written to `out`: by its own fixture, or here for one that has nothing to count.
     """
     environment = {**os.environ, "MEMHOLD_PROOF": "full", "MEMHOLD_PROOF_OUT": str(out)}
-    name, told = proof.split("::")[-1], out / "pytest.xml"
+    name, told = proof.rpartition("::")[2], out / "pytest.xml"
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={told}", proof]
     done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
     found = outcome(told.read_text(encoding="utf-8")) if told.exists() else "failed"
@@ -69,8 +69,8 @@ def prove(proof: str, out: Path) -> str:
 
 
 def outcome(report: str) -> str | float:
-    """What a report of pytest (JUnit's XML) on one test says: why it was not run or that it failed, else its seconds."""
-    case = ElementTree.fromstring(report).find(".//testcase")  # noqa: S314 - pytest wrote it
+    """What a report of pytest (JUnit's XML) says of one test: why it was not run or that it failed, else its seconds."""
+    case = ET.fromstring(report).find(".//testcase")  # noqa: S314 - pytest wrote it
     if case is None or case.find("failure") is not None or case.find("error") is not None:
         return "failed"
     skipped = case.find("skipped")

@@ -295,6 +295,22 @@ def test_everything_can_be_forgotten_beside_a_damaged_session(db: Path) -> None:
         assert [one for one in mem.admin.doctor() if one.severity == "wrong"] == []
 
 
+def test_an_agent_whose_name_rotted_is_named_and_in_no_backup(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Memhold.open(str(path), **PLAIN) as mem:
+        mem.scope(user="alice", agent="helper", session="s").add([{"role": "user", "content": "about gardening"}])
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE agent SET agent_id = 'hdlper'")
+    connection.close()
+    with Memhold.open(str(path), **PLAIN) as mem:
+        assert {one.check for one in mem.admin.doctor() if one.severity == "wrong"} == {"orphans", "words"}
+        with pytest.raises(StoreCorrupt, match="agents"):
+            mem.admin.backup(tmp_path / "backup")
+        mem.admin.reindex()
+        assert [one for one in mem.admin.doctor() if one.severity == "wrong"] == []
+        mem.admin.backup(tmp_path / "backup")
+
+
 def test_a_flipped_bit_of_a_vector_is_no_other_likeness(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Memhold.open(str(path), worker=False) as mem:

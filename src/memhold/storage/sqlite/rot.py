@@ -47,6 +47,7 @@ _ORPHANS = {
     "session_counters_behind": ("sessions count fewer messages than they have", RESTORE),
     "owner_counters_behind": ("scopes count fewer documents or sessions than they have", RESTORE),
     "change_counters_behind": ("namespaces count fewer changes than they have", RESTORE),
+    "agents_missing": ("scopes have rows of agents that their words index does not know", "run 'memhold reindex'"),
     "owners_missing": ("scopes with rows are not in the list of scopes, so upkeep passes them over", RESTORE),
 }
 
