@@ -311,6 +311,16 @@ def test_an_agent_whose_name_rotted_is_named_and_in_no_backup(tmp_path: Path) ->
         mem.admin.backup(tmp_path / "backup")
 
 
+def test_a_text_that_is_none_in_any_table_is_named_and_in_no_backup(db: Path, tmp_path: Path) -> None:
+    connection = apsw.Connection(str(db))
+    connection.execute("INSERT INTO generation VALUES (1, CAST(x'ff41' AS TEXT), 8, 'current', 1)")
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        assert "rows" in {one.check for one in mem.admin.doctor() if one.severity == "wrong"}
+        with pytest.raises(StoreCorrupt, match="table generation"):
+            mem.admin.backup(tmp_path / "backup")
+
+
 def test_a_flipped_bit_of_a_vector_is_no_other_likeness(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Memhold.open(str(path), worker=False) as mem:

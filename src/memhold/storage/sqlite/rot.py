@@ -26,6 +26,7 @@ __all__ = [
     "of_index",
     "orphans",
     "undecoded",
+    "unreadable_table",
 ]
 
 _SHOWN = 5
@@ -123,6 +124,19 @@ def damaged_index(connection: apsw.Connection) -> str | None:
             sound_row(table, row) for row in connection.execute(select_content(table))
         ):
             return what
+    return None
+
+
+def unreadable_table(connection: apsw.Connection) -> str | None:
+    """A table without digests in which a text is no UTF-8; None where there is none."""
+    for (table,) in connection.execute(KEEPING["all_tables"]).fetchall():
+        if table in KEYS:
+            continue
+        try:
+            for _ in connection.execute(f'SELECT * FROM "{table}"'):  # noqa: S608 - a name from the schema
+                pass
+        except UnicodeDecodeError:
+            return str(table)
     return None
 
 
