@@ -19,6 +19,7 @@ import apsw
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.errors import MemholdError
 from memhold.storage.sqlite.backup import verify
 from tests.proofs.conftest import NOTES
 
@@ -191,44 +192,63 @@ async def check(left: Path, done: dict[str, bytes], before: bytes) -> list[str]:
     return wrong
 
 
-@pytest.mark.proof
-async def test_files_survive_a_power_cut(
-    request: pytest.FixtureRequest, tmp_path: Path, runs: Callable[[int, int], range]
-) -> None:
-    planted = tmp_path / "planted"
-    async with AsyncMemhold.open(str(planted / "memory.db"), mirror=str(planted / "mirror"), **SETTINGS) as mem:
+async def plant(folder: Path) -> Path:
+    """A store with a mirror, an export and a backup, at rest."""
+    async with AsyncMemhold.open(str(folder / "memory.db"), mirror=str(folder / "mirror"), **SETTINGS) as mem:
         scope = mem.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": f"number {turn} about gardening"} for turn in range(20)])
         await scope.remember(f"The {MARK} is in the shed")
         await mem.settle(timeout=20)
-        await scope.export(planted / "old.jsonl")
-        await mem.admin.backup(planted / "backups" / "one")
-    before = (planted / "old.jsonl").read_bytes()
-    cut: dict[str, int] = {"after all": 0}
+        await scope.export(folder / "old.jsonl")
+        await mem.admin.backup(folder / "backups" / "one")
+    return folder
+
+
+async def cut_once(planted: Path, folder: Path, random: Random) -> tuple[str, list[str]]:
+    """One run with one cut: what was acknowledged last before it, and what is wrong with what it left."""
+    left = folder.with_name(f"{folder.name}-left")
+    shutil.copytree(planted, folder)
+    done: dict[str, bytes] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        disk = Disk(patch, folder, left)
+        try:
+            async with AsyncMemhold.open(str(folder / "memory.db"), mirror=str(folder / "mirror"), **SETTINGS) as mem:
+                disk.cut_at(random.randrange(LAST_POINT), random)
+                await work(mem, folder, done)
+        except Exception:
+            if not disk.dead:
+                raise
+    disk.close()
+    last = [*done][-1] if done else "nothing"
+    wrong = await check(left, done, read(planted / "old.jsonl")) if disk.dead else []
+    shutil.rmtree(folder)
+    shutil.rmtree(left, ignore_errors=True)
+    return (f"cut after {last}" if disk.dead else "not cut"), wrong
+
+
+@pytest.mark.proof
+async def test_files_survive_a_power_cut(
+    request: pytest.FixtureRequest, tmp_path: Path, runs: Callable[[int, int], range]
+) -> None:
+    planted = await plant(tmp_path / "planted")
+    counted: dict[str, int] = {}
     wrong: list[str] = []
     for seed in runs(6, 1000):
-        random, folder, left = Random(f"files {seed}"), tmp_path / f"{seed}", tmp_path / f"{seed}-left"
-        shutil.copytree(planted, folder)
-        done: dict[str, bytes] = {}
-        with pytest.MonkeyPatch.context() as patch:
-            disk = Disk(patch, folder, left)
-            settings = {"mirror": str(folder / "mirror"), **SETTINGS}
-            try:
-                async with AsyncMemhold.open(str(folder / "memory.db"), **settings) as mem:
-                    disk.cut_at(random.randrange(LAST_POINT), random)
-                    await work(mem, folder, done)
-            except Exception:
-                if not disk.dead:
-                    raise
-            acknowledged = dict(done)
-        disk.close()
-        if disk.dead:
-            last = f"after {[*acknowledged][-1]}" if acknowledged else "before anything"
-            cut[last] = cut.get(last, 0) + 1
-            wrong += [f"{seed} after {list(acknowledged)}: {one}" for one in await check(left, acknowledged, before)]
-        else:
-            cut["after all"] += 1
-        shutil.rmtree(folder)
-        shutil.rmtree(left, ignore_errors=True)
-    NOTES[request.node.name] = cut
+        when, found = await cut_once(planted, tmp_path / f"{seed}", Random(f"files {seed}"))
+        counted[when] = counted.get(when, 0) + 1
+        wrong += [f"{seed}, {when}: {one}" for one in found]
+    NOTES[request.node.name] = counted
     assert wrong == []
+
+
+async def test_the_same_proof_fails_where_no_folder_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can fail: what was acknowledged and renamed into place is gone."""
+    planted = await plant(tmp_path / "planted")
+    monkeypatch.delattr(os, "O_DIRECTORY")
+    wrong: list[str] = []
+    for seed in range(8):
+        try:
+            wrong += (await cut_once(planted, tmp_path / f"{seed}", Random(f"files {seed}")))[1]
+        except (MemholdError, OSError) as error:
+            wrong.append(str(error))
+    assert wrong
