@@ -19,7 +19,7 @@ __all__ = ["digest_costs"]
 _BARS = {"add": 1.03, "recall": 1.03}
 _BATCH = 25
 _HELD = 2000
-_FUNCTIONS = ("message_digest", "memory_digest", "change_digest", "detail_digest")
+_FUNCTIONS = ("message_digest", "memory_digest", "change_digest", "detail_digest", "session_digest")
 
 
 @contextmanager
@@ -27,6 +27,7 @@ def _without() -> Iterator[None]:
     """Rows get no digest and none is compared; a store that is used so knows of no other."""
     patches: list[Any] = [patch.object(rows, name, _none) for name in _FUNCTIONS]
     patches += [patch.object(reads, name, _none) for name in _FUNCTIONS]
+    patches += [patch.object(row_batches, "session_digest", _none)]
     patches += [patch.object(reads, "sound_messages", lambda _: True)]
     patches += [patch.object(module, "crc32", _none) for module in (rows, row_batches)]
     patches += [patch.object(rows, "with_digest", lambda params, *_: {**params, "crc": 0})]

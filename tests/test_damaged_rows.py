@@ -209,3 +209,139 @@ def test_what_is_damaged_beside_the_rows_is_named_and_in_no_backup(db: Path, tmp
         assert [one for one in mem.admin.doctor() if one.severity == "wrong"]
         with pytest.raises(StoreCorrupt, match="no backup was made"):
             mem.admin.backup(tmp_path / "backup")
+
+
+CHANGES = {
+    "why": "UPDATE change SET reason = reason || 'x' WHERE id = ?",
+    "text that is none": "UPDATE change SET sources = CAST(x'ff41' AS TEXT) WHERE id = ?",
+    "detail": "UPDATE change SET detail = '{\"a\":1}' WHERE id = ?",
+}
+
+
+@pytest.mark.parametrize("flip", CHANGES)
+def test_a_damaged_change_is_named_and_nothing_is_undone_past_it(db: Path, tmp_path: Path, flip: str) -> None:
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        told = scope.remember("Prefers window seats")
+        assert told.memory is not None
+        pinned = scope.pin(told.memory.id)
+    [first], [second] = told.receipt.change_ids, pinned.receipt.change_ids
+    connection = apsw.Connection(str(db))
+    connection.execute(CHANGES[flip], (second,))
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        assert scope.changes(limit=1000).damaged == (second,)
+        assert scope.export(tmp_path / "e.jsonl").damaged == (second,)
+        with pytest.raises(StoreCorrupt, match=second):
+            scope.history(told.memory.id)
+        for change in (first, second):
+            # The pin stands on the first: without it nobody could say that something does.
+            with pytest.raises(StoreCorrupt, match=second):
+                scope.undo(change)
+        assert scope.get(told.memory.id).pinned
+        [wrong] = [one for one in mem.admin.doctor() if one.severity == "wrong"]
+        assert (wrong.check, second in wrong.what) == ("rows", True)
+        with pytest.raises(StoreCorrupt, match="no backup was made"):
+            mem.admin.backup(tmp_path / "backup")
+
+
+SESSIONS = {
+    "metadata": "UPDATE session SET metadata = replace(metadata, 'Lisbon', 'Misbon')",
+    "time": "UPDATE session SET last_at = last_at + 1048576",
+    "a count": "UPDATE session SET pending_tokens = pending_tokens + 64",
+}
+
+
+@pytest.mark.parametrize("flip", SESSIONS)
+def test_a_damaged_session_is_named_and_not_written_over(db: Path, tmp_path: Path, flip: str) -> None:
+    with Memhold.open(str(db), **PLAIN) as mem:
+        mem.scope(user="alice", session="s").set_session_metadata({"title": "A week in Lisbon"})
+    connection = apsw.Connection(str(db))
+    connection.execute(SESSIONS[flip])
+    [(item,)] = connection.execute("SELECT id FROM session")
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        assert len(scope.recall("gardening").hits) == 10
+        assert scope.export(tmp_path / "e.jsonl").damaged == (item,)
+        for ask in (
+            scope.session_metadata,
+            lambda: scope.set_session_metadata({"title": "Another"}),
+            lambda: scope.add([{"role": "user", "content": "and on"}]),
+        ):
+            with pytest.raises(StoreCorrupt, match=item):
+                ask()
+        [wrong] = [one for one in mem.admin.doctor() if one.severity == "wrong" and one.check == "rows"]
+        assert "in the table session" in wrong.what
+        assert item in wrong.what
+        with pytest.raises(StoreCorrupt, match="no backup was made"):
+            mem.admin.backup(tmp_path / "backup")
+        mem.scope(user="alice", session="another").add([{"role": "user", "content": "and on"}])
+        mem.admin.doctor(repair="rows")
+        assert [one for one in mem.admin.doctor() if one.severity == "wrong"] == []
+        assert scope.add([{"role": "user", "content": "and on"}]).ids
+        assert scope.session_metadata() == {"title": "A week in Misbon" if flip == "metadata" else "A week in Lisbon"}
+
+
+def test_everything_can_be_forgotten_beside_a_damaged_session(db: Path) -> None:
+    with Memhold.open(str(db), **PLAIN) as mem:
+        mem.scope(user="alice", session="s").set_session_metadata({"title": "A week in Lisbon"})
+    connection = apsw.Connection(str(db))
+    connection.execute(SESSIONS["metadata"])
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        assert mem.scope(user="alice").forget(everything=True).erased
+        assert [one for one in mem.admin.doctor() if one.severity == "wrong"] == []
+
+
+def test_an_agent_whose_name_rotted_is_named_and_in_no_backup(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Memhold.open(str(path), **PLAIN) as mem:
+        mem.scope(user="alice", agent="helper", session="s").add([{"role": "user", "content": "about gardening"}])
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE agent SET agent_id = 'hdlper'")
+    connection.close()
+    with Memhold.open(str(path), **PLAIN) as mem:
+        assert {one.check for one in mem.admin.doctor() if one.severity == "wrong"} == {"orphans", "words"}
+        with pytest.raises(StoreCorrupt, match="agents"):
+            mem.admin.backup(tmp_path / "backup")
+        mem.admin.reindex()
+        assert [one for one in mem.admin.doctor() if one.severity == "wrong"] == []
+        mem.admin.backup(tmp_path / "backup")
+
+
+def test_a_text_that_is_none_in_any_table_is_named_and_in_no_backup(db: Path, tmp_path: Path) -> None:
+    connection = apsw.Connection(str(db))
+    connection.execute("INSERT INTO generation VALUES (1, CAST(x'ff41' AS TEXT), 8, 'current', 1)")
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        assert "rows" in {one.check for one in mem.admin.doctor() if one.severity == "wrong"}
+        with pytest.raises(StoreCorrupt, match="table generation"):
+            mem.admin.backup(tmp_path / "backup")
+
+
+def test_a_flipped_bit_of_a_vector_is_no_other_likeness(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Memhold.open(str(path), worker=False) as mem:
+        scope = mem.scope(user="alice", session="s")
+        scope.add([{"role": "user", "content": f"number {turn} about gardening"} for turn in range(20)])
+        assert mem.settle(timeout=60)
+    connection = apsw.Connection(str(path))
+    [(vectors,)] = connection.execute("SELECT vectors FROM vector_block")
+    spoilt = bytearray(vectors)
+    spoilt[1] ^= 64  # a low bit of the first number: the vector stays of unit length
+    connection.execute("UPDATE vector_block SET vectors = ?", (bytes(spoilt),))
+    connection.close()
+    with Memhold.open(str(path), worker=False) as mem:
+        scope = mem.scope(user="alice", session="s")
+        found = scope.recall("gardening", limit=30)
+        assert (len(found.hits), "meaning" in found.degraded) == (20, True)
+        with pytest.raises(StoreCorrupt, match="vectors"):
+            mem.admin.backup(tmp_path / "backup")
+        assert [one.check for one in mem.admin.doctor() if one.severity == "wrong"] == ["vectors"]
+        mem.admin.reindex()
+        assert mem.settle(timeout=60)
+        assert scope.recall("gardening", limit=30).degraded == ()
+        assert [one for one in mem.admin.doctor() if one.severity == "wrong"] == []
+        mem.admin.backup(tmp_path / "backup")

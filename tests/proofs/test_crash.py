@@ -24,7 +24,7 @@ def run_child(path: Path, dies_at: int, seed: int) -> tuple[int, list[list[str]]
 @pytest.mark.proof
 def test_acknowledged_writes_survive_a_kill(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
     killed = 0
-    for seed in runs(6, 300):
+    for seed in runs(6, 1000):
         path = tmp_path / f"{seed}.db"
         code, lines = run_child(path, Random(seed).randrange(1, LAST_POINT), seed)
         killed += code == -9

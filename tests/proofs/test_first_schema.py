@@ -31,6 +31,8 @@ DIGESTS = {
     "memory": ("crc",),
     "change": ("crc", "detail_crc"),
     "word_block": ("records_crc", "entries_crc"),
+    "session": ("crc",),
+    "vector_block": ("marks_crc", "vectors_crc"),
 }
 
 
@@ -103,6 +105,23 @@ async def test_a_row_that_was_damaged_before_it_had_a_digest_stays_named(tmp_pat
     async with AsyncMemhold.open(str(path), **PLAIN) as mem:
         assert len(await mem.scope(user="alice", session="s").messages()) == 39
         assert [finding.check for finding in await mem.admin.doctor() if item in finding.what] == ["rows"]
+
+
+async def test_a_later_migration_makes_no_rot_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions got their digests last: what was damaged in other rows by then stays so."""
+    path = tmp_path / "memory.db"
+    await filled(str(path))
+    as_of_the_first(path)
+    before = migrations()[: next(at for at, one in enumerate(migrations()) if one.name == "session_digests")]
+    with monkeypatch.context() as patched:
+        patched.setattr("memhold.storage.sqlite.connection.migrations", lambda: before)
+        create_or_migrate(str(path), busy_timeout=1, now=0)
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE message SET text = replace(text, 'garden', 'gardfn') WHERE seq = 3")
+    [(item,)] = connection.execute("SELECT id FROM message WHERE seq = 3")
+    connection.close()
+    async with AsyncMemhold.open(str(path), **PLAIN) as mem:
+        assert (await mem.scope(user="alice", session="s").recall("gardening", limit=50)).damaged == (item,)
 
 
 @pytest.mark.proof

@@ -21,7 +21,7 @@ from memhold.text.analysis import Terms, analyse
 from memhold.values.errors import CorruptIndex
 from memhold.values.records import Memory, Message
 
-__all__ = ["documents", "due_of_state", "index_drift", "rebuild_due", "rebuild_words"]
+__all__ = ["damaged_vectors", "documents", "due_of_state", "index_drift", "rebuild_due", "rebuild_words"]
 
 _PAGE = 500
 _SESSION_BYTES = slice(8, 12)  # where a record keeps its session: a memory's is the one that was there when it was told
@@ -132,6 +132,12 @@ def _agrees(found: tuple[Block, set[int]], wanted: Entry, *, message: bool) -> b
         if not message:
             each[_SESSION_BYTES] = bytes(4)
     return mine == should and set(struct.unpack(f"<{len(packed) // 8}Q", packed)) == entries
+
+
+def damaged_vectors(tx: ReadTx) -> int:
+    """How many of the scope's blocks of vectors do not agree with their digests."""
+    firsts = [(one.number, block.first) for one in tx.generations() for block in tx.vector_marks(one.number)]
+    return sum(block.damaged for number, first in firsts for block in tx.vector_blocks(number, [first]))
 
 
 def rebuild_words(tx: WriteTx, terms: Mapping[str, Terms]) -> int:

@@ -285,7 +285,7 @@ def _damaged(tx: ReadTx, target: Target, agent: str | None) -> Mapping[str, int]
 
 def _met(tx: ReadTx) -> dict[str, int]:
     """The messages and memories that this transaction came upon and could not read, and their numbers."""
-    met = {item: number for item, number in tx.damaged.items() if not item.startswith("chg_")}
+    met = {item: number for item, number in tx.damaged.items() if not item.startswith(("chg_", "ses_"))}
     others = {item.number for item in tx.find_numbers([number for number in met.values() if number >= 0])}
     return {item: -1 if number in others else number for item, number in met.items()}
 

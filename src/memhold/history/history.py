@@ -9,7 +9,7 @@ from memhold.ports.transaction import ReadTx
 from memhold.values.errors import NotFound, StoreCorrupt, WrongKind
 from memhold.values.records import Change, Effect, Memory, Message
 
-__all__ = ["former_contents", "get", "history", "lineage"]
+__all__ = ["check_trail", "former_contents", "get", "history", "lineage"]
 
 
 def get(tx: ReadTx, item: str) -> Message | Memory:
@@ -32,6 +32,20 @@ def get(tx: ReadTx, item: str) -> Message | Memory:
     if not found:
         raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
     return found[0]
+
+
+def check_trail(tx: ReadTx) -> None:
+    """Refuse where a change that was read here is damaged: a trail with a hole tells another story.
+
+    Raises:
+        StoreCorrupt: one is.
+    """
+    damaged = [one for one in tx.damaged if one.startswith("chg_")]
+    if damaged:
+        raise StoreCorrupt(
+            f"changes are damaged on the disk ({', '.join(damaged[:5])}), so what happened is not known; restore a"
+            " backup of before. 'memhold changes' lists the others"
+        )
 
 
 def lineage(tx: ReadTx, memory: Memory) -> list[str]:
@@ -80,7 +94,14 @@ def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
     Raises:
         NotFound: the id was never in this scope.
         WrongKind: the id is of another kind.
+        StoreCorrupt: it is damaged on the disk, or one of its changes.
     """
+    found = _changes_of(tx, item)
+    check_trail(tx)
+    return found
+
+
+def _changes_of(tx: ReadTx, item: str) -> tuple[Change, ...]:
     tombstone = tx.tombstone(checked_id(item))
     if tombstone is not None:
         found = {change.id: change for change in tx.changes(memory_id=item)}

@@ -9,6 +9,7 @@ from memhold.facts.revisions import as_before, memory_digest, restore, revise
 from memhold.facts.rollups import founded, joined
 from memhold.facts.timeline import contradicting
 from memhold.history.forget import Target, forget
+from memhold.history.history import check_trail
 from memhold.index.pending_vectors import look_again
 from memhold.journal import beside
 from memhold.journal.archive import archive
@@ -56,9 +57,21 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id:
         WrongKind: the id is not a change's.
         Forgotten: the change is a hard forget, or what it did was forgotten since.
         UndoConflict: an add, a change that is undone already, or one that others stand on.
+        StoreCorrupt: it is damaged on the disk, or one that had to be read to know what stands on it.
     """
     if not checked_id(change_id).startswith("chg_"):
         raise WrongKind(f"{change_id!r:.80} is not the id of a change; pass one (chg_…)", id=change_id)
+    try:
+        receipt = _undo(tx, change_id, cascade=cascade, undoer=undoer, made_id=made_id)
+    except (Forgotten, NotFound, UndoConflict):
+        # Without what could not be read nobody knows whether that is so.
+        check_trail(tx)
+        raise
+    check_trail(tx)
+    return receipt
+
+
+def _undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id: str | None) -> Receipt:
     change = tx.find_change(change_id)
     if change is None or not _seen(tx, change):
         raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)

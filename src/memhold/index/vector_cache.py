@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from memhold.index.pending_vectors import due_index, look_again
 from memhold.index.sign_bits import estimated, signs
 from memhold.ports.vector_blocks import (
+    DAMAGED,
     FLOAT_BYTES,
     HELD,
     REFUSED,
@@ -258,6 +259,8 @@ class _Decoded:
     def __init__(self, block: VectorBlock, dimension: int) -> None:
         import numpy as np
 
+        if block.damaged:
+            raise CorruptVectors(block.first, DAMAGED)
         self.rev = block.rev
         marks = np.frombuffer(block.marks, dtype=np.uint8)
         self.states: NDArray[np.uint8] = (marks & ((1 << STATE_BITS) - 1)).astype(np.uint8)

@@ -19,11 +19,11 @@ from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.analysis import analyse
 from memhold.values.answers import Receipt
 from memhold.values.bounds import MAX_MESSAGES
-from memhold.values.errors import Conflict, InvalidInput, NotFound, TooLarge
+from memhold.values.errors import Conflict, InvalidInput, NotFound, StoreCorrupt, TooLarge
 from memhold.values.records import COPY_OF, Author, Message, Session, micros
 from memhold.values.sessions import SessionInfo, SessionOrder, SessionPage
 
-__all__ = ["AskedSessions", "asked_sessions", "copy_session", "list_sessions"]
+__all__ = ["AskedSessions", "asked_sessions", "copy_session", "list_sessions", "metadata_of"]
 
 _Place = tuple[Any, int]
 _PLACES: Mapping[SessionOrder, Callable[[Session], _Place]] = MappingProxyType(
@@ -80,6 +80,18 @@ def list_sessions(tx: ReadTx, asked: AskedSessions) -> SessionPage:
     )
     more = len(behind) > len(page)
     return SessionPage(items=items, cursor=_cursor(asked.order, place(page[-1])) if more else None)
+
+
+def metadata_of(tx: ReadTx, name: str) -> Mapping[str, Any]:
+    """What an application keeps beside a session, empty where there is no such session.
+
+    Raises:
+        StoreCorrupt: its row is damaged.
+    """
+    held = tx.session(name)
+    if held is not None and held.id in tx.damaged:
+        raise StoreCorrupt(f"{held.id} is damaged on the disk; run 'memhold doctor'")
+    return {} if held is None else visible(held)
 
 
 def _cursor(order: SessionOrder, place: _Place) -> str:

@@ -204,7 +204,8 @@ class Maintenance(Protocol):
     async def mend_indexes(self) -> int:
         """Build anew the indexes over rows that do not agree with them; returns how many that were.
 
-        Rows that no index can take (two of one number) and that cannot be read are removed first. Writes wait.
+        Rows that no index can take (two of one number) and that cannot be read are removed first. Damaged rows of
+        sessions stand from then on as they are, without metadata that cannot be read. Writes wait.
 
         Raises:
             StoreCorrupt: pages are damaged otherwise: a backup is to be restored.

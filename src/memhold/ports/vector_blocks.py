@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 __all__ = [
+    "DAMAGED",
     "EMPTY",
     "FLOAT_BYTES",
     "HELD",
@@ -49,6 +50,7 @@ UNSEEN, HELD, EMPTY, REFUSED = 0, 1, 2, 3
 STATE_BITS = 2
 """A mark is the state in its two low bits, and above them, where it is held, one less than how many vectors it has."""
 _STATE = (1 << STATE_BITS) - 1
+DAMAGED = "it does not agree with its digests"
 
 GenerationState = Literal["building", "current", "retired"]
 
@@ -90,13 +92,14 @@ class VectorBlock:
 
     The vectors of its documents stand one behind the other; the marks say how many each has.
 
-    A block that was read for its marks alone has no `vectors`.
+    A block that was read for its marks alone has no `vectors`. `damaged` says that it does not agree with its digests.
     """
 
     first: int
     marks: bytes = b""
     vectors: bytes = b""
     rev: int = 0
+    damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +195,10 @@ def vectors_of(block: VectorBlock, size: int) -> list[bytes]:
     """What stands in a block of each of its documents: its vectors, of `size` bytes each, empty where it has none.
 
     Raises:
-        CorruptVectors: the vectors are not as many bytes as the marks say.
+        CorruptVectors: it is damaged, or the vectors are not as many bytes as the marks say.
     """
+    if block.damaged:
+        raise CorruptVectors(block.first, DAMAGED)
     counts = [count_of(mark) for mark in block.marks]
     if len(block.vectors) != sum(counts) * size:
         raise CorruptVectors(block.first, f"{len(block.vectors)} bytes for {sum(counts)} vectors of {size} bytes")
@@ -246,7 +251,7 @@ def dropped(block: VectorBlock, numbers: Sequence[int], *, mark: int = EMPTY) ->
     """
     total = sum(map(count_of, block.marks))
     size, odd = divmod(len(block.vectors), total) if total else (0, len(block.vectors))
-    if odd:
+    if odd or block.damaged:
         return VectorBlock(first=block.first, rev=block.rev)
     marks, parts = bytearray(block.marks), vectors_of(block, size)
     for number in numbers:

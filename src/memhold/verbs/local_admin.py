@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from memhold.facts.suspicions import list_suspicions
-from memhold.history.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
+from memhold.history.checkup import damaged_vectors, documents, due_of_state, index_drift, rebuild_due, rebuild_words
 from memhold.history.forget import forget_damaged, has_damage
 from memhold.history.status import windows
 from memhold.index.pending_vectors import begin, due_index, targets
@@ -23,7 +23,7 @@ from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.vector_blocks import Generation, unseen
 from memhold.text.analysis import Terms, analyse
 from memhold.values.answers import ModelHealth, OpenSuspicion
-from memhold.values.errors import InvalidInput, MemholdError
+from memhold.values.errors import InvalidInput, MemholdError, StoreCorrupt
 from memhold.values.names import checked_name, is_within
 from memhold.values.records import Scope
 from memhold.verbs.local_tokens import LocalTokens
@@ -39,6 +39,7 @@ Progress = Callable[[int, int], None]
 """Called with how much is done of how much."""
 
 _REINDEX = "run 'memhold reindex'"
+_RESTORE = "stop what writes to the store, then restore its newest backup"
 
 
 class LocalAdmin:
@@ -106,8 +107,11 @@ class LocalAdmin:
         scopes = await self._runtime.store.upkeep.scopes()
         waiting = 0
         for done, scope in enumerate(scopes, start=1):
-            waiting += await maintenance.survey(scope, windows)
-            seen = await maintenance.survey(scope, _look)
+            try:
+                waiting += await maintenance.survey(scope, windows)
+                seen = await maintenance.survey(scope, _look)
+            except StoreCorrupt as error:
+                seen = [Finding(check="rows", severity="wrong", what=str(error), advice=_RESTORE, where=_where(scope))]
             found += [replace(one, namespace=scope.namespace) for one in seen]
             if progress is not None:
                 progress(done, len(scopes))
@@ -245,12 +249,19 @@ def _embedded(tx: ReadTx, fingerprint: str | None) -> tuple[Generation | None, i
     return held, count, count - waiting
 
 
+def _where(scope: Scope) -> str:
+    return f"namespace {scope.namespace!r}, " + (f"user {scope.user!r}" if scope.user else "no user")
+
+
 def _look(tx: ReadTx) -> list[Finding]:
-    where = f"namespace {tx.scope.namespace!r}, " + (f"user {tx.scope.user!r}" if tx.scope.user else "no user")
+    where = _where(tx.scope)
     found = [
         Finding(check="words", severity="wrong", what=f"the words index: {drift}", advice=_REINDEX, where=where)
         for drift in index_drift(tx)
     ]
+    if damaged := damaged_vectors(tx):
+        what = f"{damaged} blocks of vectors do not agree with their digests"
+        found.append(Finding(check="vectors", severity="wrong", what=what, advice=_REINDEX, where=where))
     there = {(item.kind, item.ref) for item in tx.due()}
     missing = [key for key in due_of_state(tx) if key not in there]
     if missing:

@@ -35,7 +35,7 @@ from memhold.journal.append import append, ensure_session
 from memhold.journal.archive import close_window
 from memhold.journal.beside import HIDDEN, visible, with_hidden
 from memhold.journal.redaction import redacted_value
-from memhold.journal.sessions import asked_sessions, copy_session, list_sessions
+from memhold.journal.sessions import asked_sessions, copy_session, list_sessions, metadata_of
 from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
@@ -563,8 +563,7 @@ class LocalScope:
 
     async def session_metadata(self) -> Mapping[str, Any]:
         name = self._scope.session or ""
-        held = await self._tx.read(lambda tx: tx.session(name))
-        return {} if held is None else visible(held)
+        return await self._tx.read(lambda tx: metadata_of(tx, name))
 
     async def set_session_metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
         runtime, name = self._runtime, self._scope.session or ""

@@ -451,6 +451,7 @@ class AsyncScope(Protocol):
             NotFound: no such change in this scope.
             InvalidInput: neither a change nor a filter, or both.
             ScopeDenied: an agent would undo what the user did.
+            StoreCorrupt: the change is damaged on the disk, or one that has to be read. Nothing happens.
         """
         ...
 
@@ -783,6 +784,7 @@ class AsyncScope(Protocol):
 
         Raises:
             NotFound: the id was never in this scope.
+            StoreCorrupt: it is damaged on the disk, or one of its changes, which the message names.
         """
         ...
 
@@ -909,7 +911,11 @@ class AsyncScope(Protocol):
 
     @verb("read", http=Http(method="GET", path="/sessions/metadata", tag="messages", in_session=True))
     async def session_metadata(self) -> Mapping[str, Any]:
-        """What the application keeps beside the scope's session; empty where that is nothing."""
+        """What the application keeps beside the scope's session; empty where that is nothing.
+
+        Raises:
+            StoreCorrupt: it is damaged on the disk.
+        """
         ...
 
     @verb(

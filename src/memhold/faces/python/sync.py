@@ -558,6 +558,7 @@ class SyncScope:
             NotFound: no such change in this scope.
             InvalidInput: neither a change nor a filter, or both.
             ScopeDenied: an agent would undo what the user did.
+            StoreCorrupt: the change is damaged on the disk, or one that has to be read. Nothing happens.
         """
         return self._loop.run(
             self._core.undo(
@@ -851,6 +852,7 @@ class SyncScope:
 
         Raises:
             NotFound: the id was never in this scope.
+            StoreCorrupt: it is damaged on the disk, or one of its changes, which the message names.
         """
         return self._loop.run(self._core.history(item_id))
 
@@ -952,7 +954,11 @@ class SyncScope:
         return self._loop.run(self._core.copy_session(to, until=until, idempotency_key=idempotency_key))
 
     def session_metadata(self) -> Mapping[str, Any]:
-        """What the application keeps beside the scope's session; empty where that is nothing."""
+        """What the application keeps beside the scope's session; empty where that is nothing.
+
+        Raises:
+            StoreCorrupt: it is damaged on the disk.
+        """
         return self._loop.run(self._core.session_metadata())
 
     def set_session_metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -1350,7 +1356,7 @@ class SyncAdmin:
             repair: `clock` dates as of now what a clock that was ahead dated later, and makes due now what it put off.
                 Only where this machine's clock is right. `rows` builds the file's indexes anew where they do not agree
                 with its rows, and erases every message and current memory that is damaged: what was derived from one
-                stays.
+                stays. Damaged sessions stand as they are from then on.
             progress: Called with scopes looked at and scopes in all.
 
         Raises:

@@ -191,8 +191,7 @@ INSERT INTO namespace (namespace, change_seq) VALUES (:namespace, 0) ON CONFLICT
 -- What read_owner, read_change_seq, read_session and read_word_tail give, of those rows that are there, and read_clock.
 -- name: read_likely
 SELECT o.documents, o.sessions, o.index_rev, n.change_seq,
-  s.id, s.session_id, s.number, s.last_seq, s.cursor, s.rev, s.created_at, s.last_at, s.ended_at, s.window_start, s.asked,
-  s.pending_tokens, s.torn, s.metadata,
+  {session:s},
   w.first, w.records_size, w.entries_size, w.records_crc, w.entries_crc,
   (SELECT coalesce(max(value), 0) FROM clock WHERE value <= :until)
 FROM namespace AS n

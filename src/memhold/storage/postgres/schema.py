@@ -20,7 +20,7 @@ from typing import Any, Literal
 from psycopg import sql as quoted
 
 from memhold.storage.postgres.connection import Location, Session
-from memhold.storage.sql.digests import KEYS, digests_of, select_content, update_digests
+from memhold.storage.sql.digests import FILLED, KEYS, digests_of, select_content, update_digests
 from memhold.values.errors import InvalidInput, NewerStore, NotAStore, StoreError
 
 __all__ = ["Facts", "Migration", "create_or_migrate", "migrations"]
@@ -32,8 +32,6 @@ _NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
 _SERVES = re.compile(r"\A-- serves: (\d+)$", re.MULTILINE)
 _PARTED = re.compile(r"CREATE TABLE (\w+) \((?:(?!CREATE TABLE ).)*?^\) /\* partition \*/;", re.MULTILINE | re.DOTALL)
 MAX_PARTITIONS = 1024
-DIGESTS = 6
-"""The migration that gives each row of content its digest: the newest that adds a column which they cover."""
 FILLED_AT_ONCE = 500
 
 Stage = Literal["pre", "post"]
@@ -150,8 +148,8 @@ def _missing(connection: Session, location: Location, due: Sequence[Migration], 
 def _apply(connection: Session, step: Migration, *, partitions: int, now: int) -> None:
     with connection.transaction():
         connection.execute(partitioned(step.sql, partitions).encode())
-        if (step.number, step.stage) == (DIGESTS, "pre"):
-            _fill_digests(connection)
+        if step.stage == "pre":
+            _fill_digests(connection, FILLED.get(step.number, ()))
         connection.execute(
             "INSERT INTO migration (number, stage, name, sha256, serves, applied_at) VALUES (%s, %s, %s, %s, %s, %s)",
             (
@@ -169,10 +167,10 @@ def _apply(connection: Session, step: Migration, *, partitions: int, now: int) -
                 connection.execute("INSERT INTO store (name, value) VALUES (%s, %s)", (name, value))
 
 
-def _fill_digests(connection: Session) -> None:
+def _fill_digests(connection: Session, tables: Sequence[str]) -> None:
     """Give the rows that are there their digests, whatever their scope: until then the tables' owner is not bound."""
-    for table, key in KEYS.items():
-        column = "records_crc" if table == "word_block" else "crc"
+    for table in tables:
+        key, column = KEYS[table], {"word_block": "records_crc", "vector_block": "marks_crc"}.get(table, "crc")
         connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY".encode())
         found = f"{select_content(table)} WHERE {column} IS NULL LIMIT {FILLED_AT_ONCE}".encode()
         change = update_digests(table, "%s").encode()

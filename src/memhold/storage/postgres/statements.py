@@ -38,8 +38,8 @@ _LIKELY: Mapping[str, slice] = MappingProxyType(
     {
         "read_owner": slice(0, 3),
         "read_change_seq": slice(3, 4),
-        "read_session": slice(4, 18),
-        "read_word_tail": slice(18, 23),
+        "read_session": slice(4, 19),
+        "read_word_tail": slice(19, 24),
     }
 )
 """What `read_likely` answers, and in which of its columns."""

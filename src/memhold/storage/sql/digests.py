@@ -16,9 +16,12 @@ __all__ = [
     "CHANGE",
     "CONTENT",
     "DAMAGED_ROWS",
+    "DAMAGED_SESSIONS",
+    "FILLED",
     "KEYS",
     "MEMORY",
     "MESSAGE",
+    "SESSION",
     "change_digest",
     "detail_digest",
     "digests_of",
@@ -27,6 +30,8 @@ __all__ = [
     "memory_digest",
     "message_digest",
     "select_content",
+    "session_digest",
+    "session_problem",
     "shown_id",
     "sound_messages",
     "sound_row",
@@ -57,27 +62,48 @@ CHANGE = (
     *("undone_by", "detail"),
 )
 """The columns of a change: numbers, texts, and two that may change. `crc` and `detail_crc` stand behind them."""
+SESSION = (
+    *("id", "session_id", "number", "last_seq", "cursor", "rev", "created_at", "last_at", "ended_at"),
+    *("window_start", "asked", "pending_tokens", "torn", "metadata"),
+)
+"""The columns of a session, which is written as a whole: its digest covers all of them. `crc` stands behind them."""
 KEYS: Mapping[str, tuple[str, ...]] = {
     "message": ("namespace", "user_id", "number"),
     "memory": ("namespace", "user_id", "id", "rev"),
     "change": ("namespace", "user_id", "seq"),
     "word_block": ("namespace", "user_id", "first"),
+    "session": ("namespace", "user_id", "session_id"),
+    "vector_block": ("namespace", "user_id", "generation", "first"),
 }
 """The tables with digests, and the columns that name a row of them."""
-CONTENT = {"message": "msg_", "memory": "mem_", "change": "chg_"}
+FILLED: Mapping[int, tuple[str, ...]] = {
+    6: ("message", "memory", "change", "word_block"),
+    11: ("session", "vector_block"),
+}
+"""The migrations after which rows of tables get their digests: the newest each that adds a column which they cover."""
+CONTENT = {"message": "msg_", "memory": "mem_", "change": "chg_", "session": "ses_"}
 """The tables whose rows have an id, and what theirs begin with."""
 DAMAGED_ROWS = (
     "they are left out of every answer; restore a backup of before (one that holds such rows is refused), 'memhold"
     " forget' each of them, or erase them all with 'memhold doctor --repair rows'"
 )
 """What to do about rows that do not agree with their digests."""
-_COLUMNS = {"message": MESSAGE, "memory": MEMORY, "change": CHANGE, "word_block": ("records", "entries")}
+DAMAGED_SESSIONS = (
+    "nothing more is written to them; restore a backup of before, or let stand what is in them with 'memhold doctor"
+    " --repair rows'"
+)
+"""What to do about rows of sessions that do not agree with their digests."""
+_COLUMNS = {
+    "message": MESSAGE, "memory": MEMORY, "change": CHANGE, "session": SESSION,
+    "word_block": ("records", "entries"), "vector_block": ("marks", "vectors"),
+}  # fmt: skip
 _DIGESTS = {
-    **dict.fromkeys(("message", "memory"), ("crc",)),
+    **dict.fromkeys(("message", "memory", "session"), ("crc",)),
     "change": ("crc", "detail_crc"),
     "word_block": ("records_crc", "entries_crc"),
+    "vector_block": ("marks_crc", "vectors_crc"),
 }
-_PLACE = re.compile(r"\{(:?)(message|memory|change)(?::(\w+))?\}")
+_PLACE = re.compile(r"\{(:?)(message|memory|change|session)(?::(\w+))?\}")
 
 _NONE = -1
 """The digest of a row in which something is not even of its kind: no row has it."""
@@ -86,6 +112,7 @@ _PRIME = 4_294_967_291
 """The largest below 2**32: no power of two is a multiple of it, so a flipped bit of a number always shows."""
 _MEMORY_TEXTS, _VALID_TO, _CONFIRMED = slice(7, 27), 27, 28
 _CHANGE_TEXTS = slice(2, 9)
+_ENDED_AT, _METADATA = SESSION.index("ended_at"), SESSION.index("metadata")
 
 
 def message_digest(row: Row) -> int:
@@ -141,6 +168,21 @@ def detail_digest(detail: str) -> int:
         return _NONE
 
 
+def session_digest(row: Row) -> int:
+    """The digest that a session's row should have."""
+    try:
+        numbers = sum(row[2:_ENDED_AT]) + (row[_ENDED_AT] or 0) + sum(row[_ENDED_AT + 1 : _METADATA])
+        return crc32("\x1f".join((row[0], row[1], row[_METADATA])).encode(), numbers % _PRIME)
+    except _FAULTS:
+        return _NONE
+
+
+def session_problem(session_id: str) -> str:
+    """What is said where a damaged session is to be written to."""
+    shown = shown_id("session", session_id)
+    return f"{shown} is damaged on the disk; run 'memhold doctor', then 'memhold doctor --repair rows'"
+
+
 def facts_digest(store_id: str, secret: bytes) -> int:
     """The digest of what a file says of itself."""
     return crc32(secret, crc32(store_id.encode()))
@@ -171,6 +213,8 @@ def digests_of(table: str, row: Row) -> tuple[int, ...]:
             return (memory_digest(content),)
         case "change":
             return (change_digest(content), detail_digest(content[CHANGE.index("detail")]))
+        case "session":
+            return (session_digest(content),)
         case _:
             return (crc32(content[0]), crc32(content[1]))
 

@@ -1,31 +1,22 @@
 -- Every statement that SQLite and PostgreSQL say alike. :namespace and :user_id are the scope of the transaction, bound by
--- the store itself. What a dialect says in its own way stands in its own file. {message}, {memory} and {change} are the
+-- the store itself. What a dialect says in its own way stands in its own file. {message}, {memory}, {change} and {session} are the
 -- columns of these tables with their digests (digests.py), {memory:m} those of `memory AS m`, {:memory} parameters of their names.
 
 -- name: read_session
-SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
-  pending_tokens, torn, metadata
-FROM session WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id
+SELECT {session} FROM session WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id
 
 -- name: read_session_by_id
-SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
-  pending_tokens, torn, metadata
-FROM session WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+SELECT {session} FROM session WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
 -- name: read_sessions
-SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
-  pending_tokens, torn, metadata
-FROM session WHERE namespace = :namespace AND user_id = :user_id ORDER BY number
+SELECT {session} FROM session WHERE namespace = :namespace AND user_id = :user_id ORDER BY number
 
 -- name: put_session
-INSERT INTO session (namespace, user_id, session_id, id, number, last_seq, cursor, rev, created_at, last_at, ended_at,
-  window_start, asked, pending_tokens, torn, metadata)
-VALUES (:namespace, :user_id, :session_id, :id, :number, :last_seq, :cursor, :rev, :created_at, :last_at, :ended_at,
-  :window_start, :asked, :pending_tokens, :torn, :metadata)
+INSERT INTO session (namespace, user_id, {session}) VALUES (:namespace, :user_id, {:session})
 ON CONFLICT (namespace, user_id, session_id) DO UPDATE SET
-  last_seq = excluded.last_seq, cursor = excluded.cursor, rev = excluded.rev, last_at = excluded.last_at,
-  ended_at = excluded.ended_at, window_start = excluded.window_start, asked = excluded.asked,
-  pending_tokens = excluded.pending_tokens, torn = excluded.torn, metadata = excluded.metadata
+  last_seq = excluded.last_seq, cursor = excluded.cursor, rev = excluded.rev, created_at = excluded.created_at,
+  last_at = excluded.last_at, ended_at = excluded.ended_at, window_start = excluded.window_start, asked = excluded.asked,
+  pending_tokens = excluded.pending_tokens, torn = excluded.torn, metadata = excluded.metadata, crc = excluded.crc
 
 -- name: read_owner
 SELECT documents, sessions, index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
@@ -113,12 +104,6 @@ UPDATE change SET at = :at, crc = :crc WHERE namespace = :namespace AND user_id 
 
 -- name: redate_evidence
 UPDATE evidence SET at = :now + place WHERE namespace = :namespace AND user_id = :user_id AND at > :now
-
--- name: redate_sessions
-UPDATE session SET created_at = CASE WHEN created_at > :now THEN :now ELSE created_at END,
-  last_at = CASE WHEN last_at > :now THEN :now ELSE last_at END,
-  ended_at = CASE WHEN ended_at > :now THEN :now ELSE ended_at END
-WHERE namespace = :namespace AND user_id = :user_id AND (created_at > :now OR last_at > :now OR ended_at > :now)
 
 -- name: delete_message
 DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number, quotes <> '[]'
@@ -514,14 +499,15 @@ SELECT first, rev, marks FROM vector_block
 WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation ORDER BY first
 
 -- name: read_vector_block
-SELECT first, rev, marks, vectors FROM vector_block
+SELECT first, rev, marks, vectors, marks_crc, vectors_crc FROM vector_block
 WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation AND first = :first
 
 -- name: put_vector_block
-INSERT INTO vector_block (namespace, user_id, generation, first, rev, marks, vectors)
-VALUES (:namespace, :user_id, :generation, :first, :rev, :marks, :vectors)
+INSERT INTO vector_block (namespace, user_id, generation, first, rev, marks, vectors, marks_crc, vectors_crc)
+VALUES (:namespace, :user_id, :generation, :first, :rev, :marks, :vectors, :marks_crc, :vectors_crc)
 ON CONFLICT (namespace, user_id, generation, first) DO UPDATE SET
-  rev = excluded.rev, marks = excluded.marks, vectors = excluded.vectors
+  rev = excluded.rev, marks = excluded.marks, vectors = excluded.vectors,
+  marks_crc = excluded.marks_crc, vectors_crc = excluded.vectors_crc
 
 -- name: clear_vectors
 DELETE FROM vector_block WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -20,15 +21,17 @@ from memhold.storage.sql.digests import (
     CHANGE,
     MEMORY,
     MESSAGE,
+    SESSION,
     change_digest,
     detail_digest,
     memory_digest,
     message_digest,
+    session_digest,
     shown_id,
     sound_messages,
 )
 from memhold.storage.store_time import StoreTime
-from memhold.values.errors import StoreError
+from memhold.values.errors import StoreCorrupt, StoreError
 from memhold.values.records import (
     Change,
     Evidence,
@@ -67,6 +70,18 @@ def _listed(values: Sequence[str] | None) -> str | None:
 
 def _number(row: Row) -> int:
     return int(row[_MEMORY_NUMBER])
+
+
+def _beyond(value: Any, after: Any) -> Any:
+    """Where a page goes on: what its last row, which may be damaged, has to say beyond where it began.
+
+    Raises:
+        StoreCorrupt: it says nothing of the kind, so the page would come again for ever.
+    """
+    with suppress(TypeError):
+        if value > after:
+            return value
+    raise StoreCorrupt("rows cannot be read in their order; run 'memhold doctor', then 'memhold restore'")
 
 
 class SqlRead:
@@ -170,14 +185,21 @@ class SqlRead:
 
     def session(self, name: str) -> Session | None:
         row = self._first("read_session", session_id=name)
-        return None if row is None else rows.to_session(row)
+        return None if row is None else self._session(row)
 
     def find_session(self, session_id: str) -> Session | None:
         row = self._first("read_session_by_id", id=session_id)
-        return None if row is None else rows.to_session(row)
+        return None if row is None else self._session(row)
 
     def sessions(self) -> list[Session]:
-        return [rows.to_session(row) for row in self._run("read_sessions")]
+        return [self._session(row) for row in self._run("read_sessions")]
+
+    def _session(self, row: Row) -> Session:
+        """The session of a row as it stands there; that it does not agree with its digest is noted."""
+        session = rows.to_session(row)
+        if session_digest(row) != row[len(SESSION)]:
+            self._note("session", session.id, -1)
+        return session
 
     def count_messages(self, sessions: Sequence[str]) -> Mapping[str, int]:
         asked = [{"session_id": name, "agent_id": self.scope.agent} for name in sessions]
@@ -197,7 +219,8 @@ class SqlRead:
         messages = self._messages(found)
         if limit is not None and len(messages) < len(found) == limit:
             # A page stays full where rows of it were left out: who reads page by page takes a short one for the last.
-            seq = int(found[-1][_SEQ])
+            seq = found[-1][_SEQ]
+            _beyond(*((_ENDLESS if until is None else until + 1, seq) if newest else (seq, after)))
             span = {"after": after, "until": seq - 1} if newest else {"after": seq, "until": until}
             rest = self.messages(session, limit=limit - len(messages), newest=newest, **span)
             return [*rest, *messages[::-1]] if newest else [*messages, *rest]
@@ -240,7 +263,9 @@ class SqlRead:
         )
         memories = self._memories(found)
         if len(memories) < len(found) == listing.limit:
-            rest = replace(listing, after=_number(found[-1]), limit=listing.limit - len(memories))
+            rest = replace(
+                listing, after=_beyond(found[-1][_MEMORY_NUMBER], listing.after), limit=listing.limit - len(memories)
+            )
             memories += self.list_memories(rest)
         return memories
 
@@ -250,8 +275,8 @@ class SqlRead:
         memories = self._memories(found)
         if len(memories) < len(found) == limit:
             # A page stays full where rows of it were left out.
-            at, rest = found[-1], limit - len(memories)
-            memories += self.at_paths(at[_KEY], until, after=_number(at), limit=rest, former=former)
+            at, number = _beyond((found[-1][_KEY], found[-1][_MEMORY_NUMBER]), (first, after))
+            memories += self.at_paths(at, until, after=number, limit=limit - len(memories), former=former)
         return memories
 
     def places(self, first: str, until: str) -> list[Place]:
@@ -336,7 +361,8 @@ class SqlRead:
             found = self._content("read_changes_of", memory_id=memory_id, after=after, limit=limit)
         changes = self._changes(found)
         if len(changes) < len(found) == limit:
-            changes += self.changes(memory_id=memory_id, after=int(found[-1][0]), limit=limit - len(changes))
+            seq = _beyond(found[-1][0], after)
+            changes += self.changes(memory_id=memory_id, after=seq, limit=limit - len(changes))
         return changes
 
     def find_change(self, change_id: str) -> Change | None:
@@ -419,7 +445,7 @@ class SqlRead:
 
     def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
         read = self._each("read_vector_block", [{"generation": generation, "first": first} for first in firsts])
-        return [VectorBlock(first=r[0], rev=r[1], marks=r[2], vectors=r[3]) for one in read for r in one]
+        return [rows.to_vectors(row) for one in read for row in one]
 
     def nearest(
         self, generation: int, vector: bytes, limit: int, also: Callable[[], Sequence[int]] = tuple

@@ -18,6 +18,8 @@ from memhold.ports import postings as packed
 from memhold.ports.postings import Block, Entry
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Rows, Statements
+from memhold.storage.sql.digests import SESSION, session_digest, session_problem
+from memhold.values.errors import StoreCorrupt
 from memhold.values.records import Change, Message, Session
 
 __all__ = ["RowBatch", "touching", "writing"]
@@ -209,12 +211,18 @@ class RowBatch:
         return held
 
     def session(self, bound: Bound, name: str) -> Session | None:
-        """A session as it stands in this group."""
+        """A session as it stands in this group.
+
+        Raises:
+            StoreCorrupt: its row is damaged: what is written of it would make that its content.
+        """
         key = (bound["namespace"], bound["user_id"], name)
         if key not in self.sessions:
             held = self.known.sessions.get(key)
             if held is None:
                 row = self._run("read_session", {**bound, "session_id": name}).fetchone()
+                if row is not None and session_digest(row) != row[len(SESSION)]:
+                    raise StoreCorrupt(session_problem(row[0]))
                 held = None if row is None else rows.to_session(row)
             self.sessions[key] = held
         return self.sessions[key]

@@ -12,15 +12,17 @@ from zlib import crc32
 
 from memhold.ports.postings import Block
 from memhold.ports.transaction import Place
-from memhold.ports.vector_blocks import Generation
+from memhold.ports.vector_blocks import Generation, VectorBlock
 from memhold.storage.sql.digests import (
     CHANGE,
     MEMORY,
     MESSAGE,
+    SESSION,
     change_digest,
     detail_digest,
     memory_digest,
     message_digest,
+    session_digest,
     with_digest,
 )
 from memhold.values.errors import StoreCorrupt
@@ -65,6 +67,7 @@ __all__ = [
     "to_quotes",
     "to_session",
     "to_suspicion",
+    "to_vectors",
 ]
 
 Row = Sequence[Any]
@@ -146,7 +149,7 @@ def to_session(row: Row) -> Session:
 
 def session_params(session: Session) -> dict[str, Any]:
     """The parameters of `put_session`."""
-    return {
+    params = {
         "session_id": session.name,
         "id": session.id,
         "number": session.number,
@@ -162,6 +165,7 @@ def session_params(session: Session) -> dict[str, Any]:
         "torn": int(session.torn),
         "metadata": _object(session.metadata),
     }
+    return with_digest(params, SESSION, session_digest)
 
 
 def to_message(row: Row) -> Message:
@@ -202,6 +206,13 @@ def to_block(row: Row) -> Block:
     first, records, entries, *kept = row
     sound = isinstance(records, bytes) and isinstance(entries, bytes) and [crc32(records), crc32(entries)] == kept
     return Block(first=first, records=records, entries=entries, damaged=not sound)
+
+
+def to_vectors(row: Row) -> VectorBlock:
+    """A block of vectors from its columns, held against its digests."""
+    first, rev, marks, vectors, *kept = row
+    sound = isinstance(marks, bytes) and isinstance(vectors, bytes) and [crc32(marks), crc32(vectors)] == kept
+    return VectorBlock(first=first, rev=rev, marks=marks, vectors=vectors, damaged=not sound)
 
 
 def to_quotes(text: str) -> tuple[Quote, ...]:

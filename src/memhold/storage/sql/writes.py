@@ -14,7 +14,16 @@ from memhold.ports.transaction import NO_NUMBERS, Replay
 from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropped
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows
-from memhold.storage.sql.digests import CHANGE, MEMORY, MESSAGE, change_digest, memory_digest, message_digest, shown_id
+from memhold.storage.sql.digests import (
+    CHANGE,
+    MEMORY,
+    MESSAGE,
+    change_digest,
+    memory_digest,
+    message_digest,
+    session_problem,
+    shown_id,
+)
 from memhold.storage.sql.reads import SqlRead
 from memhold.storage.sql.row_batches import RowBatch
 from memhold.storage.store_time import StoreTime
@@ -48,6 +57,13 @@ _DATED: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], int], tuple[str, 
 """How rows that are dated ahead are read and changed: their columns, their digest, and which of them are times."""
 SOON = timedelta(minutes=1)
 """Work due later than this wakes nobody: the worker looks again by then."""
+
+
+def _not_after(session: Session, now: datetime) -> Session:
+    """The session, with its times as of now where they are ahead of it."""
+    ended = session.ended_at and min(session.ended_at, now)
+    dated = replace(session, created_at=min(session.created_at, now), last_at=min(session.last_at, now), ended_at=ended)
+    return session if dated == session else dated
 
 
 class SqlWrite(SqlRead):
@@ -102,7 +118,11 @@ class SqlWrite(SqlRead):
         return self._gathered
 
     def session(self, name: str) -> Session | None:
-        return self._gather().session(self._bound, name)
+        try:
+            return self._gather().session(self._bound, name)
+        except StoreCorrupt:
+            # It is noted, and can be erased; what would write it anew is refused.
+            return super().session(name)
 
     def take_session_number(self) -> int:
         counters = self._gather().counters(self._bound)
@@ -115,6 +135,8 @@ class SqlWrite(SqlRead):
         return counters.documents - count
 
     def put_session(self, session: Session) -> None:
+        if session.id in self.damaged:
+            raise StoreCorrupt(session_problem(session.id))
         self._gather().put_session(self._bound, session)
 
     def add_messages(self, messages: Sequence[Message]) -> None:
@@ -266,7 +288,10 @@ class SqlWrite(SqlRead):
         self._gather().counters(self._bound)
         rev = int(self._value("move_vector_rev"))
         named = {"generation": generation, "rev": rev}
-        made = [{**named, "first": one.first, "marks": one.marks, "vectors": one.vectors} for one in blocks]
+        made = []
+        for one in blocks:
+            digests = {"marks_crc": crc32(one.marks), "vectors_crc": crc32(one.vectors)}
+            made.append({**named, **digests, "first": one.first, "marks": one.marks, "vectors": one.vectors})
         self._many("put_vector_block", made)
 
     def clear_vectors(self, generation: int) -> None:
@@ -283,7 +308,10 @@ class SqlWrite(SqlRead):
         self._run("set_back_clock", now=now)
         self._time = StoreTime(dated=self._time.clock, clock=self._time.clock)
         self.set_back = True
-        self._run("redate_sessions", now=now)
+        for session in self.sessions():
+            dated = _not_after(session, self._time.clock)
+            if dated is not session and session.id not in self.damaged:
+                self.put_session(dated)
         # One microsecond apart: what one turn said twice stays two statements.
         self._run("redate_evidence", now=now)
         redated = 0

@@ -25,7 +25,14 @@ from memhold.ports.maintenance import Manifest
 from memhold.ports.unfinished import noted
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity
-from memhold.storage.sqlite.rot import altered_migrations, altered_schema, damaged_index, damaged_rows, orphans
+from memhold.storage.sqlite.rot import (
+    altered_migrations,
+    altered_schema,
+    damaged_index,
+    damaged_rows,
+    orphans,
+    unreadable_table,
+)
 from memhold.values.errors import BackupDamaged, InvalidInput, MemholdError, StoreCorrupt, StoreFull, StoreReadOnly
 from memhold.values.jsonable import from_jsonable, iso
 
@@ -127,8 +134,10 @@ def _wrong_with(copy: Path, key: str) -> str | None:
     with translated(str(copy)):
         connection = _opened(copy, key)
         try:
-            every = chain(altered_schema(connection), altered_migrations(connection), orphans(connection))
-            return sound(connection) or next((what for what, _ in every), None)
+            # Rows of another schema cannot be read.
+            schema = next((what for what, _ in altered_schema(connection)), None)
+            rest = chain(altered_migrations(connection), orphans(connection))
+            return schema or sound(connection) or next((what for what, _ in rest), None)
         finally:
             connection.close()
 
@@ -242,8 +251,10 @@ def sound(connection: apsw.Connection) -> str | None:
     broken = connection.execute("PRAGMA foreign_key_check").fetchone()
     if broken is not None:
         return f"a row of {broken[0]} names a row of {broken[2]} that is not there"
-    if damaged_index(connection):
-        return "its words index is; 'memhold reindex' builds it anew"
+    if (what := damaged_index(connection)) is not None:
+        return f"of its {what}; 'memhold reindex' builds that anew"
+    if (table := unreadable_table(connection)) is not None:
+        return f"a text in its table {table} is none"
     damaged = [one for ids in damaged_rows(connection).values() for one in ids]
     return f"{len(damaged)} of its rows are ({', '.join(damaged[:_SHOWN])})" if damaged else None
 

@@ -9,6 +9,7 @@ import re
 import secrets
 import stat
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,7 @@ from types import TracebackType
 import apsw
 
 from memhold.ports.durable_files import make_folder, sync_folder
-from memhold.storage.sql.digests import KEYS, digests_of, facts_digest, select_content, update_digests
+from memhold.storage.sql.digests import FILLED, KEYS, digests_of, facts_digest, select_content, update_digests
 from memhold.storage.sqlite.raw import head
 from memhold.values.errors import (
     InvalidSetting,
@@ -47,8 +48,6 @@ __all__ = [
 APPLICATION_ID = 0x4D454D48
 """`HOLD` in the file header: how a file of ours is recognised without opening it."""
 
-DIGESTS = 6
-"""The migration that gives each row of content its digest: the newest that adds a column which they cover."""
 _HEADER = struct.Struct(">60xI4xI28x")
 _MAGIC = b"SQLite format 3\0"
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
@@ -368,8 +367,7 @@ def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...
         for migration in known:
             if migration.number > version:
                 connection.execute(migration.sql)
-                if migration.number == DIGESTS:
-                    _fill_digests(connection)
+                _fill_digests(connection, FILLED.get(migration.number, ()))
                 connection.execute(
                     "INSERT INTO migration VALUES (?, ?, ?, ?)",
                     (migration.number, migration.name, migration.sha256, now),
@@ -386,9 +384,10 @@ def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...
     return known[-1].number
 
 
-def _fill_digests(connection: apsw.Connection) -> None:
+def _fill_digests(connection: apsw.Connection, tables: Sequence[str]) -> None:
     """Give the rows that are there their digests. One whose text is no text keeps none, and counts as damaged."""
-    for table, key in KEYS.items():
+    for table in tables:
+        key = KEYS[table]
         change = update_digests(table, "?")
         rows = connection.execute(select_content(table))
         while True:
@@ -399,7 +398,8 @@ def _fill_digests(connection: apsw.Connection) -> None:
             if row is None:
                 break
             connection.execute(change, (*digests_of(table, row), *row[: len(key)]))
-    _digest_facts(connection)
+    if tables:
+        _digest_facts(connection)
 
 
 def _check_ours(connection: apsw.Connection, path: str, supported: int) -> None:

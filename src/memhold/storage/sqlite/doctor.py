@@ -13,7 +13,7 @@ import apsw
 from memhold.ports.file_modes import open_to_others
 from memhold.ports.maintenance import CLOCK_ADVICE, Finding
 from memhold.ports.unfinished import left_behind
-from memhold.storage.sql.digests import DAMAGED_ROWS
+from memhold.storage.sql.digests import DAMAGED_ROWS, DAMAGED_SESSIONS
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, readable, scope_mark
 from memhold.storage.sqlite.rot import RESTORE, altered_migrations, altered_schema, damaged_rows, of_index, orphans
@@ -118,7 +118,8 @@ def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Fin
 def _rows(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
     for table, ids in damaged_rows(connection).items():
         if ids:
-            yield _wrong("rows", f"{len(ids)} damaged in the table {table}: {', '.join(ids)}", DAMAGED_ROWS, path)
+            advice = DAMAGED_SESSIONS if table == "session" else DAMAGED_ROWS
+            yield _wrong("rows", f"{len(ids)} damaged in the table {table}: {', '.join(ids)}", advice, path)
 
 
 def _orphans(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:

@@ -114,6 +114,14 @@ GROUP BY c.namespace HAVING max(c.seq) > ifnull(n.change_seq, 0)
 SELECT DISTINCT m.namespace FROM (SELECT namespace, user_id FROM message UNION SELECT namespace, user_id FROM memory) AS m
 WHERE NOT EXISTS (SELECT 1 FROM owner AS o WHERE o.namespace = m.namespace AND o.user_id = m.user_id)
 
+-- name: agents_missing
+-- scope: upkeep
+SELECT DISTINCT m.namespace
+FROM (SELECT namespace, user_id, agent_id FROM message UNION SELECT namespace, user_id, agent_id FROM memory
+  WHERE unrecorded_at IS NULL) AS m
+WHERE m.agent_id <> '' AND NOT EXISTS (SELECT 1 FROM agent AS a
+  WHERE a.namespace = m.namespace AND a.user_id = m.user_id AND a.agent_id = m.agent_id)
+
 -- name: rows_ahead
 -- scope: upkeep
 SELECT (SELECT count(*) FROM message WHERE recorded_at > :until) + (SELECT count(*) FROM memory WHERE recorded_at > :until)

@@ -14,6 +14,7 @@ from memhold.ports.transaction import ReadTx
 from memhold.storage.sqlite.connection import connect, translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
 from memhold.storage.store_time import kept_time, store_time
+from memhold.values.errors import StoreCorrupt
 from memhold.values.records import Scope
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class SqliteMaintenance:
                     days = connection.execute(KEEPING["written_by_day"], {"since": first_moment(since)}).fetchall()
             finally:
                 connection.close()
+        if not all(isinstance(row[0], str) for row in (*rows, *days)):
+            raise StoreCorrupt("a namespace cannot be read; run 'memhold doctor', then 'memhold restore'")
         for namespace, what, count, size in rows:
             held = found.get(namespace, Usage(namespace=namespace))
             counted = {} if what == "words" else {what: count}
@@ -94,13 +97,15 @@ class SqliteMaintenance:
         )
 
     async def mend_indexes(self) -> int:
-        from memhold.storage.sqlite.rot import mend_indexes
+        from memhold.storage.sqlite.rot import let_sessions_stand, mend_indexes
 
         def work() -> int:
             with translated(self._path):
                 connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
                 try:
-                    return mend_indexes(connection)
+                    mended = mend_indexes(connection)
+                    let_sessions_stand(connection)
+                    return mended
                 finally:
                     connection.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -9,7 +10,7 @@ from functools import cache
 import apsw
 
 from memhold.storage.sql.blocks import Row
-from memhold.storage.sql.digests import CONTENT, id_of, select_content, sound_row
+from memhold.storage.sql.digests import CONTENT, KEYS, SESSION, digests_of, id_of, select_content, sound_row
 from memhold.storage.sqlite.connection import migrations
 from memhold.storage.sqlite.ledger import KEEPING
 from memhold.values.errors import StoreCorrupt
@@ -20,10 +21,12 @@ __all__ = [
     "altered_schema",
     "damaged_index",
     "damaged_rows",
+    "let_sessions_stand",
     "mend_indexes",
     "of_index",
     "orphans",
     "undecoded",
+    "unreadable_table",
 ]
 
 _SHOWN = 5
@@ -45,6 +48,7 @@ _ORPHANS = {
     "session_counters_behind": ("sessions count fewer messages than they have", RESTORE),
     "owner_counters_behind": ("scopes count fewer documents or sessions than they have", RESTORE),
     "change_counters_behind": ("namespaces count fewer changes than they have", RESTORE),
+    "agents_missing": ("scopes have rows of agents that their words index does not know", "run 'memhold reindex'"),
     "owners_missing": ("scopes with rows are not in the list of scopes, so upkeep passes them over", RESTORE),
 }
 
@@ -55,10 +59,10 @@ def damaged_rows(connection: apsw.Connection) -> Mapping[str, list[str]]:
     Raises:
         apsw.Error: pages cannot be read.
     """
-    if not connection.execute("SELECT 1 FROM pragma_table_info('message') WHERE name = 'crc'").fetchall():
-        return {}
     found: dict[str, list[str]] = {}
     for table in CONTENT:
+        if not _has(connection, table, "crc"):
+            continue
         select = select_content(table)
         try:
             rows = [id_of(table, row) for row in connection.execute(select) if not sound_row(table, row)]
@@ -113,11 +117,32 @@ def orphans(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
             yield f"{len(ids)} {what}: {', '.join(sorted(set(ids))[:_SHOWN])}", advice
 
 
-def damaged_index(connection: apsw.Connection) -> bool:
-    """Whether a block of a words index does not agree with its digests."""
-    if not connection.execute("SELECT 1 FROM pragma_table_info('word_block') WHERE name = 'records_crc'").fetchall():
-        return False
-    return any(not sound_row("word_block", row) for row in connection.execute(select_content("word_block")))
+def damaged_index(connection: apsw.Connection) -> str | None:
+    """What has a block that does not agree with its digests: a words index, or vectors; None where nothing has."""
+    for table, what in (("word_block", "words index"), ("vector_block", "vectors")):
+        if _has(connection, table, "records_crc" if table == "word_block" else "marks_crc") and not all(
+            sound_row(table, row) for row in connection.execute(select_content(table))
+        ):
+            return what
+    return None
+
+
+def unreadable_table(connection: apsw.Connection) -> str | None:
+    """A table without digests in which a text is no UTF-8; None where there is none."""
+    for (table,) in connection.execute(KEEPING["all_tables"]).fetchall():
+        if table in KEYS:
+            continue
+        try:
+            for _ in connection.execute(f'SELECT * FROM "{table}"'):  # noqa: S608 - a name from the schema
+                pass
+        except UnicodeDecodeError:
+            return str(table)
+    return None
+
+
+def _has(connection: apsw.Connection, table: str, column: str) -> bool:
+    asked = "SELECT 1 FROM pragma_table_info(?) WHERE name = ?"
+    return bool(connection.execute(asked, (table, column)).fetchall())
 
 
 def of_index(line: str) -> str | None:
@@ -147,6 +172,35 @@ def mend_indexes(connection: apsw.Connection) -> int:
         connection.execute("ROLLBACK")
         raise
     return len({*named})
+
+
+def let_sessions_stand(connection: apsw.Connection) -> int:
+    """Give damaged rows of sessions the digests of what stands in them; returns how many those were.
+
+    Metadata that is no JSON object any more is emptied.
+    """
+    change = f"UPDATE session SET metadata = ?, crc = ? WHERE {' AND '.join(f'{name} = ?' for name in KEYS['session'])}"  # noqa: S608 - names of this module
+    at, mended = len(KEYS["session"]) + SESSION.index("metadata"), 0
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for row in undecoded(connection, select_content("session"), {}):
+            if not sound_row("session", row):
+                kept = [*row]
+                kept[at] = row[at] if _is_object(row[at]) else "{}"
+                connection.execute(change, (kept[at], *digests_of("session", kept), *row[: len(KEYS["session"])]))
+                mended += 1
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    return mended
+
+
+def _is_object(text: object) -> bool:
+    try:
+        return isinstance(json.loads(str(text).encode()), dict)
+    except ValueError:
+        return False
 
 
 def _build_anew(connection: apsw.Connection) -> None:

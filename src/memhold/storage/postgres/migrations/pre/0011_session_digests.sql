@@ -1,0 +1,5 @@
+-- What an application keeps beside a session is content too, and a flipped bit of a vector is another likeness: their rows
+-- carry digests as those of messages do (storage/sql/digests.py). Rows that are there get theirs in the same transaction.
+ALTER TABLE session ADD COLUMN crc BIGINT;
+ALTER TABLE vector_block ADD COLUMN marks_crc BIGINT;
+ALTER TABLE vector_block ADD COLUMN vectors_crc BIGINT;
