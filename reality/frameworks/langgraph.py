@@ -53,10 +53,29 @@ def main(mode: str, folder: Path) -> None:
     elif mode == "second":
         assert answer(store, "where did I move to") == "I moved to Lisbon"
         assert "oolong" in search.invoke({"query": "which tea"})
+        fields(mem)
     elif mode == "writers":
         asyncio.run(writers(store))
         assert len(mem.scope(user="alice").documents.list(("langgraph",)).items) == 1
     mem.close()
+
+
+def fields(mem: Memhold) -> None:
+    """An item is found by the fields that its put names, or else the store."""
+    store = MemholdStore(mem.scope(user="bob"), index={"dims": 8, "embed": len, "fields": ["text"]})
+    value = {"text": "oolong", "by": {"name": "Ilse", "town": "Graz"}, "note": "elk"}
+
+    def found(word: str) -> list[str]:
+        hits = mem.scope(user="bob").documents.search(word).hits
+        return sorted(hit.document.path[-1] for hit in hits if any(one.signal == "words" for one in hit.why))
+
+    store.put(("books",), "as the store says", value)
+    store.put(("books",), "by name", value, index=["by.{name,town}"])
+    store.put(("books",), "all", value, index=["$"])
+    store.put(("books",), "not at all", value, index=False)
+    assert found("oolong") == ["all", "as the store says"]
+    assert found("Ilse") == found("Graz") == ["all", "by name"]
+    assert found("elk") == ["all"]
 
 
 async def writers(store: MemholdStore) -> None:

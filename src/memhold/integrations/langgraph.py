@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -24,6 +26,7 @@ try:
     from langgraph.store.base import (
         BaseStore,
         GetOp,
+        IndexConfig,
         Item,
         ListNamespacesOp,
         MatchCondition,
@@ -39,20 +42,24 @@ except ImportError as missing:
 
 __all__ = ["MemholdStore"]
 
+_log = logging.getLogger("memhold.integrations")
+
 _TTL = "ttl"
 """The name in a document's metadata under which its time to live stands, in minutes."""
 _REFRESHED_AFTER = 0.05
 """The part of a life that must be over before a read begins it anew: reads that follow one another write nothing."""
+_SEVERAL = re.compile(r"([^{}]*)\{([^{}]*)\}")
 
 
 class MemholdStore(BaseStore):
     """A store for LangGraph over one scope: an item is the document at its namespace and key, below `root`.
 
-    Search is Memhold's recall; it needs no embedding of yours, and `index` says only whether an item is found by it.
-    Each put is durable when it returns. `delete` hides, so that it can be undone, or with `erase=True` erases for good.
+    Search is Memhold's recall; it needs no embedding of yours, and `index` says by which fields an item is found, or
+    that it is not. Each put is durable when it returns. `delete` hides, so that it can be undone, or with `erase=True`
+    erases for good.
     """
 
-    __slots__ = ("_erase", "_reach", "_root", "ttl_config")
+    __slots__ = ("_erase", "_reach", "_root", "index_config", "ttl_config")
 
     supports_ttl = True
 
@@ -61,6 +68,7 @@ class MemholdStore(BaseStore):
         scope: SyncScope | AsyncScope,
         *,
         root: Sequence[str] = ("langgraph",),
+        index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
         erase: bool = False,
     ) -> None:
@@ -69,6 +77,8 @@ class MemholdStore(BaseStore):
         Args:
             scope: Whose memory.
             root: The names below which the items stand among the scope's documents.
+            index: LangGraph's settings of search, of which `fields` are those by which an item is found where its put
+                names none; without them the whole of it. Memhold embeds by itself: `embed` and `dims` are not used.
             ttl: LangGraph's settings of times to live; `refresh_on_read` is true unless it says otherwise.
             erase: Whether a delete erases for good.
         """
@@ -76,7 +86,10 @@ class MemholdStore(BaseStore):
         self._reach = Reach(scope)
         self._root = checked_path(root, "root", least=0)
         self._erase = erase
+        self.index_config = index
         self.ttl_config = ttl
+        if index and "embed" in index:
+            _log.warning("memory embeds by itself, and not with the embed of LangGraph's index settings")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Answer reads as of before the batch, then write; of several puts of one key the last counts."""
@@ -133,6 +146,7 @@ class MemholdStore(BaseStore):
             metadata=None if op.ttl is None else {_TTL: op.ttl},
             expires_at=None if op.ttl is None else _now() + timedelta(minutes=op.ttl),
             index=op.index is not False,
+            fields=_fields(op.index or (self.index_config or {}).get("fields")),
         )
 
     async def _search(self, scope: AsyncScope, op: SearchOp) -> list[SearchItem]:
@@ -141,7 +155,10 @@ class MemholdStore(BaseStore):
             # What stands at the prefix itself is an item of the namespace above.
             most = min(op.limit + op.offset + 1, MAX_PAGE)
             found = await scope.documents.search(op.query, prefix=prefix, filter=_filter(op.filter), limit=most)
-            held: list[tuple[Document, float | None]] = [(hit.document, hit.score) for hit in found.hits]
+            # As LangGraph has it: what is not indexed stands behind all else, without a score.
+            held: list[tuple[Document, float | None]] = [
+                (hit.document, hit.score if hit.document.index else None) for hit in found.hits
+            ]
         else:
             held = [(one, None) for one in await self._listed(scope, prefix, op)]
         below = [(one, score) for one, score in held if len(one.path) > len(prefix)]
@@ -202,6 +219,7 @@ class MemholdStore(BaseStore):
                 metadata=held.metadata,
                 expires_at=until,
                 index=held.index,
+                fields=held.fields,
             )
         except Conflict:
             return held
@@ -230,6 +248,17 @@ class MemholdStore(BaseStore):
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _fields(given: Sequence[str] | None) -> list[str] | None:
+    """LangGraph's paths to what is indexed as our fields, `{a,b}` as one for each; None where they say: all of it."""
+    if not given or any(path in {"", "$"} for path in given):
+        return None
+    found: list[str] = []
+    for path in given:
+        several = _SEVERAL.fullmatch(path)
+        found += [path] if several is None else [several[1] + name.strip() for name in several[2].split(",")]
+    return found
 
 
 def _filter(given: Mapping[str, Any] | None) -> dict[str, Any]:
