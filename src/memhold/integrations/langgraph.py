@@ -17,9 +17,10 @@ from memhold.documents.paths import checked_path
 from memhold.faces.python.sync import SyncScope
 from memhold.integrations.framework import lacking
 from memhold.integrations.reach import Reach
-from memhold.values.bounds import MAX_PAGE
-from memhold.values.documents import Document
-from memhold.values.errors import Conflict, InvalidInput, NotFound
+from memhold.text.stretches import both_ends
+from memhold.values.bounds import MAX_HITS, MAX_PAGE
+from memhold.values.documents import Document, DocumentHit
+from memhold.values.errors import Conflict, InvalidInput, MemholdError, NotFound
 from memhold.verbs.scope import AsyncScope
 
 try:
@@ -48,7 +49,9 @@ _TTL = "ttl"
 """The name in a document's metadata under which its time to live stands, in minutes."""
 _REFRESHED_AFTER = 0.05
 """The part of a life that must be over before a read begins it anew: reads that follow one another write nothing."""
-_SEVERAL = re.compile(r"([^{}]*)\{([^{}]*)\}")
+_SEVERAL = re.compile(r"([^{}]*)\{([^{}]*)\}.*", re.DOTALL)
+_MEMBER = re.compile(r"[^\s'\"`();,]+( [^\s'\"`();,]+)*")
+"""A name of a filter, as LangGraph's own stores refuse what could be SQL."""
 
 
 class MemholdStore(BaseStore):
@@ -140,11 +143,13 @@ class MemholdStore(BaseStore):
             except NotFound:
                 return
             return
+        if not isinstance(op.value, Mapping):
+            raise InvalidInput(f"the value is a {type(op.value).__name__}; pass a dict")
         await scope.documents.put(
             path,
             dict(op.value),
             metadata=None if op.ttl is None else {_TTL: op.ttl},
-            expires_at=None if op.ttl is None else _now() + timedelta(minutes=op.ttl),
+            expires_at=None if op.ttl is None else _until(op.ttl),
             index=op.index is not False,
             fields=_fields(op.index or (self.index_config or {}).get("fields")),
         )
@@ -152,13 +157,7 @@ class MemholdStore(BaseStore):
     async def _search(self, scope: AsyncScope, op: SearchOp) -> list[SearchItem]:
         prefix = self._names(op.namespace_prefix)
         if op.query:
-            # What stands at the prefix itself is an item of the namespace above.
-            most = min(op.limit + op.offset + 1, MAX_PAGE)
-            found = await scope.documents.search(op.query, prefix=prefix, filter=_filter(op.filter), limit=most)
-            # As LangGraph has it: what is not indexed stands behind all else, without a score.
-            held: list[tuple[Document, float | None]] = [
-                (hit.document, hit.score if hit.document.index else None) for hit in found.hits
-            ]
+            held = await self._found(scope, op.query, prefix, op)
         else:
             held = [(one, None) for one in await self._listed(scope, prefix, op)]
         below = [(one, score) for one, score in held if len(one.path) > len(prefix)]
@@ -166,6 +165,26 @@ class MemholdStore(BaseStore):
         if op.refresh_ttl:
             chosen = [(await self._refreshed(scope, one), score) for one, score in chosen]
         return [SearchItem(**self._as_item(one), score=score) for one, score in chosen]
+
+    async def _found(
+        self, scope: AsyncScope, query: str, prefix: Sequence[str], op: SearchOp
+    ) -> list[tuple[Document, float | None]]:
+        """What a search finds below a prefix, as much as the page needs; what is not indexed behind all else."""
+        hits: list[DocumentHit] = []
+        wanted = op.offset + op.limit + 1  # what stands at the prefix itself is an item of the namespace above
+        while wanted > len(hits):
+            page = await scope.documents.search(
+                both_ends(query),
+                prefix=prefix,
+                filter=_filter(op.filter),
+                limit=min(wanted - len(hits), MAX_HITS),
+                offset=len(hits),
+            )
+            hits += page.hits
+            if page.next_offset is None or not page.hits:
+                break
+        # As LangGraph has it, what is not indexed has no score.
+        return [(hit.document, hit.score if hit.document.index else None) for hit in hits]
 
     async def _listed(self, scope: AsyncScope, prefix: Sequence[str], op: SearchOp) -> list[Document]:
         """The newest documents below a prefix that pass the filter, as many as the page needs."""
@@ -204,11 +223,11 @@ class MemholdStore(BaseStore):
         return sorted(kept)[op.offset : op.offset + op.limit]
 
     async def _refreshed(self, scope: AsyncScope, held: Document) -> Document:
-        """The document with a life that begins anew, where it has one; as it is where somebody wrote meanwhile."""
+        """The document; its life begins anew where it has one, unless somebody wrote meanwhile or the store cannot."""
         minutes = held.metadata.get(_TTL)
         if held.expires_at is None or not isinstance(minutes, int | float):
             return held
-        until = _now() + timedelta(minutes=minutes)
+        until = _until(minutes)
         if (until - held.expires_at) < timedelta(minutes=minutes) * _REFRESHED_AFTER:
             return held
         try:
@@ -222,7 +241,9 @@ class MemholdStore(BaseStore):
                 fields=held.fields,
             )
         except Conflict:
-            return held
+            pass
+        except MemholdError as error:  # it was read, and a disk that is full takes that from nobody
+            _log.warning("the life of an item could not begin anew: %s", type(error).__name__)
         return held
 
     # ------------------------------------------------------------------------------------------------ names
@@ -250,12 +271,19 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _until(minutes: Any) -> datetime:
+    try:
+        return _now() + timedelta(minutes=minutes)
+    except (OverflowError, TypeError, ValueError):
+        raise InvalidInput(f"ttl is {minutes!r:.40}; pass minutes, up to some thousand years, or None") from None
+
+
 def _fields(given: Sequence[str] | None) -> list[str] | None:
     """LangGraph's paths to what is indexed as our fields, `{a,b}` as one for each; None where they say: all of it."""
     if not given or any(path in {"", "$"} for path in given):
         return None
     found: list[str] = []
-    for path in given:
+    for path in map(str, given):
         several = _SEVERAL.fullmatch(path)
         found += [path] if several is None else [several[1] + name.strip() for name in several[2].split(",")]
     return found
@@ -263,11 +291,19 @@ def _fields(given: Sequence[str] | None) -> list[str] | None:
 
 def _filter(given: Mapping[str, Any] | None) -> dict[str, Any]:
     """LangGraph's filter as ours: a dot in a name goes into a member, and numbers that JSON has not are compared."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidInput(f"the filter is a {type(given).__name__}; pass a dict, such as {{'status': 'open'}}")
     asked: dict[str, Any] = {}
     for name, wanted in (given or {}).items():
-        held, names = asked, name.split(".")
+        if not _MEMBER.fullmatch(str(name)):
+            raise InvalidInput(f"Invalid filter key {name!r:.60}; pass the name of a member, with dots into members")
+        held, names = asked, str(name).split(".")
         for one in names[:-1]:
             held = held.setdefault(one, {})
+            if not isinstance(held, dict) or any(operator.startswith("$") for operator in held):
+                raise InvalidInput(f"the filter asks of {name!r:.60} and of what holds it; ask of one of them")
+        if names[-1] in held:
+            raise InvalidInput(f"the filter asks of {name!r:.60} and of what it holds; ask of one of them")
         held[names[-1]] = _wanted(wanted)
     return asked
 
