@@ -70,6 +70,16 @@ def test_a_store_opened_for_sync_code_is_reached_from_any_loop_and_from_none(mem
     assert reach.scope.scope == mem.scope(user="alice", session="s1").scope
 
 
+@pytest.mark.parametrize("given", ["chat 7", " edge ", "a\nb", "a\0b", "%41", "\ud800", ".."])
+def test_the_id_that_a_framework_gives_a_session_ends_no_turn(mem: Memhold, given: str) -> None:
+    one, other = (Reach.within(mem, user="alice", session=name) for name in (given, f"{given}2"))
+    for reach in (one, Reach.within(mem, user="alice", session=given), other):
+        reach.run(lambda scope: scope.add(said("hello")))
+    assert [len(reach.run(lambda scope: scope.messages())) for reach in (one, other)] == [2, 1]
+    composed, apart = (Reach.within(mem, session=name).scope.scope for name in ("jos\u00e9", "jose\u0301"))
+    assert composed == apart
+
+
 async def test_an_async_store_is_asked_on_its_own_loop_and_nowhere_else() -> None:
     async with AsyncMemhold.open("memory://", worker=False) as mem:
         reach = Reach(mem.scope(user="alice"))

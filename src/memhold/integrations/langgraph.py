@@ -28,6 +28,7 @@ try:
         BaseStore,
         GetOp,
         IndexConfig,
+        InvalidNamespaceError,
         Item,
         ListNamespacesOp,
         MatchCondition,
@@ -96,12 +97,12 @@ class MemholdStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Answer reads as of before the batch, then write; of several puts of one key the last counts."""
-        asked = list(ops)
+        asked = _checked(ops)
         return self._reach.run(lambda scope: self._done(scope, asked))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch`, for async code."""
-        asked = list(ops)
+        asked = _checked(ops)
         return await self._reach.ask(lambda scope: self._done(scope, asked))
 
     async def _done(self, scope: AsyncScope, ops: Sequence[Op]) -> list[Result]:
@@ -265,6 +266,27 @@ class MemholdStore(BaseStore):
             "created_at": held.created_at,
             "updated_at": held.updated_at,
         }
+
+
+def _checked(ops: Iterable[Op]) -> list[Op]:
+    """The operations; none is carried out where a label is none of LangGraph's, who checks them in front of a batch."""
+    asked = list(ops)
+    for label in (label for op in asked for namespace in _namespaces_of(op) for label in namespace):
+        if not isinstance(label, str) or not label or "." in label or "\0" in label:
+            raise InvalidNamespaceError(f"{label!r:.60} is no label of a namespace; pass text without periods and NUL")
+    return asked
+
+
+def _namespaces_of(op: Op) -> Sequence[Sequence[Any]]:
+    match op:
+        case GetOp() | PutOp():
+            return (op.namespace,)
+        case SearchOp():
+            return (op.namespace_prefix,)
+        case ListNamespacesOp():
+            return [one.path for one in op.match_conditions or ()]
+        case _:
+            return ()
 
 
 def _now() -> datetime:
