@@ -99,11 +99,12 @@ def what_cannot_be(store: MemholdStore) -> None:
     for _ in range(10_000):
         deep = [deep]
     value = {"a": 1}
-    for key, item, more in [
+    cases: list[tuple[str, Any, dict[str, Any]]] = [
         ("k" * 100_000, value, {}), ("k", {"x": float("nan")}, {}), ("k", {"x": deep}, {}), ("k", 5, {}),
         *(("k", value, {"ttl": ttl}) for ttl in (1e300, float("nan"), float("inf"), 0, "x")),
         *(("k", value, {"index": [field]}) for field in ("a..b", "x[*")),
-    ]:  # fmt: skip
+    ]  # fmt: skip
+    for key, item, more in cases:
         refused(lambda: store.put(("n",), key, item, **more))  # noqa: B023 - called at once
     refused(lambda: store.put(tuple(f"p{number}" for number in range(1_000)), "k", value))
     assert store.search(()) == []
@@ -131,7 +132,7 @@ def a_full_disk_takes_no_read(mem: Memhold) -> None:
     async def full(*_: Any, **__: Any) -> Any:
         raise StoreFull("no room on the disk")
 
-    documents = scope._core.documents  # noqa: SLF001 - a disk that is full for a while
+    documents: Any = scope._core.documents  # noqa: SLF001 - a disk that is full for a while
     documents.put = full
     time.sleep(0.02)
     held = store.get(("n",), "k")

@@ -10,7 +10,7 @@ sys.path.append(str(Path(__file__).parent / "runner"))
 
 import anyio
 from anthropic.lib.tools import _beta_builtin_memory_tool as theirs
-from running import run
+from running import run  # type: ignore[import-not-found]
 
 from memhold import Memhold
 from memhold.integrations.anthropic import AsyncMemholdMemoryTool, MemholdMemoryTool
@@ -88,8 +88,8 @@ def made_ready(module: Any) -> None:
 
 
 if __name__ == "__main__":
-    theirs.BetaLocalFilesystemMemoryTool = Local  # type: ignore[misc, assignment]
-    theirs.BetaAsyncLocalFilesystemMemoryTool = AsyncLocal  # type: ignore[misc, assignment]
+    theirs.BetaLocalFilesystemMemoryTool = Local
+    theirs.BetaAsyncLocalFilesystemMemoryTool = AsyncLocal
     files = ["tests/lib/tools/memory_tools/test_filesystem.py"]
     passed = run(Path(sys.argv[1]), files, about_others=ABOUT_FOLDERS, made_ready=made_ready)
     sys.exit(0 if passed else 1)

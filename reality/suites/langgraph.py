@@ -13,7 +13,7 @@ sys.path.append(str(Path(__file__).parent / "runner"))
 import langgraph.store.memory
 import langgraph.store.sqlite
 from langgraph.store.base import Op, Result
-from running import run
+from running import run  # type: ignore[import-not-found]
 
 from memhold import Memhold
 from memhold.integrations.langgraph import MemholdStore
@@ -62,8 +62,8 @@ class SqliteStore(InMemoryStore):
 
 
 if __name__ == "__main__":
-    langgraph.store.memory.InMemoryStore = InMemoryStore  # type: ignore[misc, assignment]
-    langgraph.store.sqlite.SqliteStore = SqliteStore  # type: ignore[misc, assignment]
+    langgraph.store.memory.InMemoryStore = InMemoryStore
+    langgraph.store.sqlite.SqliteStore = SqliteStore
     unpacked = Path(sys.argv[1])
     others = IN_SQLITE if "sqlite" in unpacked.name else IN_MEMORY
     sys.exit(0 if run(unpacked, ["tests/test_store.py"], about_others=others) else 1)

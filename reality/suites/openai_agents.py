@@ -9,7 +9,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent / "runner"))
 
 import agents
-from running import run
+from running import run  # type: ignore[import-not-found]
 
 from memhold import Memhold
 from memhold.integrations.openai_agents import MemholdSession
@@ -37,7 +37,7 @@ class SQLiteSession(MemholdSession):
 
 
 if __name__ == "__main__":
-    agents.SQLiteSession = SQLiteSession  # type: ignore[misc, assignment]
+    agents.SQLiteSession = SQLiteSession
     files = ["tests/memory/test_session.py", "tests/memory/test_session_limit.py"]
     passed = run(Path(sys.argv[1]), files, about_others=ABOUT_SQL, more=())
     for mem in STORES.values():
