@@ -200,7 +200,7 @@ async def test_what_the_index_holds_of_fields_is_made_again_from_the_row(tmp_pat
         await mem.admin.reindex()
         assert await mem.admin.doctor() == ()
         await alice.export(tmp_path / "e.jsonl")
-    async with AsyncMemhold.open("memory://", worker=False) as mem:
+    async with AsyncMemhold.open(str(tmp_path / "other.db"), worker=False) as mem:
         alice = mem.scope(user="alice")
         await alice.import_file(tmp_path / "e.jsonl")
         assert (await alice.documents.read(("book",))).fields == ("title",)
