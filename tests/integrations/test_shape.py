@@ -99,6 +99,8 @@ async def test_what_a_store_cannot_take_waits_in_order_and_is_written_once(
     assert not await recorder.record([said("one"), said("two")])
     assert not await recorder.record([said("three")])
     assert [message["content"] for message in recorder.waiting] == ["one", "two", "three"]
+    assert await recorder.look(lambda _: asyncio.sleep(0, "a full disk is read from"), otherwise=None)
+    assert len(caplog.records) == 1, "it is not there again before it takes what waits"
     reach.trouble.after = [OutcomeUnknown("the answer was lost")]
     assert not await recorder.record([])
     assert await recorder.record([said("four")])
