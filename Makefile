@@ -66,7 +66,7 @@ lock:  ## renew the locks from pyproject.toml and reality/; needs uv and npm
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements-encrypted.lock
 	uv pip compile pyproject.toml reality/requirements.in --all-extras --constraint requirements.lock --universal --python-version 3.11 \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o reality/requirements.lock
-	for each in reality/frameworks/*.in; do \
+	for each in reality/frameworks/*.in reality/suites/*.in; do \
 	  uv pip compile pyproject.toml $$each --universal --python-version 3.11 \
 	    --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o $${each%.in}.lock || exit 1; done
 	for each in reality/node reality/typescript; do \

@@ -285,7 +285,19 @@ def _speed_command(name: str, line: str) -> click.Command:
 
 
 for _name, _line in _SPEED.items():
-    benchmarks.add_command(_speed_command(_name, _line))
+    if _name != "documents":
+        benchmarks.add_command(_speed_command(_name, _line))
+
+
+@benchmarks.command("documents", help=_SPEED["documents"])
+@click.option("--db", metavar="URL", help="postgresql://…, an empty database; left out: files.")
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def documents(db: str | None, *, quick: bool, as_json: bool) -> None:
+    """Measure reads of documents, on SQLite or on PostgreSQL."""
+    from benchmarks.documents import run
+
+    _rows(lambda: run(quick=quick, place=db), as_json=as_json)
 
 
 @benchmarks.command("stores")

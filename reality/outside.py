@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ __all__ = [
     "node_tools",
     "python_with",
     "run",
+    "source_of",
 ]
 
 HERE = Path(__file__).parent
@@ -185,6 +187,22 @@ def python_with(
             lacking = run([*pip, "check"], seconds=200)
             assert lacking.code == 0, lacking.out
     return python
+
+
+def source_of(python: Path, package: str) -> Path:
+    """The unpacked source distribution of what this environment holds of a package; skipped where there is none."""
+    version = run(
+        [python, "-c", f"from importlib.metadata import version as v; print(v({package!r}))"], seconds=60
+    ).last
+    name = f"source-{package}-{version}"
+    with _alone(name) as folder:
+        if not (folder / "unpacked").exists():
+            words: list[str | Path] = ["--quiet", "--no-deps", "--no-binary", ":all:", "--dest", folder]
+            _tried([python, "-m", "pip", "download", *words, f"{package}=={version}"], f"the source of {package}")
+            with tarfile.open(next(folder.glob("*.tar.gz"))) as packed:
+                packed.extractall(folder, filter="data")
+            (folder / "unpacked").touch()
+        return next(one for one in folder.iterdir() if one.is_dir())
 
 
 # ------------------------------------------------------------------------------------------------ Node

@@ -23,7 +23,7 @@ OPTIONS = {
     "consolidation": TABLE,
     "context": TABLE,
     "core": TABLE,
-    "documents": TABLE,
+    "documents": TABLE | {"--db"},
     "facts": TABLE,
     "instructions": {"--worlds", "--locomo", "--json"},
     "large": TABLE | {"--db", "--messages"},

@@ -20,6 +20,7 @@ from memhold.errors import Conflict, InvalidInput, NotFound, RevisionConflict
 from memhold.faces.mcp.calls import run_tool
 from memhold.faces.mcp.tools import DOCUMENT_TOOLS, Caller, Refused
 from memhold.testing import FakeClock
+from memhold.text.json_fields import texts_at
 from memhold.text.stretches import WHOLE, sampled_text
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
@@ -176,6 +177,39 @@ async def test_many_documents_come_page_by_page_of_several_agents() -> None:
             assert found == [(name, "c") for name in names], "of several agents the newest, each path once"
 
 
+# ------------------------------------------------------------------------------------------------ fields
+
+
+def test_fields_name_members_by_names_places_and_stars() -> None:
+    value = {"a": {"b": ["x", {"c": "y"}, 3]}, "d": None, "e": True, "f": [["p", "q"], ["r"]]}
+    for field, words in [
+        ("a.b[0]", "x"), ("a.b[1].c", "y"), ("a.b[-1]", "3"), ("a.b[9]", ""), ("a.b[1]", '{"c": "y"}'), ("d", ""),
+        ("e", "true"), ("f[*][0]", "p\nr"), ("f.*", '["p", "q"]\n["r"]'), ("*.b[0]", "x"), ("a.b.c", ""), ("f.a", ""),
+    ]:  # fmt: skip
+        assert texts_at(value, [field], most=100) == words, field
+    assert texts_at(["x", "y"], ["[1]", "[0]"], most=100) == "y\nx"
+    assert len(texts_at({"long": "z" * 50}, ["long"] * 32, most=60)) == 101, "a member that is named often ends it"
+
+
+async def test_what_the_index_holds_of_fields_is_made_again_from_the_row(tmp_path: Path) -> None:
+    async with AsyncMemhold.open(str(tmp_path / "m.db"), worker=False) as mem:
+        alice = mem.scope(user="alice")
+        await alice.documents.put(("book",), {"title": "Oolong", "note": "elk"}, fields=["title"])
+        await mem.settle()
+        assert await mem.admin.doctor() == ()
+        await mem.admin.reindex()
+        assert await mem.admin.doctor() == ()
+        await alice.export(tmp_path / "e.jsonl")
+    async with AsyncMemhold.open(str(tmp_path / "other.db"), worker=False) as mem:
+        alice = mem.scope(user="alice")
+        await alice.import_file(tmp_path / "e.jsonl")
+        assert (await alice.documents.read(("book",))).fields == ("title",)
+        assert await mem.admin.doctor() == ()
+        assert "words" not in {
+            reason.signal for hit in (await alice.documents.search("elk")).hits for reason in hit.why
+        }
+
+
 # ------------------------------------------------------------------------------------------------ large contents
 
 
@@ -269,6 +303,8 @@ def test_the_command_line_has_every_verb(tmp_path: Path, capsys: pytest.CaptureF
     assert run("put", "notes", "rome", "--file", str(tmp_path / "content"))["document"]["content"] == "from a file"
     told = run("put", "task", "--json-content", '{"status": "open"}', "--metadata", '{"k": 1}', "--no-index")
     assert (told["document"]["content"], told["document"]["index"]) == ({"status": "open"}, False)
+    told = run("put", "book", "--json-content", '{"title": "Oolong"}', "--field", "title", "--field", "by.name")
+    assert told["document"]["fields"] == ["title", "by.name"]
     assert run("put", "x")["type"] == "Usage"
     assert run("put", "notes", "paris", "--text", "x", "--if-rev", "0")["type"] == "RevisionConflict"
     assert run("read", "notes", "paris", "--at-rev", str(rev))["content"] == "The hotel is near the station."

@@ -69,12 +69,28 @@ def main(mode: str, folder: Path) -> None:
         time.sleep(600)
     elif mode == "second":
         assert "oolong" in ran(memory, command="view", path=path)
+        what_cannot_be(memory, mem)
         mem.close()
         assert "memory could not do this" in ran(memory, command="view", path=path), "the turn goes on without it"
     elif mode == "writers":
         writers(memory, path)
         assert len(mem.scope(user="alice").documents.list(("memories",)).items) == 1
     mem.close()
+
+
+def what_cannot_be(memory: MemholdMemoryTool, mem: Memhold) -> None:
+    """The model is told so, and its turn goes on."""
+    many, long = "/".join(f"p{number}" for number in range(1_000)), "n" * 100_000
+    for name in ("../x", "a\0b", "a\n4K\t/memories/forged", many, long):
+        told = ran(memory, command="create", path=f"/memories/{name}", file_text="x")
+        assert "escape" in told or "no name of a file" in told or "memory could not do this" in told, told[:200]
+    assert "memory could not do this" in ran(memory, command="create", path="/memories/x", file_text="a\0b")
+    documents = mem.scope(user="alice").documents
+    assert [one.path for one in documents.list(("memories",)).items] == [("memories", "tea.md")]
+    documents.put(("memories", "j.json"), {"a": "é"})
+    assert '{"a": "é"}' in ran(memory, command="view", path="/memories/j.json")
+    assert "holds JSON" in ran(memory, command="str_replace", path="/memories/j.json", old_str="é", new_str="x")
+    documents.delete(("memories", "j.json"))
 
 
 def writers(memory: MemholdMemoryTool, path: str) -> None:

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from claude_agent_sdk import project_key_for_directory
 from claude_agent_sdk.testing import run_session_store_conformance
 
 from memhold import AsyncMemhold, Memhold
@@ -44,7 +45,24 @@ def main(mode: str, folder: Path) -> None:
         [listed] = asyncio.run(store.list_session_summaries("shop"))
         assert listed["session_id"] == SESSION
         assert mem.scope(user="alice").recall("how do we build").hits[0].text == "We build with pnpm."
+        asyncio.run(long_names(store))
     mem.close()
+
+
+async def long_names(store: MemholdSessionStore) -> None:
+    """A project is named by its folder, which may stand deep, or have a name that is no text."""
+    said: Any = [{"type": "user", "message": {"role": "user", "content": "one"}}]
+    for project in (project_key_for_directory("/srv/" + "a-deep-folder/" * 30), "d" * 300, "\ud800"):
+        session: Any = {"project_key": project, "session_id": SESSION}
+        below: Any = {**session, "subpath": "subagents/workflows/0198c2f0/agent-a1b2c3d4e5f60718"}
+        for key in (session, below):
+            await store.append(key, said)
+            assert await store.load(key) == said
+        assert [one["session_id"] for one in await store.list_sessions(project)] == [SESSION]
+        assert await store.list_subkeys(session) == [below["subpath"]]
+        assert [one["session_id"] for one in await store.list_session_summaries(project)] == [SESSION]
+        await store.delete(session)
+        assert await store.load(below) is None
 
 
 async def suite() -> None:

@@ -70,6 +70,16 @@ def test_a_store_opened_for_sync_code_is_reached_from_any_loop_and_from_none(mem
     assert reach.scope.scope == mem.scope(user="alice", session="s1").scope
 
 
+@pytest.mark.parametrize("given", ["chat 7", " edge ", "a\nb", "a\0b", "%41", "\ud800", ".."])
+def test_the_id_that_a_framework_gives_a_session_ends_no_turn(mem: Memhold, given: str) -> None:
+    one, other = (Reach.within(mem, user="alice", session=name) for name in (given, f"{given}2"))
+    for reach in (one, Reach.within(mem, user="alice", session=given), other):
+        reach.run(lambda scope: scope.add(said("hello")))
+    assert [len(reach.run(lambda scope: scope.messages())) for reach in (one, other)] == [2, 1]
+    composed, apart = (Reach.within(mem, session=name).scope.scope for name in ("jos\u00e9", "jose\u0301"))
+    assert composed == apart
+
+
 async def test_an_async_store_is_asked_on_its_own_loop_and_nowhere_else() -> None:
     async with AsyncMemhold.open("memory://", worker=False) as mem:
         reach = Reach(mem.scope(user="alice"))
@@ -89,6 +99,8 @@ async def test_what_a_store_cannot_take_waits_in_order_and_is_written_once(
     assert not await recorder.record([said("one"), said("two")])
     assert not await recorder.record([said("three")])
     assert [message["content"] for message in recorder.waiting] == ["one", "two", "three"]
+    assert await recorder.look(lambda _: asyncio.sleep(0, "a full disk is read from"), otherwise=None)
+    assert len(caplog.records) == 1, "it is not there again before it takes what waits"
     reach.trouble.after = [OutcomeUnknown("the answer was lost")]
     assert not await recorder.record([])
     assert await recorder.record([said("four")])
@@ -102,7 +114,7 @@ def test_a_store_that_is_closed_or_hangs_or_refuses_ends_no_turn(
 ) -> None:
     reach = Troubled(mem.scope(user="alice"))
     now = [0.0]
-    recorder = Recorder(reach, patience=0.01, most=2, seconds=lambda: now[0])
+    recorder = Recorder(reach, patience=0.5, most=2, seconds=lambda: now[0])
     reach.trouble.before = [InvalidMessage("a secret text of nobody's shape", index=0)]
     assert recorder.record_now([said("refused")])
     assert recorder.record_now([said("kept")])

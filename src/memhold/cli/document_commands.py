@@ -24,7 +24,7 @@ def documents_command() -> None:
 
 @by_hand(
     "put",
-    takes=("path", "if_rev", "metadata", "expires_at", "index", "idempotency_key"),
+    takes=("path", "if_rev", "metadata", "expires_at", "index", "fields", "idempotency_key"),
     protocol=AsyncDocuments,
     resume="Run it again with the same --key: it is written once.",
 )

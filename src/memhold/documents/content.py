@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 from memhold.documents.paths import Path, key_of
 from memhold.journal.redaction import redacted_value
 from memhold.ports.stores import Redactor
+from memhold.text.json_fields import steps_of
+from memhold.text.stretches import document_words
 from memhold.values.documents import Document
 from memhold.values.errors import InvalidInput, TooLarge
 from memhold.values.jsonable import body_json, json_copy
@@ -20,6 +22,8 @@ __all__ = ["MAX_BYTES", "Content", "checked_content", "document_of", "given_meta
 
 MAX_BYTES = 8 * 1024 * 1024
 """Largest content, in bytes: of text as UTF-8, of JSON as compact text."""
+_MAX_FIELDS = 32
+_MAX_FIELD = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,12 @@ class Content:
     metadata: Mapping[str, Any]
     expires_at: datetime | None
     index: bool
+    fields: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What an index holds of it."""
+        return document_words(self.path, self.text, self.fields) if self.index else ""
 
     @property
     def key(self) -> str:
@@ -40,13 +50,19 @@ class Content:
 
 
 def checked_content(
-    path: Path, content: object, *, metadata: Mapping[str, Any] | None, expires_at: datetime | None, index: bool
+    path: Path,
+    content: object,
+    *,
+    metadata: Mapping[str, Any] | None,
+    expires_at: datetime | None,
+    index: bool,
+    fields: Sequence[str] | None = None,
 ) -> Content:
     """The content as it will be stored.
 
     Raises:
         InvalidInput: it is neither text nor JSON (NaN, 10,000 levels, another type); text that holds NUL or half a
-            surrogate pair; metadata that cannot be kept.
+            surrogate pair; metadata that cannot be kept; fields of a text, or what is no field.
         TooLarge: it has more than 8 MiB.
         NaiveTime: the expiry has no zone.
     """
@@ -71,7 +87,38 @@ def checked_content(
     kept = json_copy(metadata or {})
     if DOCUMENT in kept:
         raise InvalidInput(f"metadata has the name {DOCUMENT!r}, which Memhold keeps for itself; choose another")
-    return Content(path=path, text=text, json=not plain, metadata=kept, expires_at=expires_at, index=index)
+    named = _checked_fields(fields or (), plain=plain)
+    return Content(
+        path=path, text=text, json=not plain, metadata=kept, expires_at=expires_at, index=index, fields=named
+    )
+
+
+def _checked_fields(fields: Sequence[str], *, plain: bool) -> tuple[str, ...]:
+    """The fields, each once.
+
+    Raises:
+        InvalidInput: they are no list of fields, or the content is text, which has none.
+        TooLarge: they are more than 32, or one has more than 256 characters.
+    """
+    if isinstance(fields, str | bytes) or not isinstance(fields, Sequence):
+        raise InvalidInput(f"fields is {fields!r:.60}; pass a list of them, such as ['title', 'chapters[*].text']")
+    if fields and plain:
+        raise InvalidInput("fields are members of JSON, and the content is text; put JSON, or leave fields out")
+    size = max(map(len, filter(_is_text, fields)), default=0)
+    if len(fields) > _MAX_FIELDS or size > _MAX_FIELD:
+        raise TooLarge(
+            f"{len(fields)} fields of up to {size} characters; at most {_MAX_FIELDS} of {_MAX_FIELD} are possible",
+            size=max(len(fields), size),
+            limit=_MAX_FIELDS if len(fields) > _MAX_FIELDS else _MAX_FIELD,
+        )
+    for one in fields:
+        if not _is_text(one) or _odd(one) or steps_of(one) is None:
+            raise InvalidInput(f"{one!r:.60} is no field; it is such as 'title', 'author.name', 'chapters[*].text'")
+    return tuple(dict.fromkeys(fields))
+
+
+def _is_text(one: object) -> bool:
+    return isinstance(one, str)
 
 
 def _odd(text: str) -> bool:
@@ -121,6 +168,7 @@ def document_of(memory: Memory, *, content: bool = True) -> Document:
         expires_at=memory.expires_at,
         metadata=kept,
         index=bool(about.get("index", True)),
+        fields=tuple(about.get("fields") or ()),
         state=memory.state,
         origin=memory.origin,
         actor=memory.actor,

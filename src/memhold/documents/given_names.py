@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 from memhold.documents.paths import checked_path
 from memhold.values.errors import InvalidInput
 
-__all__ = ["name_of", "text_of"]
+__all__ = ["name_of", "session_of", "text_of"]
 
 _ESCAPED = "%"
 """Before a name that a path cannot hold as it is."""
@@ -22,6 +22,11 @@ def name_of(text: str) -> str:
         except InvalidInput:
             pass
     return _ESCAPED + quote(text, safe="", errors="surrogatepass")
+
+
+def session_of(text: str) -> str:
+    """A framework's id of a session as a session's name: composed, and escaped where no name is so."""
+    return name_of(unicodedata.normalize("NFC", text)) if text else text
 
 
 def text_of(name: str) -> str:

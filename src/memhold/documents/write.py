@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from memhold.documents.content import Content, given_metadata
 from memhold.documents.paths import Path, key_of, shown
@@ -39,7 +40,9 @@ def put(tx: WriteTx, content: Content, *, if_rev: int | None, terms: Terms, writ
     if held is not None and _same(held, content):
         return Receipt(ids=(held.id,))
     created = None if held is None else held.about_document.get("created_at") or micros(held.created_at)
-    about = {"json": content.json, "index": content.index, "created_at": created or micros(tx.now)}
+    about: dict[str, Any] = {"json": content.json, "index": content.index, "created_at": created or micros(tx.now)}
+    if content.fields:
+        about["fields"] = list(content.fields)
     fresh = Memory(
         id=writer.ids.new("mem"),
         number=-1,
@@ -80,10 +83,9 @@ def check_rev(path: Path, held: Memory | None, if_rev: int | None) -> None:
 
 def _same(held: Memory, content: Content) -> bool:
     about = held.about_document
-    said = (held.text, bool(about.get("json")), bool(about.get("index", True)), held.expires_at)
-    return said == (content.text, content.json, content.index, content.expires_at) and (
-        given_metadata(held) == content.metadata
-    )
+    said = (held.text, bool(about.get("json")), bool(about.get("index", True)), about.get("fields") or [])
+    wanted = (content.text, content.json, content.index, list(content.fields))
+    return (said, held.expires_at, given_metadata(held)) == (wanted, content.expires_at, content.metadata)
 
 
 def _ended(tx: WriteTx, path: Path, held: Memory | None, by: str, writer: Writer) -> list[Effect]:

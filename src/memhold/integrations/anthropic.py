@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import unicodedata
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
@@ -12,6 +13,7 @@ from memhold.documents.paths import checked_path
 from memhold.faces.python.sync import SyncScope
 from memhold.integrations.framework import lacking
 from memhold.integrations.reach import Reach
+from memhold.integrations.turns import json_text
 from memhold.values.bounds import MAX_PAGE
 from memhold.values.documents import Document
 from memhold.values.errors import Conflict, MemholdError, NotFound, RevisionConflict
@@ -55,7 +57,7 @@ class _Files:
         path = self._path(command.path)
         held = await self._read(docs, path)
         if held is not None:
-            return _numbered(command.path, str(held.content), command.view_range)
+            return _numbered(command.path, json_text(held.content), command.view_range)
         below = await self._below(docs, path)
         if not below and path != self._root:
             raise ToolError(f"The path {command.path} does not exist. Please provide a valid path.")
@@ -153,7 +155,9 @@ class _Files:
                 if await self._below(docs, at, limit=1) or at == self._root:
                     raise ToolError(f"The path {path} is not a file.")
                 raise ToolError(f"The path {path} does not exist. Please provide a valid path.")
-            content, told = change(str(held.content))
+            if not isinstance(held.content, str):
+                raise ToolError(f"The file {path} holds JSON that a program put there; it can be viewed, not edited.")
+            content, told = change(held.content)
             try:
                 await docs.put(
                     at, content, if_rev=held.rev, metadata=held.metadata, expires_at=held.expires_at, index=held.index
@@ -166,6 +170,8 @@ class _Files:
     def _path(self, path: str) -> Path:
         if not path.startswith(_FOLDER):
             raise ToolError(f"Path must start with {_FOLDER}, got: {path}")
+        if any(unicodedata.category(one) in {"Cc", "Cs"} for one in path):  # a line end would forge lines of a view
+            raise ToolError(f"Path {path!r:.200} holds a character that no name of a file can have")
         within = posixpath.normpath("/" + path[len(_FOLDER) :].lstrip("/"))
         plain = posixpath.normpath(_FOLDER + "/" + path[len(_FOLDER) :].lstrip("/"))
         if plain != _FOLDER and not plain.startswith(_FOLDER + "/"):

@@ -36,6 +36,10 @@ __all__ = ["MemholdSessionStore"]
 _FIRST = "claude/"
 """How the name of every session begins that this store keeps; project, session and subpath come behind it, quoted."""
 _MAIN, _SUB = "main", "sub/"
+_LONGEST = 128
+"""Characters of a project in a session's name, behind which more stand: the SDK names a deep folder in some 210."""
+_MARK = "%~"
+"""In the name of a project that was shortened; no quoted text holds it."""
 _SUMMARIES = ("claude", "session-summaries")
 _ENTRY = "entry"
 """The name in a message's metadata under which its whole entry stands."""
@@ -93,14 +97,14 @@ class MemholdSessionStore(SessionStore):
         """The sessions of a project, without subagents' transcripts."""
         prefix = _below(project_key)
         return [
-            {"session_id": unquote(name.split("/")[-2]), "mtime": _millis(at)}
+            {"session_id": _unquoted(name.split("/")[-2]), "mtime": _millis(at)}
             for name, at in await self._named(prefix)
             if name.endswith(f"/{_MAIN}")
         ]
 
     async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
         """What the SDK folded of each session of a project."""
-        at = (*_SUMMARIES, name_of(project_key))
+        at = _summaries(project_key)
 
         async def listed(scope: AsyncScope) -> list[SessionSummaryEntry]:
             found: list[SessionSummaryEntry] = []
@@ -139,7 +143,7 @@ class MemholdSessionStore(SessionStore):
     async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
         """The subpaths of a session's subagents."""
         prefix = _below(key["project_key"], key["session_id"]) + _SUB
-        return [unquote(name.removeprefix(prefix)) for name, _ in await self._named(prefix)]
+        return [_unquoted(name.removeprefix(prefix)) for name, _ in await self._named(prefix)]
 
     async def _named(self, prefix: str) -> list[tuple[str, datetime]]:
         """The sessions that hold something and whose names begin so, with when something was last added."""
@@ -187,16 +191,35 @@ async def _fold(scope: AsyncScope, key: SessionKey, entries: Sequence[SessionSto
 
 
 def _summary_path(key: SessionKey) -> tuple[str, ...]:
-    return (*_SUMMARIES, name_of(key["project_key"]), name_of(key["session_id"]))
+    return (*_summaries(key["project_key"]), name_of(key["session_id"]))
 
 
-def _below(*names: str) -> str:
-    return _FIRST + "".join(f"{quote(name, safe='')}/" for name in names)
+def _summaries(project: str) -> tuple[str, ...]:
+    return (*_SUMMARIES, name_of(project) if len(project) <= _LONGEST else _project(_quoted(project)))
+
+
+def _below(project: str, *names: str) -> str:
+    return _FIRST + "".join(f"{name}/" for name in (_project(_quoted(project)), *map(_quoted, names)))
+
+
+def _project(quoted: str) -> str:
+    """The project in a session's name; nobody reads it back, and a long one is told from others by its digest."""
+    if len(quoted) <= _LONGEST:
+        return quoted
+    return quoted[: _LONGEST // 2] + _MARK + sha256(quoted.encode()).hexdigest()[: _LONGEST // 4]
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="", errors="surrogatepass")
+
+
+def _unquoted(name: str) -> str:
+    return unquote(name, errors="surrogatepass")
 
 
 def _session(key: SessionKey) -> str:
     own = _below(key["project_key"], key["session_id"])
-    return own + (_SUB + quote(key["subpath"], safe="") if "subpath" in key else _MAIN)
+    return own + (_SUB + _quoted(key["subpath"]) if "subpath" in key else _MAIN)
 
 
 def _message(entry: Mapping[str, Any], *, turns: bool) -> Mapping[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -15,15 +17,18 @@ from memhold.documents.paths import checked_path
 from memhold.faces.python.sync import SyncScope
 from memhold.integrations.framework import lacking
 from memhold.integrations.reach import Reach
-from memhold.values.bounds import MAX_PAGE
-from memhold.values.documents import Document
-from memhold.values.errors import Conflict, InvalidInput, NotFound
+from memhold.text.stretches import both_ends
+from memhold.values.bounds import MAX_HITS, MAX_PAGE
+from memhold.values.documents import Document, DocumentHit
+from memhold.values.errors import Conflict, InvalidInput, MemholdError, NotFound
 from memhold.verbs.scope import AsyncScope
 
 try:
     from langgraph.store.base import (
         BaseStore,
         GetOp,
+        IndexConfig,
+        InvalidNamespaceError,
         Item,
         ListNamespacesOp,
         MatchCondition,
@@ -39,20 +44,26 @@ except ImportError as missing:
 
 __all__ = ["MemholdStore"]
 
+_log = logging.getLogger("memhold.integrations")
+
 _TTL = "ttl"
 """The name in a document's metadata under which its time to live stands, in minutes."""
 _REFRESHED_AFTER = 0.05
 """The part of a life that must be over before a read begins it anew: reads that follow one another write nothing."""
+_SEVERAL = re.compile(r"([^{}]*)\{([^{}]*)\}.*", re.DOTALL)
+_MEMBER = re.compile(r"[^\s'\"`();,]+( [^\s'\"`();,]+)*")
+"""A name of a filter, as LangGraph's own stores refuse what could be SQL."""
 
 
 class MemholdStore(BaseStore):
     """A store for LangGraph over one scope: an item is the document at its namespace and key, below `root`.
 
-    Search is Memhold's recall; it needs no embedding of yours, and `index` says only whether an item is found by it.
-    Each put is durable when it returns. `delete` hides, so that it can be undone, or with `erase=True` erases for good.
+    Search is Memhold's recall; it needs no embedding of yours, and `index` says by which fields an item is found, or
+    that it is not. Each put is durable when it returns. `delete` hides, so that it can be undone, or with `erase=True`
+    erases for good.
     """
 
-    __slots__ = ("_erase", "_reach", "_root", "ttl_config")
+    __slots__ = ("_erase", "_reach", "_root", "index_config", "ttl_config")
 
     supports_ttl = True
 
@@ -61,6 +72,7 @@ class MemholdStore(BaseStore):
         scope: SyncScope | AsyncScope,
         *,
         root: Sequence[str] = ("langgraph",),
+        index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
         erase: bool = False,
     ) -> None:
@@ -69,6 +81,8 @@ class MemholdStore(BaseStore):
         Args:
             scope: Whose memory.
             root: The names below which the items stand among the scope's documents.
+            index: LangGraph's settings of search, of which `fields` are those by which an item is found where its put
+                names none; without them the whole of it. Memhold embeds by itself: `embed` and `dims` are not used.
             ttl: LangGraph's settings of times to live; `refresh_on_read` is true unless it says otherwise.
             erase: Whether a delete erases for good.
         """
@@ -76,16 +90,19 @@ class MemholdStore(BaseStore):
         self._reach = Reach(scope)
         self._root = checked_path(root, "root", least=0)
         self._erase = erase
+        self.index_config = index
         self.ttl_config = ttl
+        if index and "embed" in index:
+            _log.warning("memory embeds by itself, and not with the embed of LangGraph's index settings")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Answer reads as of before the batch, then write; of several puts of one key the last counts."""
-        asked = list(ops)
+        asked = _checked(ops)
         return self._reach.run(lambda scope: self._done(scope, asked))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch`, for async code."""
-        asked = list(ops)
+        asked = _checked(ops)
         return await self._reach.ask(lambda scope: self._done(scope, asked))
 
     async def _done(self, scope: AsyncScope, ops: Sequence[Op]) -> list[Result]:
@@ -127,21 +144,21 @@ class MemholdStore(BaseStore):
             except NotFound:
                 return
             return
+        if not isinstance(op.value, Mapping):
+            raise InvalidInput(f"the value is a {type(op.value).__name__}; pass a dict")
         await scope.documents.put(
             path,
             dict(op.value),
             metadata=None if op.ttl is None else {_TTL: op.ttl},
-            expires_at=None if op.ttl is None else _now() + timedelta(minutes=op.ttl),
+            expires_at=None if op.ttl is None else _until(op.ttl),
             index=op.index is not False,
+            fields=_fields(op.index or (self.index_config or {}).get("fields")),
         )
 
     async def _search(self, scope: AsyncScope, op: SearchOp) -> list[SearchItem]:
         prefix = self._names(op.namespace_prefix)
         if op.query:
-            # What stands at the prefix itself is an item of the namespace above.
-            most = min(op.limit + op.offset + 1, MAX_PAGE)
-            found = await scope.documents.search(op.query, prefix=prefix, filter=_filter(op.filter), limit=most)
-            held: list[tuple[Document, float | None]] = [(hit.document, hit.score) for hit in found.hits]
+            held = await self._found(scope, op.query, prefix, op)
         else:
             held = [(one, None) for one in await self._listed(scope, prefix, op)]
         below = [(one, score) for one, score in held if len(one.path) > len(prefix)]
@@ -149,6 +166,26 @@ class MemholdStore(BaseStore):
         if op.refresh_ttl:
             chosen = [(await self._refreshed(scope, one), score) for one, score in chosen]
         return [SearchItem(**self._as_item(one), score=score) for one, score in chosen]
+
+    async def _found(
+        self, scope: AsyncScope, query: str, prefix: Sequence[str], op: SearchOp
+    ) -> list[tuple[Document, float | None]]:
+        """What a search finds below a prefix, as much as the page needs; what is not indexed behind all else."""
+        hits: list[DocumentHit] = []
+        wanted = op.offset + op.limit + 1  # what stands at the prefix itself is an item of the namespace above
+        while wanted > len(hits):
+            page = await scope.documents.search(
+                both_ends(query),
+                prefix=prefix,
+                filter=_filter(op.filter),
+                limit=min(wanted - len(hits), MAX_HITS),
+                offset=len(hits),
+            )
+            hits += page.hits
+            if page.next_offset is None or not page.hits:
+                break
+        # As LangGraph has it, what is not indexed has no score.
+        return [(hit.document, hit.score if hit.document.index else None) for hit in hits]
 
     async def _listed(self, scope: AsyncScope, prefix: Sequence[str], op: SearchOp) -> list[Document]:
         """The newest documents below a prefix that pass the filter, as many as the page needs."""
@@ -187,11 +224,11 @@ class MemholdStore(BaseStore):
         return sorted(kept)[op.offset : op.offset + op.limit]
 
     async def _refreshed(self, scope: AsyncScope, held: Document) -> Document:
-        """The document with a life that begins anew, where it has one; as it is where somebody wrote meanwhile."""
+        """The document; its life begins anew where it has one, unless somebody wrote meanwhile or the store cannot."""
         minutes = held.metadata.get(_TTL)
         if held.expires_at is None or not isinstance(minutes, int | float):
             return held
-        until = _now() + timedelta(minutes=minutes)
+        until = _until(minutes)
         if (until - held.expires_at) < timedelta(minutes=minutes) * _REFRESHED_AFTER:
             return held
         try:
@@ -202,9 +239,12 @@ class MemholdStore(BaseStore):
                 metadata=held.metadata,
                 expires_at=until,
                 index=held.index,
+                fields=held.fields,
             )
         except Conflict:
-            return held
+            pass
+        except MemholdError as error:  # it was read, and a disk that is full takes that from nobody
+            _log.warning("the life of an item could not begin anew: %s", type(error).__name__)
         return held
 
     # ------------------------------------------------------------------------------------------------ names
@@ -228,17 +268,64 @@ class MemholdStore(BaseStore):
         }
 
 
+def _checked(ops: Iterable[Op]) -> list[Op]:
+    """The operations; none is carried out where a label is none of LangGraph's, who checks them in front of a batch."""
+    asked = list(ops)
+    for label in (label for op in asked for namespace in _namespaces_of(op) for label in namespace):
+        if not isinstance(label, str) or not label or "." in label or "\0" in label:
+            raise InvalidNamespaceError(f"{label!r:.60} is no label of a namespace; pass text without periods and NUL")
+    return asked
+
+
+def _namespaces_of(op: Op) -> Sequence[Sequence[Any]]:
+    match op:
+        case GetOp() | PutOp():
+            return (op.namespace,)
+        case SearchOp():
+            return (op.namespace_prefix,)
+        case ListNamespacesOp():
+            return [one.path for one in op.match_conditions or ()]
+        case _:
+            return ()
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _until(minutes: Any) -> datetime:
+    try:
+        return _now() + timedelta(minutes=minutes)
+    except (OverflowError, TypeError, ValueError):
+        raise InvalidInput(f"ttl is {minutes!r:.40}; pass minutes, up to some thousand years, or None") from None
+
+
+def _fields(given: Sequence[str] | None) -> list[str] | None:
+    """LangGraph's paths to what is indexed as our fields, `{a,b}` as one for each; None where they say: all of it."""
+    if not given or any(path in {"", "$"} for path in given):
+        return None
+    found: list[str] = []
+    for path in map(str, given):
+        several = _SEVERAL.fullmatch(path)
+        found += [path] if several is None else [several[1] + name.strip() for name in several[2].split(",")]
+    return found
+
+
 def _filter(given: Mapping[str, Any] | None) -> dict[str, Any]:
     """LangGraph's filter as ours: a dot in a name goes into a member, and numbers that JSON has not are compared."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidInput(f"the filter is a {type(given).__name__}; pass a dict, such as {{'status': 'open'}}")
     asked: dict[str, Any] = {}
     for name, wanted in (given or {}).items():
-        held, names = asked, name.split(".")
+        if not _MEMBER.fullmatch(str(name)):
+            raise InvalidInput(f"Invalid filter key {name!r:.60}; pass the name of a member, with dots into members")
+        held, names = asked, str(name).split(".")
         for one in names[:-1]:
             held = held.setdefault(one, {})
+            if not isinstance(held, dict) or any(operator.startswith("$") for operator in held):
+                raise InvalidInput(f"the filter asks of {name!r:.60} and of what holds it; ask of one of them")
+        if names[-1] in held:
+            raise InvalidInput(f"the filter asks of {name!r:.60} and of what it holds; ask of one of them")
         held[names[-1]] = _wanted(wanted)
     return asked
 

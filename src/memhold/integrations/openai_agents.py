@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from memhold.documents.given_names import session_of
 from memhold.faces.python.open import AsyncMemhold
 from memhold.faces.python.sync import SyncStore
 from memhold.integrations.framework import lacking
@@ -94,7 +95,7 @@ class MemholdSession(SessionABC):
 
     async def clear_session(self) -> None:
         """Take all items away. Raises where the store is gone: what was to go is still there."""
-        await self._reach.ask(lambda scope: scope.forget(session=self.session_id, hard=self._erase))
+        await self._reach.ask(lambda scope: scope.forget(session=session_of(self.session_id), hard=self._erase))
 
 
 def _batches(messages: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:

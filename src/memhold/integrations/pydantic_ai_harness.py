@@ -37,6 +37,8 @@ _RECEIPTS = "$operations"
 RECEIPT_DAYS = 30
 """As long as idempotency keys are kept elsewhere."""
 _PAGE = 1_000
+_MORE = "..."
+_MOST_FOUND = 100
 
 
 class MemholdMemoryStore:
@@ -158,21 +160,22 @@ class MemholdMemoryStore:
         if not query.split() or min(limit, max_files, max_chars, max_file_chars) <= 0:
             return MemorySearchResult(matches=[], scanned=0, truncated=False)
         folder = _names(prefix.removesuffix("/")) if prefix else ()
-        found = await self._reach.ask(
-            lambda scope: scope.documents.search(query, prefix=folder, limit=min(max_files, 100))
-        )
-        files = [hit for hit in found.hits if len(hit.document.path) == len(folder) + 1]
+        found = await self._reach.ask(lambda scope: scope.documents.search(query, prefix=folder, limit=_MOST_FOUND))
+        all_files = [hit for hit in found.hits if len(hit.document.path) == len(folder) + 1]
+        files = all_files[:max_files]
         matches: list[MemorySearchMatch] = []
-        room = max_chars
+        room, cut = max_chars, len(all_files) > max_files or len(found.hits) == _MOST_FOUND
         for hit in files[:limit]:
             path = "/".join(hit.document.path)
             room -= len(path) - len(prefix)
             if room <= 0:
                 break
-            snippet = _around(_text(hit.document)[:max_file_chars], query, room)
+            text = _text(hit.document)
+            cut |= len(text) > max_file_chars
+            snippet = _around(text[:max_file_chars], query, room)
             room -= len(snippet)
             matches.append(MemorySearchMatch(path=path, snippet=snippet, score=hit.score))
-        return MemorySearchResult(matches=matches, scanned=len(files), truncated=len(matches) < len(files))
+        return MemorySearchResult(matches=matches, scanned=len(files), truncated=cut or len(matches) < len(files))
 
 
 def _names(path: str) -> tuple[str, ...]:
@@ -245,8 +248,9 @@ async def _kept(
 
 
 def _around(content: str, query: str, room: int) -> str:
-    """So many characters around the first word of the query that stands there."""
+    """So many characters around the first word of the query that stands there; dots where more stands before them."""
     lower = content.lower()
     places = [at for word in query.lower().split() if (at := lower.find(word)) >= 0]
     start = max(0, min(min(places, default=0) - room // 3, len(content) - room))
-    return content[start : start + room]
+    more = _MORE if start and room > len(_MORE) else ""
+    return more + content[start + len(more) : start + room]

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from memhold.documents.given_names import session_of
 from memhold.faces.python.event_loop_thread import EventLoopThread
 from memhold.faces.python.open import AsyncMemhold
 from memhold.faces.python.sync import SyncScope, SyncStore
@@ -41,8 +42,12 @@ class Reach:
         session: str | None = None,
         actor: str = "user",
     ) -> Reach:
-        """A scope of an open store, by the names that the framework gave; they mean what they mean in `scope`."""
-        return cls(store.scope(namespace=namespace, user=user, agent=agent, session=session, actor=actor))
+        """A scope of an open store, by the names that the framework gave; they mean what they mean in `scope`.
+
+        A session's id is the framework's own, and ends no turn for what it is written with: see `session_of`.
+        """
+        named = None if session is None else session_of(session)
+        return cls(store.scope(namespace=namespace, user=user, agent=agent, session=named, actor=actor))
 
     @property
     def scope(self) -> AsyncScope:

@@ -132,9 +132,9 @@ class Recorder:
         return otherwise
 
     def _found(self, found: T) -> T:
-        if self._gone:
+        if self._gone and not self._waiting:  # a full disk is read from, and takes nothing
             _log.warning("memory is there again")
-        self._gone = False
+            self._gone = False
         return found
 
 

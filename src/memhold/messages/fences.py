@@ -137,13 +137,18 @@ def unquoted(message: Message) -> str:
 def said(item: Message | Memory) -> str:
     """What an index holds of a message or memory: a memory's text, and what a message itself says.
 
-    Of a document that is its path and its text, samples of a long one; nothing where it is not to be indexed.
+    Of a document that is its path and its text, samples of a long one, or what stands at the fields that its writer
+    named; nothing where it is not to be indexed.
     """
     if isinstance(item, Message):
         return unquoted(item)
     if item.kind != "document":
         return item.text
-    return document_words(item.path, item.text) if item.about_document.get("index", True) else ""
+    about = item.about_document
+    if not about.get("index", True):
+        return ""
+    fields = about.get("fields") if about.get("json") else None
+    return document_words(item.path, item.text, fields if isinstance(fields, list) else ())
 
 
 def erased(message: Message, gone: Collection[str], *, secret: bytes) -> Message:

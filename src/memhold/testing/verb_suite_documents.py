@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from memhold.testing.verb_suite_base import Harness, Verbs, texts
-from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict, TooLarge, UndoConflict
+from memhold.values.errors import (
+    Conflict,
+    IdempotencyConflict,
+    InvalidInput,
+    NotFound,
+    RevisionConflict,
+    TooLarge,
+    UndoConflict,
+)
 
 __all__ = ["DocumentCases"]
 
@@ -152,6 +160,41 @@ class DocumentCases:
         await scope.documents.put(PARIS, "Nothing of the kind.")
         assert HOTEL not in texts(await scope.recall("hotel station"))
         assert HOTEL in texts(await scope.recall("hotel station", include_superseded=True))
+
+    async def test_fields_are_what_words_find_json_by(self, harness: Harness) -> None:
+        scope = harness.scope(user="alice")
+        alice = scope.documents
+        book = {"title": "Oolong", "by": {"name": "Ilse"}, "parts": [{"text": "hens"}, {"text": "bees"}], "note": "elk"}
+
+        async def found(word: str) -> bool:
+            hits = (await alice.search(word)).hits
+            return any(reason.signal == "words" for hit in hits for reason in hit.why)
+
+        done = await alice.put(("book",), book, fields=["title", "by.name", "parts[*].text"])
+        assert (done.document.content, done.document.fields) == (book, ("title", "by.name", "parts[*].text"))
+        assert [await found(word) for word in ("oolong", "Ilse", "bees", "elk")] == [True, True, True, False]
+        again = await alice.put(("book",), book, fields=("title", "by.name", "parts[*].text"))
+        assert (again.document.rev, again.receipt.change_ids) == (done.document.rev, ())
+        await alice.move(("book",), ("shelf", "book"))
+        assert not await found("elk")
+        last = await alice.put(("shelf", "book"), book, fields=["parts[-1]"])
+        assert last.document.rev > done.document.rev
+        assert [await found(word) for word in ("oolong", "hens", "bees", "elk")] == [False, False, True, False]
+        assert (await alice.put(("shelf", "book"), book)).document.fields == ()
+        assert await found("elk")
+        key = {"idempotency_key": "k"}
+        await alice.put(("b",), book, fields=["note"], **key)
+        with pytest.raises(IdempotencyConflict):
+            await alice.put(("b",), book, **key)
+        for content, fields in [
+            ("text", ["title"]),
+            *((book, [one]) for one in ("", "a..b", "a[x]", "[0", ".a", "\0", 3)),
+        ]:
+            with pytest.raises(InvalidInput, match="field"):
+                await alice.put(("b",), content, fields=fields)
+        for fields in (["f" * 257], [f"f{n}" for n in range(33)]):
+            with pytest.raises(TooLarge):
+                await alice.put(("b",), book, fields=fields)
 
     async def test_a_move_is_one_change_and_keeps_the_history(self, harness: Harness) -> None:
         scope = harness.scope(user="alice")

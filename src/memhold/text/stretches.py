@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+
+from memhold.text.json_fields import texts_at
 
 __all__ = ["MOST_ASKED", "WHOLE", "both_ends", "document_words", "sampled_text"]
 
@@ -31,8 +34,13 @@ def sampled_text(text: str) -> str:
     return "\n".join(found)
 
 
-def document_words(path: Sequence[str], text: str) -> str:
-    """What an index holds of a document: the names of its path, and its text or samples of it."""
+def document_words(path: Sequence[str], text: str, fields: Sequence[str] = ()) -> str:
+    """What an index holds of a document: the names of its path, and its text or samples of it.
+
+    With fields the text is JSON, and only what stands at them is held.
+    """
+    if fields:
+        text = texts_at(json.loads(text), fields, most=len(text))
     return " ".join((*path, "\n", sampled_text(text)))
 
 

@@ -24,9 +24,9 @@ class Document:
     `content` is text, or JSON as it was put. `rev` is another number with each content of the scope: it only grows, is
     never given twice, and is what `if_rev` compares. `created_at` is when something first stood at the path and was
     replaced ever since, `updated_at` when this was put there, or moved there. `size` counts the bytes of the content
-    (of JSON, as compact text). `index` says whether it may be found by its words and meaning. `state` is "active" for
-    what stands there now. `origin` says who wrote it and `actor` the name of that. `id` is that of a memory: `history`,
-    `get` and `forget` take it.
+    (of JSON, as compact text). `index` says whether it may be found by its words and meaning; `fields`, where there
+    are any, by which of its members alone. `state` is "active" for what stands there now. `origin` says who wrote it
+    and `actor` the name of that. `id` is that of a memory: `history`, `get` and `forget` take it.
     """
 
     path: tuple[str, ...]
@@ -39,6 +39,7 @@ class Document:
     expires_at: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     index: bool = True
+    fields: tuple[str, ...] = ()
     state: State = "active"
     origin: Origin = "user"
     actor: str | None = None

@@ -311,7 +311,8 @@ class Memory:
     def about_document(self) -> Mapping[str, Any]:
         """What a document is: `json` (its text is JSON), `index` (words and meaning may find it), `created_at`.
 
-        The latter is in microseconds since 1970. Empty for every other kind.
+        The latter is in microseconds since 1970. `fields` are there where only these may be found. Empty for every
+        other kind.
         """
         about = self.metadata.get(DOCUMENT) if self.kind == "document" else None
         return about if isinstance(about, Mapping) else {}

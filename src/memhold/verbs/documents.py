@@ -57,6 +57,7 @@ class AsyncDocuments(Protocol):
         metadata: Mapping[str, Any] | None = None,
         expires_at: datetime | None = None,
         index: bool = True,
+        fields: Sequence[str] | None = None,
         idempotency_key: str | None = None,
     ) -> DocumentWrite:
         """Write a content at a path. The last writer wins, and what stood there is kept; the same again writes nothing.
@@ -71,11 +72,13 @@ class AsyncDocuments(Protocol):
             metadata: JSON of the caller's; `list` and `search` can ask for it.
             expires_at: When it stands there no longer.
             index: Whether words and meaning may find it; of a very long content samples are indexed.
+            fields: Of JSON: the members by which alone they find it, as ["title", "author.name", "chapters[*].text"].
             idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
 
         Raises:
             RevisionConflict: the path is not at that revision; `actual` says at which it is (0: nothing stands there).
-            InvalidInput: a name such as "..", NUL, content that is not JSON (NaN, 101 levels), an expiry that is over.
+            InvalidInput: a name such as "..", NUL, content that is not JSON (NaN, 101 levels), an expiry that is over,
+                fields of a text.
             TooLarge: more than 8 MiB, more than 32 names, or a name of more than 256 characters.
             IdempotencyConflict: the key came before with other content.
         """

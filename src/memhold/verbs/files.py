@@ -33,7 +33,6 @@ from memhold.ports.stores import Priority
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.ports.unfinished import noted
 from memhold.text.analysis import Terms, analyse
-from memhold.text.stretches import document_words
 from memhold.transfer.export import ExportFile
 from memhold.transfer.formats import OF_AGENTS
 from memhold.transfer.importing import Progress, Report, import_file
@@ -151,7 +150,7 @@ class _Arrivals:
             given = placed.content
             if runtime.redactor is not None:
                 given, _ = redacted_content(given, runtime.redactor)
-            return given, analyse(document_words(given.path, given.text))
+            return given, analyse(given.words)
 
         content, terms = await asyncio.to_thread(made_ready)
         secret, agent = runtime.store.facts.secret, self._scope.agent

@@ -19,7 +19,6 @@ from memhold.history.forget import forget_once
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.recall.recall import checked, recall
 from memhold.text.analysis import Terms, analyse
-from memhold.text.stretches import document_words
 from memhold.values.answers import Erasure, Query, Recall, Receipt
 from memhold.values.documents import Document, DocumentHit, DocumentHits, DocumentPage, DocumentWrite, Order
 from memhold.values.errors import InvalidInput
@@ -56,6 +55,7 @@ class LocalDocuments:
         metadata: Mapping[str, Any] | None = None,
         expires_at: datetime | None = None,
         index: bool = True,
+        fields: Sequence[str] | None = None,
         idempotency_key: str | None = None,
     ) -> DocumentWrite:
         at = checked_path(path)
@@ -63,14 +63,16 @@ class LocalDocuments:
         writer = self._writer()
 
         def made_ready() -> tuple[Content, int, Terms]:
-            given = checked_content(at, content, metadata=metadata, expires_at=expires_at, index=index)
+            given = checked_content(at, content, metadata=metadata, expires_at=expires_at, index=index, fields=fields)
             redactor = self._runtime.redactor
             clean, redacted = (given, 0) if redactor is None else redacted_content(given, redactor)
-            return clean, redacted, analyse(document_words(at, clean.text) if index else "")
+            return clean, redacted, analyse(clean.words)
 
         short = isinstance(content, str) and len(content) <= _INLINE
         ready, redacted, terms = made_ready() if short else await asyncio.to_thread(made_ready)
         supplied = [[*at], content, if_rev, metadata, expires_at, index, self._scope.agent]
+        if fields:  # a key of a write without them is the one that it always was
+            supplied.append([*fields])
         once = self._tx.once("documents.put", idempotency_key, supplied)
         work = self._tx.idempotent(
             lambda tx: noted(put(tx, ready, if_rev=if_rev, terms=terms, writer=writer), redacted), once

@@ -140,9 +140,9 @@ export interface DayWritten {
  * `content` is text, or JSON as it was put. `rev` is another number with each content of the scope: it only grows,
  * is never given twice, and is what `if_rev` compares. `created_at` is when something first stood at the path and
  * was replaced ever since, `updated_at` when this was put there, or moved there. `size` counts the bytes of the
- * content (of JSON, as compact text). `index` says whether it may be found by its words and meaning. `state` is
- * "active" for what stands there now. `origin` says who wrote it and `actor` the name of that. `id` is that of a
- * memory: `history`, `get` and `forget` take it.
+ * content (of JSON, as compact text). `index` says whether it may be found by its words and meaning; `fields`,
+ * where there are any, by which of its members alone. `state` is "active" for what stands there now. `origin` says
+ * who wrote it and `actor` the name of that. `id` is that of a memory: `history`, `get` and `forget` take it.
  */
 export interface Document {
   path: string[];
@@ -155,6 +155,7 @@ export interface Document {
   expires_at: string | null;
   metadata: Record<string, unknown>;
   index: boolean;
+  fields: string[];
   state: "active" | "superseded" | "retracted" | "merged" | "expired" | "forgotten";
   origin: "user" | "agent" | "tool" | "import" | "rules" | "model";
   actor: string | null;
@@ -1296,6 +1297,8 @@ export interface PutDocumentArguments {
   expires_at?: Time | null | undefined;
   /** Whether words and meaning may find it; of a very long content samples are indexed. Default: true. */
   index?: boolean | undefined;
+  /** Of JSON: the members by which alone they find it, as ["title", "author.name", "chapters[*].text"]. */
+  fields?: readonly string[] | null | undefined;
   /** Any text unique to this write; sent twice with one key, it is one write. Left out, the client makes one. */
   idempotency_key?: string | undefined;
 }
