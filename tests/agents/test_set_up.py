@@ -103,6 +103,14 @@ def test_the_copy_is_of_what_the_user_had_and_stays_where_it_is_needed(agent: st
     assert copy.read_text(encoding="utf-8") == BEFORE[agent]
 
 
+@pytest.mark.parametrize("agent", AGENTS)
+def test_installed_twice_where_nothing_was_it_leaves_nothing(agent: str, tmp_path: Path) -> None:
+    set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    set_up(agent, [*SERVER, "--user", "another"], ["--db", "/other.db"], place(tmp_path))
+    take_out(agent, place(tmp_path))
+    assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
+
+
 def test_opencodes_plug_in_is_told_what_to_call(tmp_path: Path) -> None:
     done = set_up("opencode", SERVER, OPTIONS, place(tmp_path))
     (config,) = map(Path, done.files)

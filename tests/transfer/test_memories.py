@@ -186,6 +186,16 @@ async def test_the_mcp_servers_graph(anna, put):
     assert texts["Anna works at Acme"].entities == ("Anna", "Acme")
 
 
+async def test_an_observation_names_its_entity_only_where_it_stands_as_a_word(anna, put):
+    graph = [
+        {"type": "entity", "name": "Al", "entityType": "person", "observations": ["Allergic to nuts", "AL's at home"]},
+        {"type": "entity", "name": "민아", "entityType": "person", "observations": ["민아는 차를 좋아한다"]},
+    ]
+    await anna.import_file(put(graph))
+    texts = {item.text for item in (await anna.list()).items}
+    assert texts == {"Al: Allergic to nuts", "AL's at home", "민아는 차를 좋아한다"}
+
+
 async def test_edges_keep_from_when_and_until_when_they_held(anna, put):
     assert (await anna.import_file(put(doc=EDGES))).added == 2
     assert [item.text for item in (await anna.list()).items] == ["Anna lives in Porto"]

@@ -6,12 +6,14 @@ metadata; vectors, hashes and scores are of no use elsewhere and do not.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
+from memhold.text.analysis import unspaced
 from memhold.transfer.items import Restored, any_time, fingerprint, make_note
 from memhold.transfer.source import Source
 
@@ -180,9 +182,17 @@ def read_mcp_memory(source: Source) -> Iterator[Restored]:
 
 def _of(name: str, observation: Any) -> Any:
     """An observation as it is understood without its entity beside it."""
-    if not isinstance(observation, str) or not observation.strip() or name.casefold() in observation.casefold():
+    if not isinstance(observation, str) or not observation.strip() or _names(observation, name):
         return observation
     return f"{name}: {observation}"
+
+
+def _names(observation: str, name: str) -> bool:
+    """Whether a name stands in it as a word of its own: "Al" does not in "Allergic". Some scripts have no spaces."""
+    said, word = observation.casefold(), name.strip().casefold()
+    if unspaced(word):
+        return word in said
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said) is not None
 
 
 def listed(source: Source, members: Collection[str]) -> Iterator[Entry]:

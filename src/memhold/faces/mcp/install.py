@@ -271,17 +271,23 @@ def remove(client: str, place: Place) -> bool:
     return True
 
 
-def drop_copy(path: Path) -> bool:
+def drop_copy(client: str, path: Path) -> bool:
     """Remove what stood in a file before us, where the file holds the same again; whether there was such a copy.
 
-    One that differs stays: the file was changed since, or something of it was not brought back.
+    An entry of ours counts nothing: who installed twice, or wrote one by hand, has it in the copy. A copy that differs
+    in something else stays: the file was changed since, or something of it was not brought back.
 
     Raises:
         OSError: it cannot be removed.
     """
     path = Path(os.path.realpath(path))
     copy = path.with_name(f"{path.name}{_COPY}")
-    if not copy.exists() or (_read(copy) or None) != (_read(path) or None):
+    if not copy.exists():
+        return False
+    kept, now = _read(copy), _read(path)
+    if isinstance(kept, dict):
+        kept = without_entry(client, kept)
+    if (kept or None) != (now or None):
         return False
     copy.unlink()
     sync_folder(copy.parent)
