@@ -107,7 +107,8 @@ def recall_table(results: Results) -> list[list[str]]:
     sets: Mapping[str, Mapping[str, Mapping[str, float]]] = results.held["recall"]
     rows = dict.fromkeys(row for found in sets.values() for row in found)
     asked = {name: max(int(one["questions"]) for one in found.values()) for name, found in sets.items() if found}
-    lines = [["memory", *(f"{name} ({count} questions)" for name, count in asked.items())]]
+    when = {name: f", {day}" for name, day in results.held["days"].items()}
+    lines = [["memory", *(f"{name} ({count} questions{when.get(name, '')})" for name, count in asked.items())]]
     for row in rows:
         found = [sets[name].get(row) for name in asked]
         lines.append([row, *("" if one is None else f"{one['R@5']:.3f}, {one['R@10']:.3f}" for one in found)])
@@ -282,7 +283,8 @@ among the first five and ten found (for RealMem the sessions that these stand in
 sessions there). Every message is told as it is, without a model: what a model makes of them is another question.
 The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one; with a larger
 embedder of yours they find more, and so does Memhold. Memhold has the messages' times and, in LoCoMo, their
-speakers, whom the others are told in the text. An empty cell was not measured.
+speakers, whom the others are told in the text. A day says when Memhold was last measured there; an empty cell was
+not measured.
 """
 _BETTER = """## Where others do better
 

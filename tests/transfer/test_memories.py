@@ -261,6 +261,22 @@ async def test_claude_mem(anna, tmp_path):
     assert [hit.session for hit in (await anna.recall("login bug", kinds=["message"])).hits] == ["claude-mem:c1"]
 
 
+async def test_what_claude_mem_holds_beside_its_memories_is_counted(anna, tmp_path):
+    path = claude_mem(tmp_path / "new.db")
+    with sqlite3.connect(path) as base:  # as version 13 has them
+        base.executescript(
+            """
+            CREATE TABLE tool_uses (id INTEGER PRIMARY KEY, tool_name TEXT, tool_input TEXT);
+            CREATE TABLE pending_messages (id INTEGER PRIMARY KEY, tool_input TEXT);
+            CREATE TABLE sync_state (id INTEGER PRIMARY KEY);
+            INSERT INTO tool_uses (tool_name, tool_input) VALUES ('Read', '{}'), ('Edit', '{}');
+            INSERT INTO sync_state VALUES (1);
+            """
+        )
+    report = await anna.import_file(path)
+    assert (report.added, report.left_out) == (3, {"calls of tools, which observations are made of": 2})
+
+
 async def test_a_store_of_ours_and_a_stranger_are_told_apart(anna, tmp_path):
     async with AsyncMemhold.open(str(tmp_path / "own.db"), worker=False, embedding="none") as own:
         await own.scope(user="x").remember("a note")
