@@ -6,15 +6,13 @@ metadata; vectors, hashes and scores are of no use elsewhere and do not.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memhold.text.analysis import unspaced
-from memhold.transfer.items import Restored, any_time, fingerprint, make_note
+from memhold.transfer.items import Restored, any_time, fingerprint, make_note, says_name
 from memhold.transfer.source import Source
 
 __all__ = [
@@ -182,17 +180,9 @@ def read_mcp_memory(source: Source) -> Iterator[Restored]:
 
 def _of(name: str, observation: Any) -> Any:
     """An observation as it is understood without its entity beside it."""
-    if not isinstance(observation, str) or not observation.strip() or _names(observation, name):
+    if not isinstance(observation, str) or not observation.strip() or says_name(observation, name):
         return observation
     return f"{name}: {observation}"
-
-
-def _names(observation: str, name: str) -> bool:
-    """Whether a name stands in it as a word of its own: "Al" does not in "Allergic". Some scripts have no spaces."""
-    said, word = observation.casefold(), name.strip().casefold()
-    if unspaced(word):
-        return word in said
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said) is not None
 
 
 def listed(source: Source, members: Collection[str]) -> Iterator[Entry]:
