@@ -274,7 +274,8 @@ times five: figures for 1,000 messages. Processor time is that of all the memory
 closing it. Tokens are estimated from what is sent and answered, with the scripted model; it answers each prompt as
 shortly as is right, and a real one writes more. Prices follow from the tokens. Questions are not counted: none of
 these asks its chat model for one. Memhold's model works behind the writes: at this pace its windows are larger than
-the twenty messages that make one due, and its calls fewer.
+the twenty messages that make one due, and its calls fewer. With a real model in the place of the scripted one this
+table was not run.
 """
 _RECALL = """## What is found again
 

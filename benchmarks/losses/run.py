@@ -31,7 +31,8 @@ def _empty() -> dict[str, Any]:
 class Results:
     """What was measured: `runs` by "peer/scenario"; `costs`, `missing`, `versions` by peer; `recall` by set and row.
 
-    `days` tells when our own rows of a set were. Each kind of measurement has a file of its own in one folder, so that two of them may go on at once.
+    `days` tells when our own rows of a set were. Each kind of measurement has a file of its own in one folder, so that
+    two of them may go on at once.
     """
 
     path: Path

@@ -424,7 +424,10 @@ def any_time(value: Any, zone: tzinfo) -> datetime | None:
 
 
 def says_name(text: str, name: str) -> bool:
-    """Whether a name stands in a text as words of its own ("Al" does not in "Allergic"); some scripts have no spaces."""
+    """Whether a name stands in a text as words of its own: "Al" does not in "Allergic".
+
+    Scripts without spaces join it to what follows.
+    """
     said, word = text.casefold(), name.strip().casefold()
     if unspaced(word):
         return word in said
