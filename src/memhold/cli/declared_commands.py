@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from memhold.cli.options import KEYED, RESUME, CommonOptions, command, opened
-from memhold.cli.output import clean
+from memhold.cli.output import clean, wrapped
 from memhold.values.errors import MemholdError
 from memhold.verbs.arguments import from_text, sendable
 from memhold.verbs.checking import check, known_names
@@ -79,7 +79,7 @@ def command_of(verb: Verb, declared: Command, reach: Callable[[SyncScope], Any] 
         def people() -> None:
             show_answer(verb, arguments, answer)
             if elsewhere:
-                click.echo(elsewhere, err=True)
+                click.echo(wrapped(elsewhere), err=True)
 
         common.show(as_json(verb, answer), people)
         if getattr(answer, "degraded", ()) or getattr(answer, "damaged", ()):
