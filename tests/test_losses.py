@@ -215,7 +215,9 @@ def test_the_page_says_where_others_are_better(tmp_path: Path) -> None:
             for name, at in (("Memhold", 0.2), ("LangGraph SqliteStore", 0.3))
         }
     }
+    results.held["days"] = {"set": "2026-11-25"}
     text = page(results)
+    assert "| memory | set (2 questions, 2026-11-25) |" in text
     assert "- update, then ask: LangMem on SqliteStore (than Memhold, no model)" in text
     assert "- bytes on the disk: Chroma as a memory (than Memhold with a model)" in text
     assert "- found again, set: LangGraph SqliteStore" in text

@@ -107,7 +107,8 @@ def recall_table(results: Results) -> list[list[str]]:
     sets: Mapping[str, Mapping[str, Mapping[str, float]]] = results.held["recall"]
     rows = dict.fromkeys(row for found in sets.values() for row in found)
     asked = {name: max(int(one["questions"]) for one in found.values()) for name, found in sets.items() if found}
-    lines = [["memory", *(f"{name} ({count} questions)" for name, count in asked.items())]]
+    when = {name: f", {day}" for name, day in results.held["days"].items()}
+    lines = [["memory", *(f"{name} ({count} questions{when.get(name, '')})" for name, count in asked.items())]]
     for row in rows:
         found = [sets[name].get(row) for name in asked]
         lines.append([row, *("" if one is None else f"{one['R@5']:.3f}, {one['R@10']:.3f}" for one in found)])
@@ -273,7 +274,8 @@ times five: figures for 1,000 messages. Processor time is that of all the memory
 closing it. Tokens are estimated from what is sent and answered, with the scripted model; it answers each prompt as
 shortly as is right, and a real one writes more. Prices follow from the tokens. Questions are not counted: none of
 these asks its chat model for one. Memhold's model works behind the writes: at this pace its windows are larger than
-the twenty messages that make one due, and its calls fewer.
+the twenty messages that make one due, and its calls fewer. With a real model in the place of the scripted one this
+table was not run.
 """
 _RECALL = """## What is found again
 
@@ -282,7 +284,8 @@ among the first five and ten found (for RealMem the sessions that these stand in
 sessions there). Every message is told as it is, without a model: what a model makes of them is another question.
 The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one; with a larger
 embedder of yours they find more, and so does Memhold. Memhold has the messages' times and, in LoCoMo, their
-speakers, whom the others are told in the text. An empty cell was not measured.
+speakers, whom the others are told in the text. A day says when Memhold was last measured there; an empty cell was
+not measured.
 """
 _BETTER = """## Where others do better
 

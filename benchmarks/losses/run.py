@@ -24,14 +24,15 @@ __all__ = ["Results", "applies", "chosen", "run", "run_costs", "run_recall"]
 
 
 def _empty() -> dict[str, Any]:
-    return {name: {} for name in ("runs", "costs", "recall", "versions", "missing")}
+    return {name: {} for name in ("runs", "costs", "recall", "days", "versions", "missing")}
 
 
 @dataclass(slots=True)
 class Results:
     """What was measured: `runs` by "peer/scenario"; `costs`, `missing`, `versions` by peer; `recall` by set and row.
 
-    Each kind of measurement has a file of its own in one folder, so that two of them may go on at once.
+    `days` tells when our own rows of a set were. Each kind of measurement has a file of its own in one folder, so that
+    two of them may go on at once.
     """
 
     path: Path
@@ -101,7 +102,7 @@ def run(keep: Path, only: Sequence[str] = (), *, size: float = 1.0, again: bool 
             continue
         doing(f"{place} of {len(left)}: {peer.label}, {scenario.label}")
         results.held["runs"][f"{peer.name}/{scenario.name}"] = _one(peer, scenario, environment, size)
-        results.held |= {"date": datetime.now(UTC).date().isoformat(), "machine": _machine()}
+        results.held |= {"date": _today(), "machine": _machine()}
         results.keep()
     return results
 
@@ -138,6 +139,7 @@ def run_recall(keep: Path, sets: Mapping[str, Path], only: Sequence[str] = (), *
         for row, embedding in (("Memhold, words only", "none"), ("Memhold", "builtin")):
             if again or row not in known:
                 known[row] = found_by_memhold(conversations, embedding)
+                results.held["days"][name] = _today()
                 results.keep()
         for peer in _named(only):
             if not peer.ranks or (peer.label in known and not again):
@@ -175,6 +177,10 @@ def _one(peer: Peer, scenario: Scenario, environment: Environment, size: float) 
     except NoCompiler as error:
         return {"not_run": f"no C compiler: {error}"}
     return found | {"seconds": round(time.monotonic() - began, 1), "size": size}
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _machine() -> str:

@@ -117,6 +117,14 @@ def test_a_comment_that_the_user_wrote_since_stays(tmp_path: Path) -> None:
     assert [one.name for one in path.parent.iterdir()] == ["config.toml"]
 
 
+@pytest.mark.parametrize("agent", AGENTS)
+def test_installed_twice_where_nothing_was_it_leaves_nothing(agent: str, tmp_path: Path) -> None:
+    set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    set_up(agent, [*SERVER, "--user", "another"], ["--db", "/other.db"], place(tmp_path))
+    take_out(agent, place(tmp_path))
+    assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
+
+
 def test_opencodes_plug_in_is_told_what_to_call(tmp_path: Path) -> None:
     done = set_up("opencode", SERVER, OPTIONS, place(tmp_path))
     (config,) = map(Path, done.files)

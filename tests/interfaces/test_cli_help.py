@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -54,7 +55,9 @@ def test_help_lists_every_command_without_loading_one(capsys: pytest.CaptureFixt
     assert done.stdout.splitlines()[-1] == "LOADED"
 
 
-def test_without_a_command_it_says_what_is_there_and_what_to_do(run: CommandLine, tmp_path: Path) -> None:
+def test_without_a_command_it_says_what_is_there_and_what_to_do(
+    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = str(tmp_path / "new store.db")
     assert "there is no store yet" in run("--db", place).out
     assert not Path(place).exists()
@@ -62,9 +65,42 @@ def test_without_a_command_it_says_what_is_there_and_what_to_do(run: CommandLine
     run("remember", "I like green tea", "--user", "alice", "--db", place)
     said = run("--db", place).out
     assert "1 user, 0 messages, 1 memory" in said
+    assert "--user" not in said
+    monkeypatch.delenv("MEMHOLD_USER")
     # What is to be typed next leads to this store, and each command is one.
     calls = json.loads(run("--db", place, "--json").out)["next"]
-    assert all(call.endswith(f"--db '{place}'") and call.split()[1] in LINES for call in calls)
+    assert all(call.endswith(f" --user alice --db '{place}'") and call.split()[1] in LINES for call in calls)
+    assert "I like green tea" in run(*shlex.split(calls[0])[1:]).out
+    run("remember", "I like rain", "--user", "bob", "--db", place)
+    assert all(" --user NAME " in call for call in json.loads(run("--db", place, "--json").out)["next"])
+
+
+def test_the_page_is_offered_where_it_can_be_shown(
+    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(tmp_path / "memory.db")
+    monkeypatch.delenv("MEMHOLD_USER")
+    run("remember", "I like green tea", "--user", "alice", "--db", place)
+    assert "memhold ui --user alice" in run("--db", place).out
+    monkeypatch.setattr("memhold.cli.overview.find_spec", lambda _: None)
+    said = run("--db", place).out
+    assert "memhold ui" not in said
+    assert "memhold list --user alice" in said
+
+
+@pytest.mark.parametrize("command", [("recall", "tea"), ("list",), ("messages", "--session", "s"), ("sessions",)])
+def test_who_forgot_the_user_is_told_whom_the_store_knows(
+    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    place = str(tmp_path / "memory.db")
+    monkeypatch.delenv("MEMHOLD_USER")
+    run("remember", "I like green tea", "--user", "alice", "--db", place)
+    assert "no user was named; the store knows alice: name one with --user" in run(*command, "--db", place).err
+    assert "there is no user 'alce'; the store knows alice" in run(*command, "--user", "alce", "--db", place).err
+    assert "the store knows" not in run(*command, "--user", "alice", "--db", place).err
+    assert "the store knows" not in run(*command, "--json", "--db", place).err
+    run("remember", "Nobody's", "--db", place)
+    assert "the store knows" not in run("list", "--db", place).err
 
 
 def test_looking_into_a_file_makes_no_store(run: CommandLine, tmp_path: Path) -> None:

@@ -186,6 +186,16 @@ async def test_the_mcp_servers_graph(anna, put):
     assert texts["Anna works at Acme"].entities == ("Anna", "Acme")
 
 
+async def test_an_observation_names_its_entity_only_where_it_stands_as_a_word(anna, put):
+    graph = [
+        {"type": "entity", "name": "Al", "entityType": "person", "observations": ["Allergic to nuts", "AL's at home"]},
+        {"type": "entity", "name": "민아", "entityType": "person", "observations": ["민아는 차를 좋아한다"]},
+    ]
+    await anna.import_file(put(graph))
+    texts = {item.text for item in (await anna.list()).items}
+    assert texts == {"Al: Allergic to nuts", "AL's at home", "민아는 차를 좋아한다"}
+
+
 async def test_edges_keep_from_when_and_until_when_they_held(anna, put):
     assert (await anna.import_file(put(doc=EDGES))).added == 2
     assert [item.text for item in (await anna.list()).items] == ["Anna lives in Porto"]
@@ -249,6 +259,22 @@ async def test_claude_mem(anna, tmp_path):
     assert (seen.topics, seen.metadata["project"], seen.metadata["files_read"]) == (("auth",), "shop", ["src/auth.py"])
     assert summed_up.text == "request: Fix login\nlearned: Clock skew\nnext steps: Write a test"
     assert [hit.session for hit in (await anna.recall("login bug", kinds=["message"])).hits] == ["claude-mem:c1"]
+
+
+async def test_what_claude_mem_holds_beside_its_memories_is_counted(anna, tmp_path):
+    path = claude_mem(tmp_path / "new.db")
+    with sqlite3.connect(path) as base:  # as version 13 has them
+        base.executescript(
+            """
+            CREATE TABLE tool_uses (id INTEGER PRIMARY KEY, tool_name TEXT, tool_input TEXT);
+            CREATE TABLE pending_messages (id INTEGER PRIMARY KEY, tool_input TEXT);
+            CREATE TABLE sync_state (id INTEGER PRIMARY KEY);
+            INSERT INTO tool_uses (tool_name, tool_input) VALUES ('Read', '{}'), ('Edit', '{}');
+            INSERT INTO sync_state VALUES (1);
+            """
+        )
+    report = await anna.import_file(path)
+    assert (report.added, report.left_out) == (3, {"calls of tools, which observations are made of": 2})
 
 
 async def test_a_store_of_ours_and_a_stranger_are_told_apart(anna, tmp_path):

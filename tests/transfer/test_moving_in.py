@@ -300,9 +300,14 @@ FILES = {
 
 
 @pytest.fixture
-async def anna():
-    async with AsyncMemhold.open("memory://", embedding="none") as memhold:
-        yield memhold.scope(user="anna")
+async def memhold():
+    async with AsyncMemhold.open("memory://", embedding="none") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def anna(memhold):
+    return memhold.scope(user="anna")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -452,6 +457,38 @@ async def test_a_palace_and_its_graph(anna, tmp_path):
     now = [item for item in (await anna.list()).items if "lives" in item.text]
     assert [(one.text, one.entities, one.metadata["confidence"]) for one in now] == [
         ("Anna lives in porto", ("Anna", "porto"), 0.9)
+    ]
+
+
+async def test_each_of_several_calls_of_a_letta_agent_has_its_own_result(memhold, tmp_path):
+    # As Letta 0.16 writes calls that were made at once: name and id of the message are those of the first.
+    calls = [
+        _call("send_message", '{"message": "Looking."}', "c1"),
+        _call("trains", "{}", "c2"),
+        _call("fares", "{}", "c3"),
+    ]
+    told = {"c1": "Sent message successfully.", "c2": "08:09, 10:39", "c3": "24 EUR"}
+    returned = [{"tool_call_id": one, "status": "success", "func_response": text} for one, text in told.items()]
+    parts = [{"type": "text", "text": text} for text in told.values()]
+    result = _letta_message(3, "tool", None, name="send_message", tool_call_id="c1", tool_returns=returned)
+    messages = [
+        _letta_message(1, "user", "Trains to Porto?"),
+        _letta_message(2, "assistant", None, tool_calls=calls),
+        result | {"content": parts},
+    ]
+    path = tmp_path / "several.af"
+    agent = {"id": "agent-0", "name": "sam", "block_ids": [], "in_context_message_ids": [], "messages": messages}
+    path.write_text(json.dumps({"agents": [agent], "blocks": []}))
+    anna = memhold.scope(user="anna", session="letta:sam")
+    report = await anna.import_file(path)
+    assert report.left_out == {"results of sending a message": 1}
+    assert (await anna.import_file(path)).added == 0
+    bodies = [one.body for one in await anna.messages()]
+    assert bodies[1]["content"] == "Looking."
+    assert [one["id"] for one in bodies[1]["tool_calls"]] == ["c2", "c3"]
+    assert bodies[2:] == [
+        {"role": "tool", "tool_call_id": "c2", "content": "08:09, 10:39"},
+        {"role": "tool", "tool_call_id": "c3", "content": "24 EUR"},
     ]
 
 

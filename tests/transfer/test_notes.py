@@ -36,6 +36,7 @@ tags: [coffee, "slow"]
 
 ## Relations
 - relates_to [[Tea]]
+- grown_in [[Peru]] (mostly)
 
 ## 2026-02-03 09:30
 
@@ -54,6 +55,11 @@ def read(path: Path, **options):
     return [one.revisions[-1] for one in READERS["markdown"](source)]
 
 
+def test_an_item_that_only_holds_the_letters_of_its_page_says_whose_it_is(put):
+    (note,) = read(put("---\ntitle: Al\n---\n\n- Allergic to nuts\n"))
+    assert note.text == "Al: Allergic to nuts"
+
+
 def test_a_page_of_basic_memory(put):
     path = put(PAGE)
     assert detect(path) == "markdown"
@@ -63,6 +69,7 @@ def test_a_page_of_basic_memory(put):
         "Coffee brewing: I like light roasts\n  because they are fruity",
         "Coffee brewing: First the water",
         "Coffee brewing relates to Tea",
+        "Coffee brewing grown in Peru (mostly)",
         "Coffee brewing: Bought a new grinder.\nIt is loud.",
         "Coffee brewing:\n```sh\n# not a heading\n- not an item\n```",
     ]
@@ -80,7 +87,7 @@ def test_a_page_of_basic_memory(put):
         ("# Anna\n## Health\n- allergic to penicillin", "Anna / Health: allergic to penicillin"),
         ("---\ntitle: Anna\n---\n# anna\nA friend.", "Anna: A friend."),
         ("---\nname: user-tastes\n---\nTea, never coffee.", "user-tastes: Tea, never coffee."),
-        ("# Anna\n## Work\n- Anna works in Porto", "Anna works in Porto"),
+        ("# Anna\n## Work\n- Anna works in Porto", "Work: Anna works in Porto"),
         ("# Memory\n## 2026-02-03\n- likes tea", "likes tea"),
         ("- likes tea", "likes tea"),
     ],

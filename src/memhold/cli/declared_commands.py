@@ -17,12 +17,15 @@ import click
 from click.shell_completion import CompletionItem
 
 from memhold.cli.options import KEYED, RESUME, CommonOptions, command, opened
+from memhold.cli.output import clean, wrapped
+from memhold.values.errors import MemholdError
 from memhold.verbs.arguments import from_text, sendable
 from memhold.verbs.checking import check, known_names
 from memhold.verbs.declaration import Command, Parameter, Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
 
 if TYPE_CHECKING:
+    from memhold.faces.python.open import Memhold
     from memhold.faces.python.sync import SyncScope
 
 __all__ = ["by_hand", "command_of", "option_of"]
@@ -34,6 +37,9 @@ _METAVARS: Mapping[Any, str] = {int: "integer", float: "number", datetime: "time
 _OF_VERB = "verb_"
 """Before a parameter's name where click keeps it: a verb's `session` is another than the common one."""
 _ANY = "any"
+_USERS = 1000
+"""Among so many users a name that was typed is looked for; where there are more, nothing is said."""
+_NAMED_USERS = 3
 _NAMED = re.compile(r"`(\w+)`")
 _TIMES = "TIME is ISO-8601 with a zone, such as 2026-01-31T09:00:00Z."
 
@@ -66,15 +72,40 @@ def command_of(verb: Verb, declared: Command, reach: Callable[[SyncScope], Any] 
         from memhold.cli.printing import as_json, show_answer
 
         arguments = _arguments(verb, _of_verb(given), known)
-        with opened(common, create=declared.create) as (_, scope):
+        with opened(common, create=declared.create) as (mem, scope):
             answer = getattr(reach(scope), verb.name)(**arguments)
-        common.show(as_json(verb, answer), lambda: show_answer(verb, arguments, answer))
+            elsewhere = _whose_else(mem, common) if not common.as_json and _is_empty(answer) else ""
+
+        def people() -> None:
+            show_answer(verb, arguments, answer)
+            if elsewhere:
+                click.echo(wrapped(elsewhere), err=True)
+
+        common.show(as_json(verb, answer), people)
         if getattr(answer, "degraded", ()) or getattr(answer, "damaged", ()):
             raise click.exceptions.Exit(3)
 
     run.__doc__ = _help(verb, declared)
     parameters = [_parameter(verb, declared, name) for name in known]
     return command(declared.name, example=declared.example, resume=resume, parameters=parameters)(run)
+
+
+def _is_empty(answer: Any) -> bool:
+    """Whether a question found nothing: no hit, no item of a list."""
+    return any(part == () for part in (answer, getattr(answer, "hits", None), getattr(answer, "items", None)))
+
+
+def _whose_else(mem: Memhold, common: CommonOptions) -> str:
+    """Whose memory the store holds, where the user was left out or is none of those; else nothing."""
+    try:
+        users = mem.admin.users(namespace=common.namespace, limit=_USERS)
+    except MemholdError:
+        return ""  # a server tells it only to who may know
+    if not users or len(users) == _USERS or common.user in users:
+        return ""
+    named = ", ".join(clean(one, 40) for one in users[:_NAMED_USERS]) + (", …" if len(users) > _NAMED_USERS else "")
+    asked = "no user was named" if common.user is None else f"there is no user {clean(common.user, 40)!r}"
+    return f"{asked}; the store knows {named}: name one with --user"
 
 
 def by_hand(

@@ -71,15 +71,19 @@ def _zone(name: str) -> tzinfo:
         raise InvalidInput(f"{name!r:.60} is no time zone; name one like Europe/Lisbon or UTC") from None
 
 
-def _say(report: Report) -> None:
+def _held(report: Report) -> str:
+    """What is in a file: only what there is of it."""
     messages = report.read - report.memories - report.documents
-    held = ", ".join(
-        (
-            f"{one_of(messages, 'message')} in {one_of(report.sessions, 'session')}",
-            one_of(report.memories, "memory", "memories"),
-        )
+    counted = (
+        (messages, f"{one_of(messages, 'message')} in {one_of(report.sessions, 'session')}"),
+        (report.memories, one_of(report.memories, "memory", "memories")),
+        (report.documents, one_of(report.documents, "document")),
     )
-    held += f", {one_of(report.documents, 'document')}" if report.documents else ""
+    return ", ".join(said for count, said in counted if count) or "nothing is in it that can be kept"
+
+
+def _say(report: Report) -> None:
+    held = _held(report)
     if report.dry_run:
         click.echo(f"{report.format}: {held}; nothing was written")
     else:
@@ -90,7 +94,7 @@ def _say(report: Report) -> None:
             f"  {report.replaced} stand in it more than once with one id: the last holds, the others are its past"
         )
     for what, count in report.left_out.items():
-        click.echo(f"  left out: {count} {what}")
+        click.echo(f"  left out: {what} ({count})")
     if report.skipped:
         click.echo(f"  {report.skipped} could not be read")
     for problem in report.problems:
@@ -120,5 +124,5 @@ def export_command(common: CommonOptions, given: dict[str, Any], *, path: str) -
 def _say_written(done: Exported, counts: str) -> None:
     click.echo(f"wrote {', '.join(done.files)}: {counts}")
     for what, count in done.left_out.items():
-        click.echo(f"  left out: {count} {what}")
+        click.echo(f"  left out: {what} ({count})")
     say_missing((), done.damaged)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,8 @@ from memhold.cli.options import default_db, opened, shortened, store_is_there
 from memhold.cli.output import clean, wrapped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memhold.cli.options import CommonOptions
     from memhold.ports.maintenance import Usage
 
@@ -25,10 +28,12 @@ _FIRST = (
     ("memhold setup", "choose the model that reads what is said"),
 )
 _NEXT = (
-    ('memhold recall "what do I like?" --user NAME', "find something"),
+    ('memhold recall "what do I like?"', "find something"),
     ("memhold ui", "see what is believed, and set it right"),
     ("memhold agent install claude-code", "give a coding agent this memory"),
 )
+_WITHOUT_PAGE = ("memhold list", "see what is believed")
+"""In the place of the page, where what it needs is not installed."""
 
 
 def overview(common: CommonOptions) -> None:
@@ -40,14 +45,19 @@ def overview(common: CommonOptions) -> None:
     from memhold.wiring.postgres import shown
 
     usage: tuple[Usage, ...] = ()
+    users: tuple[str, ...] = ()
     there = store_is_there(common)
     if there:
         with opened(common) as (mem, _):
             usage = mem.admin.usage()
+            users = mem.admin.users(namespace=common.namespace, limit=2)
     names = ("users", "sessions", "messages", "memories", "bytes")
     held = {name: sum(getattr(one, name) for one in usage) for name in names}
     named = _named(common.db)
-    todo = [(call + named, why) for call, why in (_NEXT if held["messages"] or held["memories"] else _FIRST)]
+    if held["messages"] or held["memories"]:
+        todo = [(call + _whose(common.user, users) + named, why) for call, why in _next()]
+    else:
+        todo = [(call + named, why) for call, why in _FIRST]
 
     place = clean(shortened(shown(common.db)))
 
@@ -66,6 +76,19 @@ def overview(common: CommonOptions) -> None:
 
     answer: dict[str, Any] = {"version": __version__, "store": place, "exists": there, "holds": held}
     common.show({**answer, "next": [call for call, _ in todo]}, people)
+
+
+def _next() -> list[tuple[str, str]]:
+    page = find_spec("fastapi") is not None
+    return [one if page or one[0] != "memhold ui" else _WITHOUT_PAGE for one in _NEXT]
+
+
+def _whose(user: str | None, users: Sequence[str]) -> str:
+    """How a command names the user, where it does not take one by itself; the only one by name."""
+    if not users or (user is not None and user == os.environ.get("MEMHOLD_USER")):
+        return ""
+    one = user or (users[0] if len(users) == 1 else None)
+    return f" --user {'NAME' if one is None else shlex.quote(one)}"
 
 
 def _named(location: str) -> str:

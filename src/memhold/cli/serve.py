@@ -112,5 +112,8 @@ def need_server() -> None:
         # Without its client half the SDK loads a good deal faster; a server needs none.
         load_sdk()
     except ModuleNotFoundError as error:
-        raise InvalidInput(f"serving needs more ({error.name or 'mcp'}): pip install 'memhold[server]'") from None
+        said = (
+            f"{error.name or 'mcp'} is not installed; it comes with the extra 'server': pip install 'memhold[server]'"
+        )
+        raise InvalidInput(said) from None
     del fastapi, prometheus_client, uvicorn

@@ -67,6 +67,7 @@ _CHARGED: Final = "memhold.charged"
 """The key under which the guard keeps whose budgets a request is taken from."""
 _READ: Final = "memhold.headers"
 """The key under which the guard keeps the headers that it reads, by name in small letters."""
+_ASK_FOR_ONE = "send a token: Authorization: Bearer mh_… (Memhold's own clients take it from MEMHOLD_TOKEN)"
 _METRICS = "/metrics"
 _SAFE_HEADERS: Final = {
     b"x-content-type-options": b"nosniff",
@@ -312,7 +313,7 @@ class Guard:
         if (bearer is None and not local) or (local and bearer is not None and compare_digest(bearer, local)):
             return await self._nobody()
         if bearer is None:
-            raise Unauthenticated("send a token: Authorization: Bearer mh_…")
+            raise Unauthenticated(_ASK_FOR_ONE)
         principal = await self._authenticate(bearer)
         if principal is None:
             raise Unauthenticated("the token does not count; ask whoever runs this server for another")
@@ -323,7 +324,7 @@ class Guard:
         if self._local is not None and self._stays_open is not None and not await self._stays_open():
             self._state.shut_the_door()
         if self._local is None or self._state.shut:
-            raise Unauthenticated("send a token: Authorization: Bearer mh_…")
+            raise Unauthenticated(_ASK_FOR_ONE)
         return self._local
 
     def _challenge(self, scope: Mapping[str, Any], problem: Problem) -> Mapping[str, str]:

@@ -8,21 +8,26 @@ from typing import Any
 
 from memhold.transfer.items import Conversation, Item, Restored, any_time, make_note
 from memhold.transfer.source import Source
-from memhold.transfer.sqlite_files import readable, sqlite_file, tables_of
+from memhold.transfer.sqlite_files import readable, rows, sqlite_file, tables_of
 
 __all__ = ["read_claude_mem"]
 
 KIND = "claude-mem"
 _SUMMED_UP = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 _LISTS = ("facts", "concepts", "files_read", "files_modified", "files_edited")
+_PASSED_OVER = {
+    "tool_uses": "calls of tools, which observations are made of",
+    "pending_messages": "calls of tools of which no observation was made yet",
+    "telegram_wrapups": "messages that claude-mem sent out",
+}
 _NOT_KEPT = frozenset({"id", "text", "title", "subtitle", "narrative", "facts", "created_at", "created_at_epoch"})
 
 
 def read_claude_mem(source: Source) -> Iterator[Item | Restored]:
     """What people asked, as messages, each observation and each summary as a note.
 
-    A session is the agent's own. Projects stay in the metadata; what claude-mem keeps for itself (queues, embeddings'
-    state) is left out.
+    A session is the agent's own. Projects stay in the metadata; calls of tools are left out and counted. What
+    claude-mem keeps for itself alone (what it synced, its search index) is no memory.
     """
     with sqlite_file(source) as base:
         tables = tables_of(source, base)
@@ -36,6 +41,10 @@ def read_claude_mem(source: Source) -> Iterator[Item | Restored]:
                         one = _READ[table](source, row)
                         if one is not None:
                             yield one
+        for table in sorted(_PASSED_OVER.keys() & tables):
+            (count,) = rows(source, base, f"SELECT count(*) AS rows FROM {table}")  # noqa: S608 - of those above
+            if count["rows"]:
+                source.leave_out(_PASSED_OVER[table], count["rows"])
 
 
 def _prompt(source: Source, row: Mapping[str, Any]) -> Item | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -11,6 +12,7 @@ from typing import Any, TypeAlias
 
 from memhold.documents.content import Content
 from memhold.messages.ingest import parse_messages
+from memhold.text.analysis import unspaced
 from memhold.text.normal_form import normal_form
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput, UnreadableImport
@@ -33,6 +35,7 @@ __all__ = [
     "kept_whole",
     "make_item",
     "make_note",
+    "says_name",
     "session_name",
 ]
 
@@ -418,3 +421,14 @@ def any_time(value: Any, zone: tzinfo) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     raise InvalidInput(f"{value!r:.60} is not a time")
+
+
+def says_name(text: str, name: str) -> bool:
+    """Whether a name stands in a text as words of its own: "Al" does not in "Allergic".
+
+    Scripts without spaces join it to what follows.
+    """
+    said, word = text.casefold(), name.strip().casefold()
+    if unspaced(word):
+        return word in said
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said) is not None

@@ -22,6 +22,8 @@ __all__ = ["is_letta_agent", "read_letta"]
 KIND = "letta"
 _SEND = "send_message"
 """The tool by which older agents say something; what stands beside such a call is a thought."""
+_SENT = "results of sending a message"
+_SEVERAL = 2
 _STREAMED = frozenset({"agents", "blocks", "core_memory", "messages"})
 _PART_OF_ONE = frozenset({"name", "agent_type", "system", "created_at", "updated_at", "version", "description"})
 _SETTINGS = frozenset({"metadata", "created_by_id", "revision_id", "embedding_config", "llm_config"})
@@ -112,21 +114,46 @@ def _block(source: Source, block: Mapping[str, Any], owners: list[str], line: in
 
 def _messages(source: Source, messages: list[Any], agent: str, line: int, *, first: int = 0) -> Iterator[Item]:
     whole = Conversation(source=source, kind=KIND, ident=agent, line=line)
+    sent: set[str] = set()
     for place, message in enumerate(messages, start=first):
         with source.naming(line, f"message {place} of {agent!r:.60}: "):
             if not isinstance(message, dict):
                 raise InvalidInput("it is not an object")
-            body = _body(source, message)
-            if body is not None:
-                told = message.get("created_at")
-                named = str(told or message.get("id") or place)
-                item = whole.item(named, body, at=any_time(told, source.zone), agent=agent, model=message.get("model"))
+            told = message.get("created_at")
+            named = str(told or message.get("id") or place)
+            for number, body in enumerate(_bodies(source, message, sent), start=1):
+                entry = named if number == 1 else f"{named} {number}"
+                item = whole.item(entry, body, at=any_time(told, source.zone), agent=agent, model=message.get("model"))
                 if item is not None:
                     yield item
 
 
-def _body(source: Source, message: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A message in the OpenAI shape; None for what Letta itself put in, and for what nobody said."""
+def _bodies(source: Source, message: Mapping[str, Any], sent: set[str]) -> Iterator[dict[str, Any]]:
+    """The messages in the OpenAI shape that one of Letta's is: of tools that were called at once, a result for each."""
+    returned = [one for one in _list(message.get("tool_returns")) if isinstance(one, dict)]
+    if message.get("role") != "tool" or len(returned) < _SEVERAL:
+        body = _body(source, message, sent)
+        if body is not None:
+            yield body
+        return
+    # Its own `content`, `name` and `tool_call_id` are of the first call alone.
+    for one in returned:
+        called = str(one.get("tool_call_id") or "unknown")
+        if called in sent:
+            source.leave_out(_SENT)
+        else:
+            yield {
+                "role": "tool",
+                "tool_call_id": called,
+                "content": _content(source, {"content": one.get("func_response")}),
+            }
+
+
+def _body(source: Source, message: Mapping[str, Any], sent: set[str]) -> dict[str, Any] | None:
+    """A message in the OpenAI shape; None for what Letta itself put in, and for what nobody said.
+
+    `sent` gathers the ids of calls by which the agent said something.
+    """
     role, content = message.get("role"), _content(source, message)
     match role:
         case "system":
@@ -135,10 +162,10 @@ def _body(source: Source, message: Mapping[str, Any]) -> dict[str, Any] | None:
         case "user":
             return _users(source, content)
         case "assistant":
-            return _assistants(source, content, _list(message.get("tool_calls")))
+            return _assistants(source, content, _list(message.get("tool_calls")), sent)
         case "tool":
             if message.get("name") == _SEND:
-                source.leave_out("results of sending a message")
+                source.leave_out(_SENT)
                 return None
             return {"role": "tool", "tool_call_id": str(message.get("tool_call_id") or "unknown"), "content": content}
         case "approval":
@@ -181,7 +208,7 @@ def _users(source: Source, content: Any) -> dict[str, Any] | None:
     return {"role": "user", "content": content}
 
 
-def _assistants(source: Source, content: Any, calls: list[Any]) -> dict[str, Any]:
+def _assistants(source: Source, content: Any, calls: list[Any], sent: set[str]) -> dict[str, Any]:
     said: list[str] = []
     others: list[Any] = []
     for call in calls:
@@ -191,6 +218,7 @@ def _assistants(source: Source, content: Any, calls: list[Any]) -> dict[str, Any
         )
         if told is not None and isinstance(told.get("message"), str):
             said.append(told["message"])
+            sent.add(str(call.get("id")))
         else:
             others.append(call)
     if said and content:

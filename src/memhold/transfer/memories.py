@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memhold.transfer.items import Restored, any_time, fingerprint, make_note
+from memhold.transfer.items import Restored, any_time, fingerprint, make_note, says_name
 from memhold.transfer.source import Source
 
 __all__ = [
@@ -180,7 +180,7 @@ def read_mcp_memory(source: Source) -> Iterator[Restored]:
 
 def _of(name: str, observation: Any) -> Any:
     """An observation as it is understood without its entity beside it."""
-    if not isinstance(observation, str) or not observation.strip() or name.casefold() in observation.casefold():
+    if not isinstance(observation, str) or not observation.strip() or says_name(observation, name):
         return observation
     return f"{name}: {observation}"
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from memhold.facts.remember import fact_text
-from memhold.transfer.items import Restored, any_time, fingerprint, make_note
+from memhold.transfer.items import Restored, any_time, fingerprint, make_note, says_name
 from memhold.transfer.source import WRONG_BYTES, Source
 from memhold.values.errors import InvalidInput
 
@@ -32,7 +32,7 @@ _ESCAPED = re.compile(r"\\([\\`*_\[\]<>&|~!$#\-+=.):/])|(`[^`\n]++`)")  # within
 _OWN_SECTIONS = frozenset({"user", "For now", "Without a subject"})
 _CATEGORY = re.compile(r"\[(?![xX]\])([\w-]{1,60})\][ \t]+(\S.*)", re.DOTALL)
 _TAG = re.compile(r"(?<![\w#])#([\w-]{1,60})")
-_LINKED = re.compile(r"(\S[^\[\]]{0,100})[ \t]\[\[([^\[\]]{1,200})\]\]$")
+_LINKED = re.compile(r"(\S[^\[\]]{0,100})[ \t]\[\[([^\[\]]{1,200})\]\]([ \t]\([^()]{1,200}\))?$")
 _PROBED = 50
 _SAYS_NOTHING = frozenset({"memory", "memories", "history", "notes", "observations", "relations"})
 """Headings, ours and basic-memory's among them, that say of what kind a page or a section is, not what it is about."""
@@ -143,11 +143,11 @@ def _end(source: Source, page: _Page) -> Iterator[Restored]:
         topics, said = [seen[1], *_TAG.findall(said)], seen[2]
         below = [*_about(page), seen[1]]
     elif observed and (linked := _LINKED.fullmatch(said)) and isinstance(title := page.about.get("title"), str):
-        said = f"{title} {linked[1].replace('_', ' ')} {linked[2]}"
+        said = f"{title} {linked[1].replace('_', ' ')} {linked[2]}{linked[3] or ''}"
         below = []
     else:
         below = _about(page) if own is None else []
-    below = [one for one in below if one.casefold() not in said.casefold()]
+    below = [one for one in below if not says_name(said, one)]
     gap = "\n" if code else " "
     since = _since(source, own[1].removeprefix("since ") if own else sections[-1] if sections else "")
     note = make_note(

@@ -111,7 +111,7 @@ def take_out(agent: str, place: Place) -> SetUp:
         changed_json(path, lambda held: _without_hooks(held, path), keep=False)
         remove(agent, place)
     for file in {path, CLIENTS[agent].path(place)}:
-        bring_back(file)
+        bring_back(agent, file)
     return state_of(agent, place)
 
 

@@ -271,19 +271,24 @@ def remove(client: str, place: Place) -> bool:
     return True
 
 
-def bring_back(path: Path) -> bool:
+def bring_back(client: str, path: Path) -> bool:
     """Put what stood in a file before us back, byte for byte, where the file holds the same again; whether it did.
 
-    One that differs stays, and the copy too: the file was changed since, or something of it was not brought back.
+    A copy with an entry of ours, of who wrote one by hand or installed twice, only goes. A copy that differs in something
+    else stays, and so does the file: it was changed since, or something of it was not brought back.
 
     Raises:
         OSError: it cannot be put back, or removed.
     """
     path = Path(os.path.realpath(path))
     copy = path.with_name(f"{path.name}{_COPY}")
-    if not copy.exists() or _without_empty(_read(copy)) != _without_empty(_read(path)):
+    if not copy.exists():
         return False
-    if _is_toml_with_other_words(copy, path):
+    kept = _read(copy)
+    before = without_entry(client, kept) if isinstance(kept, dict) else kept
+    if _without_empty(before) != _without_empty(_read(path)):
+        return False
+    if before != kept or _is_toml_with_other_words(copy, path):
         copy.unlink()
     else:
         copy.replace(path)
