@@ -90,7 +90,7 @@ class Nomic:
         scores /= scores.sum(axis=-1, keepdims=True)
         seen = (scores @ split[2]).transpose(0, 2, 1, 3).reshape(-1, self.width)
         x = self._normed(x + seen @ layer.out, layer.norm)
-        gate = x @ layer.gate
+        gate: Floats = x @ layer.gate
         # x * sigmoid(x); beyond 80 the sigmoid is 0 or 1 in 32 bits, and the exponential would overflow.
         gate /= 1 + np.exp(-np.clip(gate, -80, 80))
         gate *= x @ layer.up
