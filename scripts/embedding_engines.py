@@ -83,7 +83,7 @@ def write_onnx(bert: Bert, path: Path) -> None:
     length = graph.node("Slice", graph.node("Shape", "input_ids"), *(graph.constant(np.array([n])) for n in (1, 2)))
     places = graph.node("Slice", graph.constant(bert.positions), graph.constant(np.array([0])), length)
     words = graph.node("Gather", graph.constant(bert.words), "input_ids")
-    x = normed(graph.node("Add", graph.node("Add", words, places), graph.constant(bert.kind)), bert.norm)
+    x = normed(graph.node("Add", words, places), bert.norm)
     real = graph.node("Cast", "attention_mask", to=TensorProto.FLOAT)
     hidden = graph.node("Mul", graph.node("Sub", graph.constant(np.float32(1)), real), graph.constant(np.float32(-1e9)))
     shade = graph.node("Unsqueeze", hidden, graph.constant(np.array([1, 2])))

@@ -23,7 +23,7 @@ def test_a_number_out_of_bounds_is_refused(tmp_path: Path, value: str) -> None:
 async def test_an_embedding_that_the_catalog_has_not_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     for name in ("bulitin", "claude-haiku-4-5"):
-        with pytest.raises(InvalidSetting, match="builtin, minilm, a model directory"):
+        with pytest.raises(InvalidSetting, match="builtin, minilm, mpnet, nomic, a model directory"):
             await AsyncMemhold.open(path, worker=False, embedding=name)
     assert not path.exists()
 

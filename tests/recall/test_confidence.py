@@ -25,6 +25,8 @@ def test_each_figure_speaks_in_its_direction() -> None:
     few = replace(EVIDENCE, documents=6)
     unnamed, plain = (confidence(few, Said(named=named, fits=True)) for named in (False, None))
     assert unnamed < 0.7 * plain, "of a few things all were looked at"
+    some = replace(EVIDENCE, share=0.35, cosine=0.25, documents=120)
+    assert confidence(some, Said(named=False, fits=True)) < THRESHOLD < confidence(some, PLAIN), "and of a hundred too"
     assert confidence(EVIDENCE, Said(named=None, fits=False)) < sure
     assert confidence(replace(EVIDENCE, rows=()), PLAIN) == 0
     assert (shortfall(0.0, 0.0), shortfall(0.0, 1.0), shortfall(1.0, 1.0), shortfall(0.5, 1.0)) == (0, 1, 0, 0.5)

@@ -1,8 +1,8 @@
-"""How likely it is that an answer is among the hits: is the topic there, with what is asked, and by whom?
+"""How likely it is that an answer is among the hits: is the topic there, and is it what is asked for?
 
-Four things that must all be so, each a logistic function of one or a few plain figures, multiplied. What a figure is
-worth was fitted on seven sets of questions at once, each counting the same: docs/recall.md has the tables, decision 61
-what was tried.
+Two things that must both be so, each a logistic function of a few plain figures, multiplied. What a figure is worth was
+fitted on five sets of questions at once, each counting the same, and looked at with each of them left out:
+docs/recall.md has the tables, decisions 61 and 76 what was tried.
 """
 
 from __future__ import annotations
@@ -25,14 +25,11 @@ LOOKED_AT = 5
 CHARS = 2_000
 """Characters of a hit that are looked at."""
 
-_TOPIC = -4.8
-_SHARE, _COSINE, _SMALL, _COSINE_IN_FEW, _TOLD = 7.5, 6.0, 3.1, 7.0, 4.7
+_TOPIC, _SHARE, _COSINE, _COSINE_IN_FEW, _TOLD = -3.2, 4.5, 4.0, 16.0, 4.0
+_ASKED, _LACKS, _UNNAMED, _UNNAMED_IN_FEW, _SHORTFALL = 2.4, -3.2, -0.9, -2.0, -15.5
 HALF = 50
 """A scope of so many documents is half a small one. Who has told ten things asks for one of them, the nearest of few is
 likelier it than the nearest of thousands, and what nothing among the nearest names is not there."""
-_KIND, _LACKS = 3.0, -3.5
-_NAMED, _UNNAMED = 3.0, -3.2
-_PERSON, _SHORTFALL = 2.9, -15.4
 _COSINE_BY_WORDS = (0.05, 0.61)
 """The cosine to expect from the share alone: a line through two means, of the same data."""
 
@@ -79,12 +76,10 @@ def confidence(evidence: Evidence, said: Said) -> float:
     cosine = base + slope * evidence.share if evidence.cosine is None else max(0.0, evidence.cosine)
     small = HALF / (HALF + evidence.documents)
     known = evidence.told >= ASKED_FOR
-    near = (_COSINE + _COSINE_IN_FEW * small) * cosine
-    topic = _TOPIC + _SHARE * evidence.share + near + _SMALL * small + _TOLD * known
-    kind = _KIND + _LACKS * (not said.fits and not known)
-    named = _NAMED + _UNNAMED * small * (said.named is False and not known)
-    person = _PERSON + _SHORTFALL * evidence.short
-    return _logistic(topic) * _logistic(kind) * _logistic(named) * _logistic(person)
+    topic = _TOPIC + _SHARE * evidence.share + (_COSINE + _COSINE_IN_FEW * small) * cosine + _TOLD * known
+    unnamed = (_UNNAMED + _UNNAMED_IN_FEW * small) * (said.named is False)
+    missing = 0.0 if known else _LACKS * (not said.fits) + unnamed
+    return _logistic(topic) * _logistic(_ASKED + missing + _SHORTFALL * evidence.short)
 
 
 def said_of(question: str, texts: Sequence[str], *, dated: bool) -> Said:

@@ -171,7 +171,9 @@ def _official(name: str) -> EmbeddingModel:
     from memhold.providers.embedding.directory import DirectoryEmbedding
     from memhold.providers.embedding.fetching import fetched
 
-    return DirectoryEmbedding(fetched(OFFICIAL[name], models_folder() / name))
+    model = OFFICIAL[name]
+    folder = fetched(model, models_folder() / name)
+    return DirectoryEmbedding(folder, query_prefix=model.query_prefix, document_prefix=model.document_prefix)
 
 
 def in_catalog(name: str) -> bool:
@@ -194,7 +196,7 @@ def check_embedding(table: Catalog, name: str) -> Entry:
 
 
 def _unknown(name: str) -> InvalidSetting:
-    message = f"embedding is {name!r:.80}; pass none, builtin, minilm, a model directory, openai:MODEL, "
+    message = f"embedding is {name!r:.80}; pass none, builtin, {', '.join(OFFICIAL)}, a model directory, openai:MODEL, "
     message += "ollama:MODEL, lmstudio:MODEL, http://host:port/v1#MODEL, or an embedding model of the catalog"
     return InvalidSetting(message, name="embedding")
 

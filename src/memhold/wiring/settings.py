@@ -64,8 +64,8 @@ class Settings:
         context_model: the model that contexts are sent to, by whose family tokens are counted; empty for that of your
             own `conversation` chain (`[chains]` in `memhold.toml`), else the estimate for any model.
         worker: whether due work is done in the background while the store is open.
-        embedding: what makes vectors: `builtin`, `none`, `minilm`, a model directory, `openai:MODEL`, `ollama:MODEL`,
-            `lmstudio:MODEL`, `http://host:port/v1#MODEL`, or an entry of the catalog.
+        embedding: what makes vectors: `builtin`, `none`, `minilm`, `mpnet`, `nomic`, a model directory,
+            `openai:MODEL`, `ollama:MODEL`, `lmstudio:MODEL`, `http://host:port/v1#MODEL`, or an entry of the catalog.
         recall_timeout: seconds that a recall waits for a signal; after that it answers without it and says so.
         rerank: a server that reads the best 30 hits of a recall's first page with the question and orders them anew:
             the URL of its endpoint, `http://host:port/rerank` or `http://host:port/v1/rerank#MODEL`; empty for none.

@@ -213,15 +213,16 @@ def test_the_command_lists_and_fetches(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setitem(OFFICIAL, "minilm", model)  # type: ignore[arg-type]
     run = CliRunner()
-    [listed] = json.loads(run.invoke(cli, ["models", "get", "--json"]).stdout)["embeddings"]
-    assert (listed["name"], listed["licence"], listed["there"]) == ("minilm", "none", False)
+    listed = json.loads(run.invoke(cli, ["models", "get", "--json"]).stdout)["embeddings"]
+    assert [one["name"] for one in listed] == ["minilm", "mpnet", "nomic"]
+    assert (listed[0]["licence"], listed[0]["there"]) == ("none", False)
     got = run.invoke(cli, ["models", "get", "minilm", "--from", str(small)])
     assert got.exit_code == 0, got.output
     assert str(models_folder() / "minilm") in got.stdout
     assert "none, from" in got.stderr, "its licence is said"
     assert hub.asked == []
-    [listed] = json.loads(run.invoke(cli, ["models", "get", "--json"]).stdout)["embeddings"]
-    assert listed["there"]
+    listed = json.loads(run.invoke(cli, ["models", "get", "--json"]).stdout)["embeddings"]
+    assert [one["there"] for one in listed] == [True, False, False]
     assert run.invoke(cli, ["models", "get", "bge"]).exit_code != 0
 
 

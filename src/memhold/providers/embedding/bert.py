@@ -1,7 +1,8 @@
-"""A BERT encoder's forward pass in NumPy, from weights in a safetensors file. No other library, no code from the file.
+"""The forward pass of BERT and MPNet in NumPy, from weights in a safetensors file. No other library, no code from it.
 
-Source of the architecture: Devlin et al., "BERT" (2019); of the file format: the safetensors README (length of the
-header in 8 bytes, the header as JSON, then the tensors).
+Sources of the architectures: Devlin et al., "BERT" (2019); Song et al., "MPNet" (2020), whose attention knows how far
+apart two tokens are, in the buckets of Raffel et al., "T5" (2020). Of the file format: the safetensors README (length
+of the header in 8 bytes, the header as JSON, then the tensors).
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Bert", "erf", "read_bert", "read_safetensors"]
+
+_FARTHEST = 128
+"""From this many tokens apart on all distances are one bucket."""
 
 _LONGEST_HEADER = 100_000_000
 _DTYPES: Mapping[str, str] = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4"}
@@ -110,15 +114,19 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bert:
-    """The weights of a BERT encoder. It is thread-safe: nothing in it changes."""
+    """The weights of an encoder. It is thread-safe: nothing in it changes.
+
+    `positions` begins with that of a text's first token. `distances` is MPNet's: by bucket of the distance between two
+    tokens what each head adds to their score; None in BERT.
+    """
 
     words: NDArray[np.float32]
     positions: NDArray[np.float32]
-    kind: NDArray[np.float32]
     norm: tuple[NDArray[np.float32], NDArray[np.float32]]
     layers: tuple[_Layer, ...]
     heads: int
     epsilon: float
+    distances: NDArray[np.float32] | None = None
 
     @property
     def width(self) -> int:
@@ -133,9 +141,11 @@ class Bert:
     def tokens(self, numbers: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
         """The last layer's vectors, shape (texts, tokens, width), for padded token numbers and where they are real."""
         batch, length = numbers.shape
-        x = self.words[numbers] + self.positions[:length] + self.kind
+        x = self.words[numbers] + self.positions[:length]
         x = self._normed(x.reshape(-1, self.width), self.norm)
         shade = np.where(mask, np.float32(0), np.float32(-1e9))[:, None, None, :]
+        if self.distances is not None:
+            shade = shade + self.distances[_buckets(length, len(self.distances))].transpose(2, 0, 1)
         for layer in self.layers:
             x = self._layer(x, layer, shade, batch, length)
         return x.reshape(batch, length, self.width)
@@ -167,6 +177,46 @@ class Bert:
         return x
 
 
+def _buckets(length: int, count: int) -> NDArray[np.int64]:
+    """By the places of two tokens the bucket of their distance: half of them for each direction, near ones by one."""
+    ahead = np.arange(length)[None, :] - np.arange(length)[:, None]
+    half = count // 2
+    exact = half // 2
+    apart = np.abs(ahead)
+    with np.errstate(divide="ignore"):
+        grown = np.log(apart.astype(np.float32) / np.float32(exact)) / np.float32(math.log(_FARTHEST / exact))
+    far = np.minimum(exact + (np.maximum(grown, 0) * (half - exact)).astype(np.int64), half - 1)
+    return np.asarray(np.where(ahead > 0, half, 0) + np.where(apart < exact, apart, far), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    """What an architecture calls its weights, below `encoder.layer.N.` but for `distances`."""
+
+    qkv: tuple[str, str, str]
+    out: str
+    norm: str
+    distances: str | None = None
+    first: int = 0
+    """The place of a text's first token."""
+
+
+_ARCHITECTURES: Mapping[str, _Names] = {
+    "bert": _Names(
+        qkv=("attention.self.query", "attention.self.key", "attention.self.value"),
+        out="attention.output.dense",
+        norm="attention.output.LayerNorm",
+    ),
+    "mpnet": _Names(
+        qkv=("attention.attn.q", "attention.attn.k", "attention.attn.v"),
+        out="attention.attn.o",
+        norm="attention.LayerNorm",
+        distances="encoder.relative_attention_bias.weight",
+        first=2,
+    ),
+}
+
+
 def read_bert(folder: Path) -> Bert:
     """The encoder of a folder with `config.json` and `model.safetensors`.
 
@@ -175,12 +225,14 @@ def read_bert(folder: Path) -> Bert:
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     kind, act = config.get("model_type", "bert"), config.get("hidden_act", "gelu")
-    if kind != "bert" or act != "gelu" or config.get("position_embedding_type", "absolute") != "absolute":
+    names = _ARCHITECTURES.get(kind)
+    if names is None or act != "gelu" or config.get("position_embedding_type", "absolute") != "absolute":
+        known = " and ".join(_ARCHITECTURES)
         raise InvalidInput(
-            f"{folder} is a {kind} model ({act}); in NumPy only BERT with gelu runs, others need an ONNX file"
+            f"{folder} is a {kind} model ({act}); in NumPy only {known} with gelu run, others need an ONNX file"
         )
     tensors = read_safetensors(folder / "model.safetensors")
-    stem = "bert." if any(name.startswith("bert.") for name in tensors) else ""
+    stem = f"{kind}." if any(name.startswith(f"{kind}.") for name in tensors) else ""
 
     def weight(name: str) -> NDArray[np.float32]:
         if stem + name not in tensors:
@@ -195,13 +247,13 @@ def read_bert(folder: Path) -> Bert:
 
     def layer(number: int) -> _Layer:
         base = f"encoder.layer.{number}"
-        parts = [f"{base}.attention.self.{one}" for one in ("query", "key", "value")]
+        parts = [f"{base}.{one}" for one in names.qkv]
         return _Layer(
             qkv=np.ascontiguousarray(np.concatenate([turned(one) for one in parts], axis=1)),
             qkv_bias=np.concatenate([weight(f"{one}.bias") for one in parts]),
-            out=turned(f"{base}.attention.output.dense"),
-            out_bias=weight(f"{base}.attention.output.dense.bias"),
-            norm=pair(f"{base}.attention.output.LayerNorm"),
+            out=turned(f"{base}.{names.out}"),
+            out_bias=weight(f"{base}.{names.out}.bias"),
+            norm=pair(f"{base}.{names.norm}"),
             up=turned(f"{base}.intermediate.dense"),
             up_bias=weight(f"{base}.intermediate.dense.bias"),
             down=turned(f"{base}.output.dense"),
@@ -209,12 +261,15 @@ def read_bert(folder: Path) -> Bert:
             last_norm=pair(f"{base}.output.LayerNorm"),
         )
 
+    positions = weight("embeddings.position_embeddings.weight")[names.first :]
+    if kind == "bert":
+        positions = positions + weight("embeddings.token_type_embeddings.weight")[0]
     return Bert(
         words=weight("embeddings.word_embeddings.weight"),
-        positions=weight("embeddings.position_embeddings.weight"),
-        kind=weight("embeddings.token_type_embeddings.weight")[0],
+        positions=positions,
         norm=pair("embeddings.LayerNorm"),
         layers=tuple(layer(number) for number in range(int(config["num_hidden_layers"]))),
         heads=int(config["num_attention_heads"]),
         epsilon=float(config.get("layer_norm_eps", 1e-12)),
+        distances=None if names.distances is None else weight(names.distances),
     )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from memhold.providers.embedding.batching import Limits, Overlong, plan
 from memhold.providers.embedding.bert import read_bert
+from memhold.providers.embedding.nomic import read_nomic
 from memhold.providers.embedding.wordpiece import WordPiece, read_wordpiece
 from memhold.values.errors import InvalidInput
 
@@ -38,10 +39,12 @@ class _Recipe:
     transformer: Path
     pooling: Literal["mean", "cls"]
     longest: int
+    kind: str
+    """Its architecture, as its config names it."""
 
 
 class DirectoryEmbedding:
-    """A BERT-style sentence encoder read from a directory; it is an `EmbeddingModel`.
+    """A sentence encoder of the kind of BERT, MPNet or Nomic's, read from a directory; it is an `EmbeddingModel`.
 
     The weights are read when it is made, and a call runs on a thread of its own. With `engine="auto"` an ONNX file
     is used where there is one and onnxruntime is installed (the extra `onnx`), else `model.safetensors` in NumPy. A
@@ -66,8 +69,7 @@ class DirectoryEmbedding:
         self._recipe = recipe
         self._overlong = overlong
         self._prefixes = {"query": query_prefix, "document": document_prefix}
-        self._tokenizer: WordPiece = read_wordpiece(recipe.transformer)
-        weights, self._forward, self._width = _read_engine(recipe, engine)
+        weights, self._forward, self._width, self._tokenizer = _read_engine(recipe, engine)
         self._longest = recipe.longest
         settings = repr((recipe.pooling, recipe.longest, overlong, query_prefix, document_prefix))
         digest = sha256(settings.encode() + _digest(weights)).hexdigest()
@@ -189,7 +191,8 @@ def _read_recipe(folder: Path) -> _Recipe:
         int(next((size["max_seq_length"] for size in sizes if size.get("max_seq_length")), 512)),
         int(config.get("max_position_embeddings", 512)),
     )
-    return _Recipe(transformer=transformer, pooling=_pooling_mode(folder, pooling), longest=longest)
+    kind = str(config.get("model_type", "bert"))
+    return _Recipe(transformer=transformer, pooling=_pooling_mode(folder, pooling), longest=longest, kind=kind)
 
 
 def _pooling_mode(folder: Path, pooling: Mapping[str, Any]) -> Literal["mean", "cls"]:
@@ -202,8 +205,16 @@ def _pooling_mode(folder: Path, pooling: Mapping[str, Any]) -> Literal["mean", "
     raise InvalidInput(f"{folder}: this pooling is not known here ({', '.join(sorted(on))}); mean and cls are")
 
 
-def _read_engine(recipe: _Recipe, engine: Engine) -> tuple[Path, _Forward, int]:
-    """The weights' file, the forward pass, and the length of its vectors."""
+def _read_engine(recipe: _Recipe, engine: Engine) -> tuple[Path, _Forward, int, WordPiece]:
+    """The weights' file, the forward pass, the length of its vectors, and what makes a text token numbers."""
+    if recipe.kind == "nomic-bert":
+        one = next(iter(sorted(recipe.transformer.glob("*.gguf"))), None)
+        if one is None:
+            raise InvalidInput(f"{recipe.transformer} holds no GGUF file, which is how this model is read")
+        nomic, pieces = read_nomic(one)
+        return one, nomic.tokens, nomic.width, pieces
+    start, end = ("<s>", "</s>") if recipe.kind == "mpnet" else ("[CLS]", "[SEP]")
+    tokenizer = read_wordpiece(recipe.transformer, start=start, end=end)
     files = [recipe.transformer / name for name in _WEIGHTS]
     onnx = next((path for path in files[1:] if path.is_file()), None)
     has_runtime = find_spec("onnxruntime") is not None
@@ -212,11 +223,11 @@ def _read_engine(recipe: _Recipe, engine: Engine) -> tuple[Path, _Forward, int]:
         raise InvalidInput(f"{recipe.transformer} cannot run on ONNX: {what}")
     if onnx is not None and has_runtime and engine != "numpy":
         width = int(_read(recipe.transformer / "config.json")["hidden_size"])
-        return onnx, _onnx_forward(onnx), width
+        return onnx, _onnx_forward(onnx), width, tokenizer
     if not files[0].is_file():
         raise InvalidInput(f"{recipe.transformer} holds no model.safetensors (pickled weights are never read)")
     bert = read_bert(recipe.transformer)
-    return files[0], bert.tokens, bert.width
+    return files[0], bert.tokens, bert.width, tokenizer
 
 
 def _onnx_forward(path: Path) -> _Forward:

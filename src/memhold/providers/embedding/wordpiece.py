@@ -66,8 +66,10 @@ class WordPiece:
         return numbers
 
 
-def read_wordpiece(folder: Path) -> WordPiece:
+def read_wordpiece(folder: Path, *, start: str = "[CLS]", end: str = "[SEP]") -> WordPiece:
     """The tokenizer of a model directory: `vocab.txt`, with the clean-up that `tokenizer.json` or its config names.
+
+    `start` and `end` are the model's marks of where a text begins and ends.
 
     Raises:
         InvalidInput: no such vocabulary, or a tokenizer of another kind.
@@ -77,7 +79,7 @@ def read_wordpiece(folder: Path) -> WordPiece:
     if path.is_file():
         words = path.read_text(encoding="utf-8").split("\n")
         vocabulary = {word.rstrip("\r"): number for number, word in enumerate(words) if word.rstrip("\r")}
-    missing = [mark for mark in ("[UNK]", "[CLS]", "[SEP]") if mark not in vocabulary]
+    missing = [mark for mark in ("[UNK]", start, end) if mark not in vocabulary]
     if missing:
         raise InvalidInput(f"{folder} holds no WordPiece vocabulary (vocab.txt with {', '.join(missing)})")
     lowercase = bool(normalizer.get("lowercase", normalizer.get("do_lower_case", True)))
@@ -85,8 +87,8 @@ def read_wordpiece(folder: Path) -> WordPiece:
     return WordPiece(
         vocabulary=vocabulary,
         unknown=vocabulary["[UNK]"],
-        start=vocabulary["[CLS]"],
-        end=vocabulary["[SEP]"],
+        start=vocabulary[start],
+        end=vocabulary[end],
         lowercase=lowercase,
         strip_accents=lowercase if accents is None else bool(accents),
         split_chinese=bool(normalizer.get("handle_chinese_chars", normalizer.get("tokenize_chinese_chars", True))),
