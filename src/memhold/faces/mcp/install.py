@@ -274,7 +274,7 @@ def remove(client: str, place: Place) -> bool:
 def bring_back(client: str, path: Path) -> bool:
     """Put what stood in a file before us back, byte for byte, where the file holds the same again; whether it did.
 
-    A copy with an entry of ours, of who wrote one by hand or installed twice, only goes. A copy that differs in something
+    A copy with an entry of ours, of who wrote one by hand or installed twice, only goes. One that differs in something
     else stays, and so does the file: it was changed since, or something of it was not brought back.
 
     Raises:
