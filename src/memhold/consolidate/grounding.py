@@ -27,6 +27,7 @@ from memhold.text.analysis import analyse, language_of
 from memhold.text.contrasts import swapped
 from memhold.text.details import Detail, content_terms, details, holds
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
+from memhold.text.kin import other_kin, strangers
 from memhold.text.korean import nominalised_in
 from memhold.text.negation import negates
 from memhold.text.normal_form import normal_form
@@ -499,7 +500,10 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "a place that no line has"
     if claim.about and not _about_stands(claim.about, window):
         return "of somebody of whom no line speaks"
-    if _other_subject(claim, lines, window):
+    every = "\n".join(line.text for line in window)
+    if strangers(claim.whole, every, claim.language):
+        return "of somebody of whom no line speaks"
+    if _other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language):
         return _OF_ANOTHER
     if any(_from_for_to(claim.core, line.text) for line in lines):
         return "the other way round"
