@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Final
 
-__all__ = ["kin_in", "other_kin", "strangers"]
+# ruff: noqa: RUF001 - letters of every script
+
+__all__ = ["kin_in", "names_of_kin", "other_kin", "strangers"]
 
 _WORDS: Final[Mapping[str, str]] = {
     "english": "mother=mothers? mom mum mommy mummy mama; father=fathers? dad daddy papa; parents=parents?"
     "; grandmother=grandmothers? grandma granny nan nana; grandfather=grandfathers? grandpa grandad granddad"
-    "; grandparents=grandparents?; brother=(?:step|half-?)?brothers?; sister=(?:step|half-?)?sisters?; sibling=siblings?"
+    "; grandparents=grandparents?; brother=(?:step|half-?)?brothers?; sister=(?:step|half-?)?sisters?"
+    "; sibling=siblings?"
     "; son=(?:step)?sons?; daughter=(?:step)?daughters?; child=child(?:ren)? kids? boys? girls? baby toddlers? twins?"
     "; wife=wife wives; husband=husbands?; spouse=spouses? partners?; aunt=aunts? auntie; uncle=uncles?; niece=nieces?"
     "; nephew=nephews?; cousin=cousins?; grandson=grandsons?; granddaughter=granddaughters?"
@@ -25,9 +28,11 @@ _WORDS: Final[Mapping[str, str]] = {
     "; grandfather=großvaters? opa opi; grandparents=großeltern; brother=(?:halb|stief)?(?:bruders?|brüder)"
     "; sister=(?:halb|stief)?schwestern?; sibling=geschwister; son=(?:stief)?(?:sohn(?:e?s)?|söhne)"
     "; daughter=(?:stief)?(?:tochter|töchter); child=kind(?:e[rs]|ern)? jungen? mädchen baby zwillinge"
-    "; wife=frau ehefrau gattin; husband=mann mannes ehemann gatte; spouse=ehepartner(?:in)? partner(?:in)?; aunt=tanten?"
+    "; wife=frau ehefrau gattin; husband=mann mannes ehemann gatte; spouse=ehepartner(?:in)? partner(?:in)?"
+    "; aunt=tanten?"
     "; uncle=onkels?; niece=nichten?; nephew=neffen?; cousin=cousin(?:en?)?; grandson=enkel; granddaughter=enkelin"
-    "; grandchild=enkelkind(?:er)?; mother-in-law=schwiegermutter; father-in-law=schwiegervater; brother-in-law=schwager"
+    "; grandchild=enkelkind(?:er)?; mother-in-law=schwiegermutter; father-in-law=schwiegervater"
+    "; brother-in-law=schwager"
     "; sister-in-law=schwägerin",
     "french": "mother=mère maman; father=père papa; parents=parents?; grandmother=grands?-mères? mamie mémé"
     "; grandfather=grands?-pères? papi papy pépé; grandparents=grands-parents; brother=(?:demi-)?frères?"
@@ -46,16 +51,21 @@ _WORDS: Final[Mapping[str, str]] = {
     "; child=figl[ie] bambin[oaie] neonat[oa]; wife=moglie; husband=marito; spouse=coniuge compagn[oa]; aunt=zia"
     "; uncle=zio; mother-in-law=suocera; father-in-law=suocero; brother-in-law=cognato; sister-in-law=cognata",
     "portuguese": "mother=mãe mamãe; father=pai papai; parents=pais; grandmother=avó vovó; grandfather=avô vovô"
-    "; brother=irmão; sister=irmãs?; sibling=irmãos; son=filho; daughter=filhas?; child=filhos crianças? menin[oa]s? bebê"
+    "; brother=irmão; sister=irmãs?; sibling=irmãos; son=filho; daughter=filhas?"
+    "; child=filhos crianças? menin[oa]s? bebê"
     "; wife=esposa mulher; husband=marido esposo; spouse=cônjuge parceir[oa] companheir[oa]; aunt=tias?; uncle=tios?"
     "; niece=sobrinhas?; nephew=sobrinhos?; grandson=neto; granddaughter=netas?; grandchild=netos; mother-in-law=sogra"
     "; father-in-law=sogro; brother-in-law=cunhado; sister-in-law=cunhada",
-    "wide": "mother=어머니 어머님 엄마 お母さん 母親 母さん 妈妈 母亲 媽媽; father=아버지 아버님 아빠 お父さん 父親 父さん 爸爸 父亲"
+    "wide": "mother=어머니 어머님 엄마 お母さん 母親 母さん 妈妈 母亲 媽媽"
+    "; father=아버지 아버님 아빠 お父さん 父親 父さん 爸爸 父亲"
     "; parents=부모 両親 父母; grandmother=할머니 외할머니 祖母 おばあちゃん おばあさん 奶奶 外婆 姥姥"
-    "; grandfather=할아버지 외할아버지 祖父 おじいちゃん おじいさん 爷爷 外公 姥爷; brother=오빠 형님 남동생 お兄さん 哥哥 弟弟 弟 兄"
+    "; grandfather=할아버지 외할아버지 祖父 おじいちゃん おじいさん 爷爷 外公 姥爷"
+    "; brother=오빠 형님 남동생 お兄さん 哥哥 弟弟 弟 兄"
     "; sister=언니 누나 여동생 お姉さん 姐姐 妹妹 妹 姉; sibling=동생 兄弟 姉妹; son=아들 息子 儿子 兒子"
-    "; daughter=딸(?!기) 娘 女儿 女兒; child=아이 아기 자녀 애들 子供 子ども 赤ちゃん 孩子 宝宝; wife=아내 와이프 집사람 奥さん 妻 老婆 太太"
-    "; husband=남편 旦那 老公 (?<!大)丈夫(?!な); aunt=이모 고모 叔母 伯母 阿姨 姑姑; uncle=삼촌 외삼촌 叔父 伯父 叔叔 舅舅"
+    "; daughter=딸(?!기) 娘 女儿 女兒; child=아이 아기 자녀 애들 子供 子ども 赤ちゃん 孩子 宝宝"
+    "; wife=아내 와이프 집사람 奥さん 妻 老婆 太太"
+    "; husband=남편 旦那 老公 (?<!大)丈夫(?!な); aunt=이모 고모 叔母 伯母 阿姨 姑姑"
+    "; uncle=삼촌 외삼촌 叔父 伯父 叔叔 舅舅"
     "; nephew=조카 甥 姪 侄子 侄女; cousin=사촌 いとこ 従兄弟 表哥 表弟 表姐 表妹; grandchild=손자 손녀 孫 孙子 孙女"
     "; mother-in-law=시어머니 장모 義母 岳母 婆婆; father-in-law=시아버지 장인어른 義父 岳父 公公",
 }
@@ -88,7 +98,7 @@ _BOND: Final = frozenset({"wife", "husband", "spouse"})
 _WIDE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _pattern(language: str) -> tuple[re.Pattern[str], tuple[str, ...]] | None:
     """One pattern of a language's words, the longest first, and the kin of each of its groups."""
     table = _WORDS.get(language)
@@ -127,10 +137,14 @@ def strangers(claim: str, said: str, language: str) -> frozenset[str]:
     return frozenset(kin for kin in kin_in(claim, language) if kin not in held and not _IMPLIED.get(kin, set()) & held)
 
 
-_NAMED_BEHIND = re.compile(r",?\s(?:(?:is |was )?(?:named|called) |namens |heißt |s['’]appelle |se llama |si chiama )?(?P<name>[A-Z\u00c0-\u00de][^\W\d_]+)")
+_NAMED_BEHIND = re.compile(
+    r",?\s(?:(?:is |was )?(?:named|called) |namens |heißt |s['’]appelle |se llama |si chiama )?"
+    r"(?P<name>[A-Z\u00c0-\u00de][^\W\d_]+)"
+)
 _NAMED_BEFORE = re.compile(
     r"(?<![^\W\d_])(?P<name>[A-Z\u00c0-\u00de][^\W\d_]+)(?:,\s|\s(?:is|was|ist|est|es|è|é)\s)"
-    r"(?:(?:my|our|the|the user['’]s|der|die|das|le|la|l['’]|el|il|o|a|mein|meine|mon|ma|mi|mio|mia|meu|minha)\s?){1,2}\Z"
+    r"(?:(?:my|our|the|the user['’]s|der|die|das|le|la|l['’]|el|il|o|a|mein|meine|mon|ma|mi|mio|mia|meu"
+    r"|minha)\s?){1,2}\Z"
 )
 
 
@@ -145,12 +159,18 @@ def _named(text: str, language: str) -> dict[str, frozenset[str]]:
     return found
 
 
+def names_of_kin(words: frozenset[str], said: str, language: str) -> frozenset[str]:
+    """The names that `said` gives to the kin that these words name: of "wife", "orla"."""
+    wanted = kin_in(" ".join(sorted(words)), language)
+    return frozenset(name for name, kin in _named(said, language).items() if kin & wanted) if wanted else frozenset()
+
+
 def other_kin(claim: str, said: str, language: str) -> bool:
     """Whether a claim makes somebody kin whom `said` names as other kin: the companion a brother, the aunt a mother."""
     told = _named(said, language)
     for name, kin in _named(claim, language).items():
         held = told.get(name, frozenset())
-        if held and not held & kin and not (held & _BOND and kin & _BOND):
-            if not any(_IMPLIED.get(one, frozenset()) & held for one in kin):
-                return True
+        near = kin | frozenset[str]().union(*(_IMPLIED.get(one, frozenset()) for one in kin))
+        if held and not held & near and not (held & _BOND and kin & _BOND):
+            return True
     return False
