@@ -332,14 +332,34 @@ _A_NO = re.compile(
 
 
 def _refused_offer(claim: Claim, lines: Sequence[Line]) -> bool:
-    """Whether a value stands only in what somebody else said, and the user's next line begins with a no."""
+    """Whether a value stands only in what somebody else said, and the user's next line refuses or passes it by."""
     if not claim.value or not _terms(claim.core, claim.language):
         return False
     holding = [line for line in lines if _literally(claim.core, line.text)]
     if not holding or any(line.own for line in holding):
         return False
-    answers = [next((one for one in lines if one.place > line.place and one.own), None) for line in holding]
-    return all(one is not None and _A_NO.match(one.text) for one in answers)
+    answers = [(line, next((one for one in lines if one.place > line.place and one.own), None)) for line in holding]
+    return all(
+        one is not None and (_A_NO.match(one.text) or (_OFFER.search(line.text) and not _A_YES.match(one.text)))
+        for line, one in answers
+    )
+
+
+_OFFER = re.compile(
+    r"(?i)\b(?:could|might|maybe|perhaps|why not|have you (?:considered|tried|thought)|how about|what about"
+    r"|would you like"
+    r"|you should|consider|vielleicht|könntest|möchtest|wie wäre|pourriez|peut-être|pourquoi pas|podrías"
+    r"|quizás?|tal vez"
+    r"|potresti|forse|talvez|poderia)\b|어떠세요|어때요|해 보세요|はどう|いかが|试试|要不要"
+)
+"""What somebody else proposes: it is the user's only where they take it up."""
+_A_YES = re.compile(
+    r"(?i)\W*(?:yes|yeah|yep|ok(?:ay)?|sure|right|exactly|good idea|sounds? good|please|fine|deal|i (?:will|do"
+    r"|have|did)|i['’]ll"
+    r"|done|absolutely|great|perfect|ja|gern\w*|genau|gut|stimmt|oui|d['’]accord|bonne idée|volontiers|sí|claro"
+    r"|vale|buena idea"
+    r"|sì|certo|va bene|sim|boa ideia|네|예|좋아요|はい|ええ|いいですね|好的?|是的?|可以)\b"
+)
 
 
 _COMPLEMENT = re.compile(
@@ -618,9 +638,10 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "a name that no line has"
     if _other_place(claim.core, lines, window):
         return "a place that no line has"
-    if claim.about and not _about_stands(claim.about, window):
-        return "of somebody of whom no line speaks"
     every = "\n".join(line.text for line in window)
+    kin = kin_in(claim.about, claim.language) and not strangers(claim.about, every, claim.language)
+    if claim.about and not kin and not _about_stands(claim.about, window):
+        return "of somebody of whom no line speaks"
     if strangers(claim.whole, every, claim.language):
         return "of somebody of whom no line speaks"
     if _other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language):
