@@ -40,6 +40,7 @@ _KIN = frozenset(
     *("friend", "best_friend", "girlfriend", "boyfriend", "fiance", "fiancee"),
 }
 """Whom only a person has; a user group and a user agent are no one's."""
+_PERIODS = frozenset({"hourly", "daily", "weekly", "monthly", "yearly"})
 _COUNTS = frozenset({"number", "nombre", "numero"})
 
 
@@ -132,7 +133,10 @@ def _front(tokens: list[Token], known: Lexicon) -> list[Token]:
             at += 1
         out.insert(at, last)
     if len(out) > 1 and out[-1].kind == "qualifier" and out[-1].id in known.domain and out[-2].kind != "qualifier":
-        out.insert(len(out) - 2, out.pop())
+        last = out.pop()
+        # How often stands in front of all that is asked: "exercise hours per week" are weekly exercise hours.
+        at = next((i for i, t in enumerate(out) if t.kind != "person"), 0) if last.id in _PERIODS else len(out) - 1
+        out.insert(at, last)
     return out
 
 
