@@ -627,7 +627,8 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "a number that no line has"
     if any(not _place_stands(place, lines) for place in _ordinals(claim.core)):
         return "a number that no line has"
-    if swapped(claim.core, " ".join(line.text for line in lines)):
+    # A question's words are not the user's: "With your family?", "No, alone".
+    if swapped(claim.core, " ".join(line.text for line in lines if line.own) or " ".join(line.text for line in lines)):
         return "the other of two that exclude each other"
     numbers = list(_numbers_of(claim.core, said)) if claim.value else []
     if len(numbers) == 1 and _bound_elsewhere(claim.frame, numbers[0], lines, claim.language):
@@ -876,7 +877,7 @@ def _counts_other(named: frozenset[str], wanted: Quantity, text: str, language: 
 
 
 _PLACES = re.compile(
-    r"(?P<noun>[가-힣]{2,6}?)(?P<mark>에서)(?![가-힣])|(?P<ja>[\u3400-\u9fff\u30a0-\u30ff]{2,8})(?P<ja_mark>で|から|へ)"
+    r"(?P<noun>[가-힣]{2,6}?)(?P<mark>에서(?![가-힣])|에(?=\s(?:계|살|거주|있|위치)))|(?P<ja>[\u3400-\u9fff\u30a0-\u30ff]{2,8})(?P<ja_mark>で|から|へ)"
 )
 
 
