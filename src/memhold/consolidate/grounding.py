@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from memhold.consolidate.contract import Draft, Learned, LeftOut, Noted, Standing
@@ -295,6 +296,8 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
         return Finding(standing=None, reason="the user said no to it")
     if claim.value and _of_another_complement(claim, lines):
         return Finding(standing=None, reason="its line says another")
+    if _complement_of_nobody(claim, lines):
+        return Finding(standing=None, reason="no line says it")
     if claim.value and _points(claim) and all(claim.core != line.text for line in lines):
         return Finding(standing=None, reason="it only points at something")
     chosen = _on(claim, cited)
@@ -333,7 +336,9 @@ _A_NO = re.compile(
 
 def _refused_offer(claim: Claim, lines: Sequence[Line]) -> bool:
     """Whether a value stands only in what somebody else said, and the user's next line refuses or passes it by."""
-    if not claim.value or not _terms(claim.core, claim.language):
+    if not claim.value:
+        return _refused_question(claim, lines)
+    if not _terms(claim.core, claim.language):
         return False
     holding = [line for line in lines if _literally(claim.core, line.text)]
     if not holding or any(line.own for line in holding):
@@ -343,6 +348,19 @@ def _refused_offer(claim: Claim, lines: Sequence[Line]) -> bool:
         one is not None and (_A_NO.match(one.text) or (_OFFER.search(line.text) and not _A_YES.match(one.text)))
         for line, one in answers
     )
+
+
+def _refused_question(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a sentence has a word that only somebody's question has, to which the user said no."""
+    if negates(claim.core) or _ROLE.match(claim.core) is None:
+        return False
+    own = frozenset(term for line in lines if line.own for term in _terms(line.text, claim.language))
+    for line, answer in pairwise(lines):
+        if not line.own and answer.own and line.text.rstrip().endswith(("?", "？")) and _A_NO.match(answer.text):
+            asked = _terms(line.text, claim.language) - own
+            if any(len(term) > 3 for term in asked & _terms(claim.told, claim.language)):
+                return True
+    return False
 
 
 _OFFER = re.compile(
@@ -388,6 +406,17 @@ def _of_another_complement(claim: Claim, lines: Sequence[Line]) -> bool:
         if not denied and not wanted & _terms(line.text, claim.language):
             continue
     return any(claim.core.casefold() in line.text.casefold() for line, _ in clauses)
+
+
+def _complement_of_nobody(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether an allergy is claimed to something of which no line speaks: that is nobody's to infer."""
+    found = None if claim.value else _COMPLEMENT.search(claim.core)
+    what = (found["what"] or found["wide"] or "") if found is not None else ""
+    if claim.value and _COMPLEMENT_FRAME.search(claim.frame):
+        what = claim.core
+    wanted = _terms(what, claim.language)
+    held = any(wanted & _terms(line.text, claim.language) or _literally(what, line.text) for line in lines)
+    return bool(wanted) and not held and not negates(claim.core)
 
 
 _COMPLEMENT_FRAME = re.compile(r"(?i)allerg|alérg|alerg|intoleran|unverträglich|알레르기|알러지|アレルギー|过敏|過敏")
@@ -585,6 +614,8 @@ def _said(claim: Claim, lines: Sequence[Line]) -> bool:
         return any(_literally(claim.core, line.text) for line in lines)
     if claim.value and _UNSPACED.search(claim.core) and all(len(term) == 1 for term in wanted):
         return any(_literally(claim.core, line.text) for line in lines)
+    if claim.value and _UNSPACED.search(claim.core) and _names_a_thing(claim.frame) and not _any_word(claim, lines):
+        return False
     share = _share(claim.told, lines, claim.language)
     grams = sum(not term.isascii() and len(term) <= 2 for term in wanted) * 2 > len(wanted)
     if share >= (SAID_GRAMS if grams else SAID_VALUE if claim.value else SAID):
@@ -619,7 +650,10 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     if not lines:
         return "no line says it"
     said = [span for _, _, span in named_days(claim.core, lines[0].at)]
-    if any(not _day_stands(days, lines) for days, _, _ in named_days(claim.core, lines[0].at)):
+    if any(
+        not _day_stands(days, lines) and not _month_named(normal_form("NFC", claim.core)[start:end], lines)
+        for days, _, (start, end) in named_days(claim.core, lines[0].at)
+    ):
         return "a date that no line has"
     if not all(_calendar_stands(word, lines) for word in calendar_words(_ON_DAYS.sub(r"\1", claim.core))):
         return "a date that no line has"
@@ -877,7 +911,8 @@ def _counts_other(named: frozenset[str], wanted: Quantity, text: str, language: 
 
 
 _PLACES = re.compile(
-    r"(?P<noun>[가-힣]{2,6}?)(?P<mark>에서(?![가-힣])|에(?=\s(?:계|살|거주|있|위치)))|(?P<ja>[\u3400-\u9fff\u30a0-\u30ff]{2,8})(?P<ja_mark>で|から|へ)"
+    r"(?P<noun>[가-힣]{2,6}?)(?P<mark>에서(?![가-힣])|에(?=\s(?:계|살|거주|있|위치)))"
+    r"|(?P<ja>[\u3400-\u9fff\u30a0-\u30ff]{2,8})(?P<ja_mark>で|から|へ)"
 )
 
 
@@ -938,6 +973,15 @@ def _day_stands(days: Days, lines: Sequence[Line]) -> bool:
     return any(days[0] <= start and end <= days[1] for line in lines for start, end in days_of(line.text, line.at))
 
 
+def _month_named(span: str, lines: Sequence[Line]) -> bool:
+    """Whether a span names a month or a weekday and nothing more, and a line has it: "in August" of its second week."""
+    names = calendar_words(span)
+    if not names or _DIGITS.search(span):
+        return False
+    return any(names <= calendar_words(clause) and not negates(clause) for _, clause in _clauses(lines))
+
+
+_DIGITS = re.compile(r"\d")
 _ON_DAYS = re.compile(r"(?i)\b(\w+tag|mittwoch|sonnabend)s\b")
 """German says "dienstags" for what happens on Tuesdays."""
 

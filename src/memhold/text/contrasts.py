@@ -108,6 +108,31 @@ _SETS: Final = (
         ),
     ),
     (
+        "left-handed|lefty|linkshänder(?:in)?|gauch(?:er|ère)|zurd[oa]|mancin[oa]|canhot[oa] ~ 왼손잡이|左利き|左撇子",
+        (
+            "right-handed|rechtshänder(?:in)?|droiti(?:er|ère)|diestr[oa]|destrors[oa]|destr[oa] ~ 오른손잡이"
+            "|右利き|右撇子"
+        ),
+    ),
+    (
+        "nights?[- ]shifts?|nachtschicht\\w*|nachtdienst\\w*|(?:équipe|poste) de nuit|turno de noche ~ 야간|夜勤|夜班",
+        "days?[- ]shifts?|tagschicht\\w*|tagdienst\\w*|(?:équipe|poste) de jour|turno de día ~ 주간|日勤|白班",
+    ),
+    (
+        (
+            "cycl(?:e|es|ed|ing)|by bike|bikes?|radelt?|mit dem (?:fahr)?rad|à vélo|en bici(?:cleta)?"
+            "|in bici ~ 자전거|自転車|自行车"
+        ),
+        "driv(?:es?|ing)|drove|by car|mit dem auto|en voiture|en coche|in macchina ~ 운전|車で|开车",
+        "on foot|walks? to|walking to|zu fuß|à pied|a pie|a piedi ~ 걸어|歩いて|徒歩|走路",
+        "by bus|takes? the bus|mit dem bus|en bus|en autobús|in autobus ~ 버스로|バスで|坐公交",
+        (
+            "by (?:train|tram|tube|metro|underground)|mit (?:dem|der) (?:zug|bahn|s-bahn|u-bahn)|en (?:train|métro"
+            "|tren|metro)"
+            " ~ 지하철|電車|地铁"
+        ),
+    ),
+    (
         "vegan\\w*|végétalien\\w*|veganer\\w* ~ 비건|ヴィーガン|纯素",
         "vegetari\\w*|végétari\\w* ~ 채식주의|ベジタリアン|素食",
     ),
