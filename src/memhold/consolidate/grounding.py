@@ -143,6 +143,7 @@ def _kept_facts(
     facts: Iterable[Learned], lines: Sequence[Line], left: list[LeftOut], known: Sequence[Memory]
 ) -> tuple[Learned, ...]:
     found: list[tuple[Learned, Finding]] = []
+    dropped: list[Learned] = []
     for fact in facts:
         about = "" if fact.subject == "user" else fact.subject
         before = _before(fact, known)
@@ -158,12 +159,13 @@ def _kept_facts(
         finding = _ended(fact, lines) if fact.operation == "remove" else find(claim, lines)
         if finding.standing is None:
             left.append(LeftOut(kind="fact", reason=finding.reason, text=_shown(fact)))
+            dropped.append(fact)
             continue
         holds_from = fact.holds_from if _dated(fact.holds_from, finding.places, lines) else None
         target = fact.target
         changed = replace(fact, sources=finding.places, standing=finding.standing, holds_from=holds_from, target=target)
         found.append((changed, finding))
-    return tuple(fact for fact, _ in _told_apart(found, lines, left))
+    return tuple(fact for fact, _ in _told_apart(found, dropped, lines, left))
 
 
 def _changes(fact: Learned, lines: Sequence[Line]) -> bool:
@@ -206,7 +208,10 @@ def _kept_notes(notes: Iterable[Noted], lines: Sequence[Line], left: list[LeftOu
 
 
 def _told_apart(
-    found: Sequence[tuple[Learned, Finding]], lines: Sequence[Line], left: list[LeftOut]
+    found: Sequence[tuple[Learned, Finding]],
+    dropped: Sequence[Learned],
+    lines: Sequence[Line],
+    left: list[LeftOut],
 ) -> Iterator[tuple[Learned, Finding]]:
     """Without inferences that share no word with a line that several of them cite: such a line is cited by default."""
     by_place = {line.place: line for line in lines}
@@ -218,6 +223,12 @@ def _told_apart(
         and not any(_share(f"{fact.attribute} {fact.value}", [by_place[place]], language) for place in finding.places)
     ]
     often = Counter(place for _, finding in bare for place in finding.places)
+    often.update(
+        place
+        for fact in dropped
+        for place in fact.sources
+        if place in by_place and not _share(f"{fact.attribute} {fact.value}", [by_place[place]], language)
+    )
     for fact, finding in found:
         if (fact, finding) in bare and any(often[place] > 1 for place in finding.places):
             left.append(LeftOut(kind="fact", reason="no line says it", text=_shown(fact)))
