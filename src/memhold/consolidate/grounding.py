@@ -15,18 +15,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from memhold.consolidate.contract import Draft, Learned, LeftOut, Noted, Standing
 from memhold.consolidate.entry import scripts
 from memhold.consolidate.told_of import CLAUSE, SENTENCE, Told, names_in, own_names_in, told_of
 from memhold.facts.keys import canonical, compare, nothing, wording
+from memhold.facts.keys.key_reading import read
 from memhold.facts.quotes import MAX_SENTENCE
 from memhold.ports.models import Rejected
 from memhold.text.analysis import analyse, language_of
 from memhold.text.contrasts import swapped
 from memhold.text.details import Detail, content_terms, details, holds
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
+from memhold.text.kin import kin_in, names_of_kin, other_kin, strangers
 from memhold.text.korean import nominalised_in
 from memhold.text.negation import negates
 from memhold.text.normal_form import normal_form
@@ -140,6 +143,7 @@ def _kept_facts(
     facts: Iterable[Learned], lines: Sequence[Line], left: list[LeftOut], known: Sequence[Memory]
 ) -> tuple[Learned, ...]:
     found: list[tuple[Learned, Finding]] = []
+    dropped: list[Learned] = []
     for fact in facts:
         about = "" if fact.subject == "user" else fact.subject
         before = _before(fact, known)
@@ -155,12 +159,13 @@ def _kept_facts(
         finding = _ended(fact, lines) if fact.operation == "remove" else find(claim, lines)
         if finding.standing is None:
             left.append(LeftOut(kind="fact", reason=finding.reason, text=_shown(fact)))
+            dropped.append(fact)
             continue
         holds_from = fact.holds_from if _dated(fact.holds_from, finding.places, lines) else None
         target = fact.target
         changed = replace(fact, sources=finding.places, standing=finding.standing, holds_from=holds_from, target=target)
         found.append((changed, finding))
-    return tuple(fact for fact, _ in _told_apart(found, lines, left))
+    return tuple(fact for fact, _ in _told_apart(found, dropped, lines, left))
 
 
 def _changes(fact: Learned, lines: Sequence[Line]) -> bool:
@@ -203,7 +208,10 @@ def _kept_notes(notes: Iterable[Noted], lines: Sequence[Line], left: list[LeftOu
 
 
 def _told_apart(
-    found: Sequence[tuple[Learned, Finding]], lines: Sequence[Line], left: list[LeftOut]
+    found: Sequence[tuple[Learned, Finding]],
+    dropped: Sequence[Learned],
+    lines: Sequence[Line],
+    left: list[LeftOut],
 ) -> Iterator[tuple[Learned, Finding]]:
     """Without inferences that share no word with a line that several of them cite: such a line is cited by default."""
     by_place = {line.place: line for line in lines}
@@ -215,6 +223,12 @@ def _told_apart(
         and not any(_share(f"{fact.attribute} {fact.value}", [by_place[place]], language) for place in finding.places)
     ]
     often = Counter(place for _, finding in bare for place in finding.places)
+    often.update(
+        place
+        for fact in dropped
+        for place in fact.sources
+        if place in by_place and not _share(f"{fact.attribute} {fact.value}", [by_place[place]], language)
+    )
     for fact, finding in found:
         if (fact, finding) in bare and any(often[place] > 1 for place in finding.places):
             left.append(LeftOut(kind="fact", reason="no line says it", text=_shown(fact)))
@@ -289,6 +303,12 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
             return _found(denied, "said")
         if not any(_literally(claim.core, line.text) for line in lines):
             return Finding(standing=None, reason="no line says that there is none")
+    if _refused_offer(claim, lines):
+        return Finding(standing=None, reason="the user said no to it")
+    if claim.value and _of_another_complement(claim, lines):
+        return Finding(standing=None, reason="its line says another")
+    if _complement_of_nobody(claim, lines):
+        return Finding(standing=None, reason="no line says it")
     if claim.value and _points(claim) and all(claim.core != line.text for line in lines):
         return Finding(standing=None, reason="it only points at something")
     chosen = _on(claim, cited)
@@ -297,10 +317,12 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
         if reason is None:
             return _found([*chosen, *_confirming(chosen, cited)], _standing(claim, chosen))
     others = _on(claim, lines)
-    if _said(claim, others):
+    if _said(claim, others) and not _number_of_another_line(claim, cited, others):
         reason = _missing(claim, others, lines)
         if reason is None:
             return _found(others, _standing(claim, others))
+        if reason == _OF_ANOTHER and claim.value and not _any_word(claim, cited):
+            return Finding(standing=None, reason=reason)
         if reason == _OF_ANOTHER and _told_about(claim, _own_names(lines), lines)[0]:
             # No conclusion of a third person either, where a line says of whom it is.
             return Finding(standing=None, reason=reason)
@@ -308,6 +330,8 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     reason = _missing(claim, cited, lines) or (None if own else "no line says it")
     if reason is not None:
         return Finding(standing=None, reason=reason)
+    if claim.value and not claim.known and _names_a_thing(claim.frame) and not _any_word(claim, lines):
+        return Finding(standing=None, reason="a name that no line has")
     if claim.value and not claim.known and _says_another(claim, own, lines):
         return Finding(standing=None, reason="its line says another")
     if claim.value and _translated(claim, cited):
@@ -315,11 +339,164 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     return Finding(standing="inferred", places=tuple(line.place for line in cited[:MOST_CITED]))
 
 
+_A_NO = re.compile(
+    r"(?i)\W*(?:no|nope|nah|not really|nein|nö|non|não|nee|нет)\b(?!\s+(?:problem|worries|doubt))"
+    r"|\W*(?:아니[요오,.]|아뇨|いいえ|いや|不是|没有|不[,，。])"
+)
+
+
+def _refused_offer(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a value stands only in what somebody else said, and the user's next line refuses or passes it by."""
+    if not claim.value:
+        return _refused_question(claim, lines)
+    if not _terms(claim.core, claim.language):
+        return False
+    holding = [line for line in lines if _literally(claim.core, line.text)]
+    if not holding or any(line.own for line in holding):
+        return False
+    answers = [(line, next((one for one in lines if one.place > line.place and one.own), None)) for line in holding]
+    return all(
+        one is not None and (_A_NO.match(one.text) or (_OFFER.search(line.text) and not _A_YES.match(one.text)))
+        for line, one in answers
+    )
+
+
+def _refused_question(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a sentence has a word that only somebody's question has, to which the user said no."""
+    if negates(claim.core) or _ROLE.match(claim.core) is None:
+        return False
+    own = frozenset(term for line in lines if line.own for term in _terms(line.text, claim.language))
+    for line, answer in pairwise(lines):
+        if not line.own and answer.own and line.text.rstrip().endswith(("?", "？")) and _A_NO.match(answer.text):
+            asked = _terms(line.text, claim.language) - own
+            if any(len(term) > 3 for term in asked & _terms(claim.told, claim.language)):
+                return True
+    return False
+
+
+_OFFER = re.compile(
+    r"(?i)\b(?:could|might|maybe|perhaps|why not|have you (?:considered|tried|thought)|how about|what about"
+    r"|would you like"
+    r"|you should|consider|vielleicht|könntest|möchtest|wie wäre|pourriez|peut-être|pourquoi pas|podrías"
+    r"|quizás?|tal vez"
+    r"|potresti|forse|talvez|poderia)\b|어떠세요|어때요|해 보세요|はどう|いかが|试试|要不要"
+)
+"""What somebody else proposes: it is the user's only where they take it up."""
+_A_YES = re.compile(
+    r"(?i)\W*(?:yes|yeah|yep|ok(?:ay)?|sure|right|exactly|good idea|sounds? good|please|fine|deal|i (?:will|do"
+    r"|have|did)|i['’]ll"
+    r"|done|absolutely|great|perfect|ja|gern\w*|genau|gut|stimmt|oui|d['’]accord|bonne idée|volontiers|sí|claro"
+    r"|vale|buena idea"
+    r"|sì|certo|va bene|sim|boa ideia|네|예|좋아요|はい|ええ|いいですね|好的?|是的?|可以)\b"
+)
+
+
+_COMPLEMENT = re.compile(
+    r"(?i)\b(?:allerg\w+|intoleran\w+|unverträglich\w*|alérgic\w+)\s+(?:to|of|gegen|auf|aux?|à|a(?:l(?:la?|le)?"
+    r"|i|gli)?|voor|för)\s+"
+    r"(?!(?:it|them|that|this|sie|es|das|ça|lo|la|eso|esto)\b)(?P<what>[^.,;!?]{2,60})"
+    r"|(?P<wide>[가-힣\u3040-\u30ff\u3400-\u9fff]{1,12})\s?(?:에\s)?(?:の)?(?:알레르기|알러지|アレルギー|过敏"
+    r"|過敏)(?P<rest>.{0,8})"
+)
+"""What somebody is allergic to, where a line names it beside the word."""
+
+
+def _of_another_complement(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether an allergy is claimed to something else than lines say it is to."""
+    if not _COMPLEMENT_FRAME.search(claim.frame):
+        return False
+    clauses = [(line, found) for line in lines if line.own for found in _COMPLEMENT.finditer(line.text)]
+    if not clauses:
+        return False
+    wanted = _terms(claim.core, claim.language)
+    for line, found in clauses:
+        what = found["what"] or found["wide"] or ""
+        denied = found["wide"] is not None and re.search("없|ない|ありません|没|不", found["rest"] or "") is not None
+        if not denied and (wanted & _terms(what, claim.language) or claim.core.casefold() in what.casefold()):
+            return False
+        if not denied and not wanted & _terms(line.text, claim.language):
+            continue
+    return any(claim.core.casefold() in line.text.casefold() for line, _ in clauses)
+
+
+def _complement_of_nobody(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether an allergy is claimed to something of which no line speaks: that is nobody's to infer."""
+    found = None if claim.value else _COMPLEMENT.search(claim.core)
+    what = (found["what"] or found["wide"] or "") if found is not None else ""
+    if claim.value and _COMPLEMENT_FRAME.search(claim.frame):
+        what = claim.core
+    wanted = _terms(what, claim.language)
+    held = any(wanted & _terms(line.text, claim.language) or _literally(what, line.text) for line in lines)
+    return bool(wanted) and not held and not negates(claim.core)
+
+
+_COMPLEMENT_FRAME = re.compile(r"(?i)allerg|alérg|alerg|intoleran|unverträglich|알레르기|알러지|アレルギー|过敏|過敏")
+
+
+def _number_of_another_line(claim: Claim, cited: Sequence[Line], others: Sequence[Line]) -> bool:
+    """Whether a value is a number alone that its own lines lack, found in others that do not name its attribute."""
+    wanted = quantities(claim.core)
+    if not claim.value or claim.known or len(wanted) != 1 or wanted[0].text != claim.core.strip():
+        return False
+    named = _terms(claim.frame, claim.language)
+    return bool(cited) and not any(named & _terms(line.text, claim.language) for line in others)
+
+
 def _says_another(claim: Claim, cited: Sequence[Line], lines: Sequence[Line]) -> bool:
     """Whether a cited line names the attribute, and no line a word of the value: "allergy: nuts" of one to prawns."""
     value, named = _terms(claim.core, claim.language), _terms(claim.frame, claim.language)
     held = frozenset(term for line in lines for term in _terms(line.text, claim.language))
     return bool(value) and not value & held and any(named & _terms(line.text, claim.language) for line in cited)
+
+
+_PROPER: Final = frozenset(
+    [
+        "name",
+        "given_name",
+        "surname",
+        "full_name",
+        "nickname",
+        "username",
+        "maiden_name",
+        "middle_name",
+        "birthplace",
+        "hometown",
+        "residence",
+        "residence_city",
+        "home_address",
+        "address",
+        "city",
+        "country",
+        "employer",
+        "workplace",
+        "company",
+        "school",
+        "university",
+        "email",
+        "phone_number",
+        "mobile_number",
+        "street",
+        "brand",
+        "model",
+        "bank",
+    ]
+)
+"""Concepts of keys whose value is a name or a number that somebody gave: nobody infers one."""
+
+
+def _names_a_thing(frame: str) -> bool:
+    """Whether what an attribute asks for is a name: it stands in a line, or nobody said it."""
+    asked = (read(frame, language).tokens[-1:] for language in canonical(None, frame).languages)
+    return any(token.id in _PROPER for tokens in asked for token in tokens)
+
+
+def _any_word(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a line has a word of a value, or the value itself; of a script without spaces, that to the letter."""
+    if _UNSPACED.search(claim.core):
+        words = claim.core.split()
+        return any(any(_literally(word, line.text) for line in lines) for word in words)
+    wanted = _terms(claim.core, claim.language)
+    return any(wanted & _terms(line.text, claim.language) or _literally(claim.core, line.text) for line in lines)
 
 
 def _points(claim: Claim) -> bool:
@@ -331,14 +508,16 @@ def _points(claim: Claim) -> bool:
 _FAVORITE = re.compile(
     r"(?i)\b(?:favou?rite|preferred|best[- ]loved|liebste[nrs]?|lieblings\w*|bevorzugte[nrs]?|préférée?s?|favoris?"
     r"|favorit[oae]s?|preferid[oa]s?"
-    r"|preferit[oaie]|favoriet\w*|lievelings\w*|älsklings\w*|favorit\w*|любим\w+)\b|좋아하는|최애|一番好き|最喜欢|最喜歡"
+    r"|preferit[oaie]|favoriet\w*|lievelings\w*|älsklings\w*|favorit\w*|любим\w+)\b|좋아하는|최애|一番好き"
+    r"|最喜欢|最喜歡"
 )
 _LIKED = re.compile(
     r"(?i)\b(?:favou?rite|prefer\w*|lov(?:e|es|ed|ing)|ador\w*|lik(?:e|es|ed|ing)|enjoy\w*|best|fond|lieb\w*|mag"
     r"|mögen?|gern\w*|bevorzug\w*|am besten|aim\w*"
     r"|préf\w*|meilleure?s?|favori\w*|gust\w*|encant\w*|prefier\w*|mejor\w*|quier\w*|piac\w*|prefer\w*|am[oai]"
     r"|migliore|gosto|adoro|melhor|hou \w*|houdt?"
-    r"|lekkerst\w*|leukst\w*|gillar|älskar|bäst\w*|люб\w+|нрав\w+|лучш\w+)\b|좋아|사랑|최고|최애|제일|가장|好き|大好|一番|最高|喜欢|喜歡|爱"
+    r"|lekkerst\w*|leukst\w*|gillar|älskar|bäst\w*|люб\w+|нрав\w+|лучш\w+)\b|좋아|사랑|최고|최애|제일|가장|好き"
+    r"|大好|一番|最高|喜欢|喜歡|爱"
     r"|愛|最"
 )
 
@@ -446,6 +625,8 @@ def _said(claim: Claim, lines: Sequence[Line]) -> bool:
         return any(_literally(claim.core, line.text) for line in lines)
     if claim.value and _UNSPACED.search(claim.core) and all(len(term) == 1 for term in wanted):
         return any(_literally(claim.core, line.text) for line in lines)
+    if claim.value and _UNSPACED.search(claim.core) and _names_a_thing(claim.frame) and not _any_word(claim, lines):
+        return False
     share = _share(claim.told, lines, claim.language)
     grams = sum(not term.isascii() and len(term) <= 2 for term in wanted) * 2 > len(wanted)
     if share >= (SAID_GRAMS if grams else SAID_VALUE if claim.value else SAID):
@@ -480,7 +661,10 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     if not lines:
         return "no line says it"
     said = [span for _, _, span in named_days(claim.core, lines[0].at)]
-    if any(not _day_stands(days, lines) for days, _, _ in named_days(claim.core, lines[0].at)):
+    if any(
+        not _day_stands(days, lines) and not _month_named(normal_form("NFC", claim.core)[start:end], lines)
+        for days, _, (start, end) in named_days(claim.core, lines[0].at)
+    ):
         return "a date that no line has"
     if not all(_calendar_stands(word, lines) for word in calendar_words(_ON_DAYS.sub(r"\1", claim.core))):
         return "a date that no line has"
@@ -488,24 +672,81 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "a number that no line has"
     if any(not _place_stands(place, lines) for place in _ordinals(claim.core)):
         return "a number that no line has"
-    if swapped(claim.core, " ".join(line.text for line in lines)):
+    # A question's words are not the user's: "With your family?", "No, alone".
+    if swapped(claim.core, " ".join(line.text for line in lines if line.own) or " ".join(line.text for line in lines)):
         return "the other of two that exclude each other"
     numbers = list(_numbers_of(claim.core, said)) if claim.value else []
     if len(numbers) == 1 and _bound_elsewhere(claim.frame, numbers[0], lines, claim.language):
         return "a number of something else"
+    if any(_replaced(one, claim, lines) for one in _numbers_of(claim.core, said)):
+        return "a number that another took the place of"
     if not all(_name_stands(detail, lines, window) for detail in _names_of(claim, window)):
         return "a name that no line has"
     if _other_place(claim.core, lines, window):
         return "a place that no line has"
-    if claim.about and not _about_stands(claim.about, window):
+    every = "\n".join(line.text for line in window)
+    kin = kin_in(claim.about, claim.language) and not strangers(claim.about, every, claim.language)
+    if claim.about and not kin and not _about_stands(claim.about, window):
         return "of somebody of whom no line speaks"
-    if _other_subject(claim, lines, window):
+    if strangers(claim.whole, every, claim.language):
+        return "of somebody of whom no line speaks"
+    if _other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language):
         return _OF_ANOTHER
     if any(_from_for_to(claim.core, line.text) for line in lines):
         return "the other way round"
     if _turned(claim, lines, window):
         return "a yes for a no, or a no for a yes"
     return None
+
+
+_WENT = re.compile(
+    r"(?i)\b(?:from|von|de|da|desde)\s+[€$£]?(?P<old>\d[\d.,]*)[^.;!?\d]{0,20}?\s(?:to|auf|à|a|ad|para"
+    r"|naar)\s+[€$£]?(?P<new>\d[\d.,]*)"
+)
+"""A number that changed: "raised from 35 to 45"."""
+_CHANGED = re.compile(
+    r"(?i)\b(?:rais|increas|went up|rose|cut|lower|drop|reduc|fell|erhöh|gesenkt|gestiegen|augment|baiss"
+    r"|sub[ieí]|baj|aument|alza|ridott)"
+)
+_PAST = re.compile(
+    r"(?i)\b(?:was|were|used to|from|before|previously|formerly|war|von|früher|était|de|avant|era|antes|desde"
+    r"|prima|da)\b"
+)
+_WISHED = re.compile(
+    r"(?i)\b(?:wants?|would like|plans?|hopes?|offer(?:s|ed)?|asks?|asked|möchte|verlangt|fordert|veut|voudrait"
+    r"|demande|quiere"
+    r"|pide|vuole|chiede|quer|pede)\b"
+)
+
+
+def _replaced(number: Quantity, claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a number is what was before a change, or what somebody wants instead, and the claim does not say so."""
+    having = [line.text for line in lines if any(one.values & number.values for one in quantities(line.text))]
+    if not having or _PAST.search(claim.told) or _WISHED.search(claim.whole):
+        return False
+    return all(_only_before(number, text) or _only_wished(number, claim, text) for text in having)
+
+
+def _only_before(number: Quantity, text: str) -> bool:
+    if _CHANGED.search(text) is None:
+        return False
+    found = [one for one in _WENT.finditer(text) if any(q.values & number.values for q in quantities(one["old"]))]
+    return bool(found) and sum(bool(one.values & number.values) for one in quantities(text)) == len(found)
+
+
+def _only_wished(number: Quantity, claim: Claim, text: str) -> bool:
+    """Whether only a clause of what somebody wants has a number, where another clause of the attribute has its own."""
+    if not claim.value:
+        return False
+    named = _terms(claim.frame, claim.language)
+    clauses = [one for one in CLAUSE.split(text) if one]
+    mine = [one for one in clauses if any(q.values & number.values for q in quantities(one))]
+    rest = [one for one in clauses if one not in mine and named & _terms(one, claim.language) and quantities(one)]
+    return (
+        bool(mine)
+        and bool(rest)
+        and all(_WISHED.search(one) and not named & _terms(one, claim.language) for one in mine)
+    )
 
 
 _OF_ANOTHER: Final = "said of somebody else"
@@ -681,7 +922,8 @@ def _counts_other(named: frozenset[str], wanted: Quantity, text: str, language: 
 
 
 _PLACES = re.compile(
-    r"(?P<noun>[가-힣]{2,6}?)(?P<mark>에서)(?![가-힣])|(?P<ja>[\u3400-\u9fff\u30a0-\u30ff]{2,8})(?P<ja_mark>で|から|へ)"
+    r"(?P<noun>[가-힣]{2,6}?)(?P<mark>에서(?![가-힣])|에(?=\s(?:계|살|거주|있|위치)))"
+    r"|(?P<ja>[\u3400-\u9fff\u30a0-\u30ff]{2,8})(?P<ja_mark>で|から|へ)"
 )
 
 
@@ -742,6 +984,15 @@ def _day_stands(days: Days, lines: Sequence[Line]) -> bool:
     return any(days[0] <= start and end <= days[1] for line in lines for start, end in days_of(line.text, line.at))
 
 
+def _month_named(span: str, lines: Sequence[Line]) -> bool:
+    """Whether a span names a month or a weekday and nothing more, and a line has it: "in August" of its second week."""
+    names = calendar_words(span)
+    if not names or _DIGITS.search(span):
+        return False
+    return any(names <= calendar_words(clause) and not negates(clause) for _, clause in _clauses(lines))
+
+
+_DIGITS = re.compile(r"\d")
 _ON_DAYS = re.compile(r"(?i)\b(\w+tag|mittwoch|sonnabend)s\b")
 """German says "dienstags" for what happens on Tuesdays."""
 
@@ -886,6 +1137,7 @@ def _other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) 
         or (one.first and _TAKEN_UP.search(one.text) and _begun(claim.frame, one.text))
     ]
     if about:
+        about |= names_of_kin(about, "\n".join(line.text for line in window), claim.language)
         return bool(said) and (all(_not_of(about, one) for one in said) or _reversed(claim, said))
     if _done_to_the_user(claim, told):
         return True
@@ -957,6 +1209,10 @@ def _told_about(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> 
         return frozenset(claim.about.casefold().split()) - names if claim.about else frozenset(), claim.core
     if _of_the_user(claim.core, window):
         return frozenset(), claim.told
+    kin = _USERS_KIN.match(claim.core)
+    if kin is not None and kin_in(kin["kin"] or kin["of"], claim.language):
+        words = f"{kin['kin'] or kin['of']} {kin['name'] or kin['named'] or ''}"
+        return frozenset(words.casefold().split()), claim.core[kin.end() :]
     known = names_in(line.text for line in window if line.own)
     wide = _WIDE_SUBJECT_NAME.match(claim.core)
     if wide is not None and wide["name"] not in names and _of_whom_they_speak(wide["name"], claim.language, window):
@@ -972,6 +1228,13 @@ def _of_whom_they_speak(name: str, language: str, window: Sequence[Line]) -> boo
     return any(name in one.who for line in window if line.own for one in told_of(line.text, language))
 
 
+_USERS_KIN = re.compile(
+    r"\W*(?:[Tt]he user['’]s (?P<kin>[\w-]+)(?:,? (?P<name>[A-Z\u00c0-\u00de]\w+),?)?(?= )"
+    r"|(?:[Dd]er|[Dd]ie|[Ll][ea]|[EeIi]l|[Oo]|[Aa]) (?P<of>[\w-]+) "
+    r"(?:de[sr] Nutzer(?:s|in)?|de l['’]utilisat(?:eur|rice)|del usuario|de la usuaria|dell['’]utente|d[oa] usuári[oa])"
+    r"(?:,? (?P<named>[A-Z\u00c0-\u00de]\w+),?)?(?= ))"
+)
+"""A sentence about somebody whom the user has: "The user's wife", "Le frère de l'utilisateur"."""
 _WIDE_SUBJECT_NAME = re.compile(r"\W*(?P<name>[^\W\d_]{1,6}?)(?:さん|씨)?(?:이?(?:은|는|가)\s|이\s|は|が)")
 _SUBJECT_NAME = re.compile(r"\W*(?P<name>[A-Z\u00c0-\u00de]\w+)\s+(?=[a-zà-ÿ])")
 
@@ -1058,7 +1321,11 @@ def _not_of(about: frozenset[str], one: Told) -> bool:
     held = one.text.casefold()
     if any(word in held for word in about):
         return False
-    return (bool(one.who) and not one.who & about) or (one.first and not one.who)
+    return (bool(one.who - _SOMEBODY) and not one.who & about) or (one.first and not one.who)
+
+
+_SOMEBODY: Final = frozenset({"he", "she", "they", "er", "sie", "il", "elle", "él", "ella", "lui", "lei", "ele", "ela"})
+"""A pronoun that no noun of its line explains."""
 
 
 def _named_in(who: frozenset[str], whole: str, claim: Claim) -> bool:
@@ -1100,6 +1367,8 @@ def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool
         near = [(clause, wanted & _terms(clause, claim.language)) for clause in clauses]
         near = [(clause, shared) for clause, shared in near if shared]
     if negates(claim.whole, within):
+        if _not_that_one(claim, clauses, within):
+            return True
         own = {word.casefold() for word in _AGAINST.findall(claim.whole)}
         all_of_it = _terms(claim.core, claim.language)
         told = [one for one in clauses if all_of_it & _terms(one, claim.language)]
@@ -1110,7 +1379,7 @@ def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool
     if _only_passed_over(claim, lines):
         return True
     if _AGAINST.search(claim.whole) is not None:
-        return False
+        return _against_denied(claim, clauses, within)
     over = _ENDED.search(claim.whole) is not None
     affirmed: set[str] = set()
     denied: set[str] = set()
@@ -1124,10 +1393,36 @@ def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool
     return len(denied) * (4 if _UNSPACED.search(claim.told) else 3) >= max(1, len(wanted)) and bool(denied)
 
 
+_NONE_OF = re.compile(
+    r"(?i)\b(?:kein(?:e[nmrs]?)?|ning[uú]n[oa]?|aucune?|nessun[oa]?|nenhuma?|geen|ingen|inga)\s+(?P<what>[^\W\d_]{3,})"
+)
+
+
+def _not_that_one(claim: Claim, clauses: Sequence[str], within: str) -> bool:
+    """Whether what a claim says there is none of stands only in clauses that say yes: "no meat, but fish I do"."""
+    found = _NONE_OF.search(claim.core)
+    wanted = _terms(found["what"], claim.language) if found is not None else frozenset()
+    held = [one for one in clauses if wanted & _terms(one, claim.language)]
+    return bool(held) and not any(negates(one, within) or _AGAINST.search(one) for one in held)
+
+
+def _against_denied(claim: Claim, clauses: Sequence[str], within: str) -> bool:
+    """Whether the word by which a claim says no is itself denied wherever it stands: "I should quit, I won't"."""
+    words = {word.casefold() for word in _AGAINST.findall(claim.whole)}
+    held = [clause for clause in clauses if any(word in clause.casefold() for word in words)]
+    return bool(held) and not negates(claim.whole, within) and all(negates(one, within) for one in held)
+
+
 _PASSED_OVER = re.compile(
     r"(?i)(?:instead of|rather than|in place of|statt|anstelle(?: von)?|anstatt|au lieu d['’eu]e?|plutôt que"
     r"|en lugar de|en vez de|anziché|invece di|in plaats van|i stället för|вместо)\s+(?:\w+\s+){0,2}?\Z"
 )
+_NOT_THAT = re.compile(
+    r"(?i)(?:,\s*|\b(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|en|maar)\s+)(?:not|never|nicht"
+    r"|kein(?:e[nmrs]?)?|pas|no|non"
+    r"|não|niet|geen)\s+(?:the |an? |de |d['’]|l['’]|le |la |el |il )?\Z"
+)
+"""What a line sets against what it says: "Duruflé, not Fauré"."""
 _FOR_ANOTHER = re.compile(r"\s*(?:대신|の代わり|而不是)")
 
 
@@ -1142,11 +1437,29 @@ def _only_passed_over(claim: Claim, lines: Sequence[Line]) -> bool:
         claim.value
         and bool(places)
         and all(_PASSED_OVER.search(text[:start]) or _FOR_ANOTHER.match(text[end:]) for text, start, end in places)
-    )
+    ) or any(_only_not(name, lines) for name in _set_against(claim))
+
+
+def _set_against(claim: Claim) -> list[str]:
+    """What of a claim a line may set against what it says: a value, and the names of a sentence."""
+    if claim.value:
+        return [claim.core]
+    return [one.text for one in details(claim.core) if one.kind == "name" and one.sure]
+
+
+def _only_not(wanted: str, lines: Sequence[Line]) -> bool:
+    """Whether something stands in the lines only behind a "not" that sets it against something else."""
+    places = [
+        (line.text, match.start())
+        for line in lines
+        for match in re.finditer(rf"(?<![^\W_]){re.escape(wanted)}(?![^\W_])", line.text, re.IGNORECASE)
+    ]
+    return bool(places) and all(_NOT_THAT.search(text[:start]) for text, start in places)
 
 
 _WAY = re.compile(
-    r"(?<!\w)(?:from|von|aus|de|desde|depuis|da|van|från|fra|из|с)\s+(?P<start>\w+)\s+(?:to|nach|à|a|hacia|vers"
+    r"(?<!\w)(?:from|von|aus|de|desde|depuis|da|van|från|fra|из|с)\s+(?P<start>\w+)\s+(?:to|into|nach|ins|à|a"
+    r"|hacia|vers"
     r"|naar|till|til|в)\s+(?P<end>\w+)"
 )
 
@@ -1157,7 +1470,7 @@ def _from_for_to(claim: str, text: str) -> bool:
         if not (way["start"][:1].isupper() and way["end"][:1].isupper()):
             continue
         said = re.search(
-            rf"(?<!\w)(?:to|nach|à|a|hacia|vers|naar|till|til|в)\s+{re.escape(way['start'])}\b"
+            rf"(?<!\w)(?:to|into|nach|ins|à|a|hacia|vers|naar|till|til|в)\s+{re.escape(way['start'])}\b"
             rf"|(?<!\w)(?:from|desde|depuis|van|från|fra|из)\s+{re.escape(way['end'])}\b",
             claim,
         )
@@ -1179,7 +1492,13 @@ _ENDED = re.compile(
 
 def _no(clause: str, within: str, *, over: bool) -> bool:
     """Whether a clause denies, or says that something is over where the claim (`over`) does not."""
-    return negates(clause, within) or (not over and _ENDED.search(clause) is not None)
+    ended = _ENDED.search(clause)
+    if ended is not None and ended[0].casefold() == "until" and _IS_SO.search(clause):
+        ended = None  # "we are insured until September"
+    return negates(clause, within) or (not over and ended is not None)
+
+
+_IS_SO = re.compile(r"(?i)\b(?:am|is|are|will)\b|['’](?:m|re|ll)\b")
 
 
 def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> list[str]:

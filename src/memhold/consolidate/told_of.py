@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from memhold.facts.keys.lexicon import LANGUAGES, lexicon
 from memhold.text.details import capitalises_nouns, details
 from memhold.text.function_words import EVIDENCE
 from memhold.text.negation import negates
@@ -244,11 +245,18 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+_APPOSED = re.compile(
+    r"((?:\A|(?<=[.!?]\s))(?:[Tt]he|[Mm]y|[Oo]ur|[DdMm]eine?|[Uu]nsere?|[Dd]er|[Dd]ie|[Ll]es?|[Ll]a|[Mm]on|[Mm]a|[Mm]es|[EeIi]l|[Mm]i)\s"
+    r"[^\W\d_]{1,20}),\s((?:(?:the|die|les?|los|las|gli|i)\s)?[A-Z\u00c0-\u00de][^\W\d_]{1,20}),\s(?=[a-zà-ÿ])"
+)
+"""A name beside its noun, between commas: "The neighbours, the Okafors, keep bees" is one clause."""
+
+
 def _clauses(text: str, language: str, own_names: frozenset[str], known: frozenset[str]) -> Iterator[Told]:
     last: frozenset[str] = frozenset()
     before: frozenset[str] = frozenset()
     things = False
-    for sentence in SENTENCE.split(text[:20_000]):
+    for sentence in SENTENCE.split(_APPOSED.sub(r"\1 \2 ", text[:20_000])):
         current: frozenset[str] = frozenset()
         bare = mine = person = False  # the clause before was a subject alone
         every = list(_split(sentence))
@@ -285,12 +293,24 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
                 person = person if aside else _WIDE_SUBJECT.match(clause) is not None
                 current = current | subject if aside else subject
                 bare = aside or not rest.strip()
-            thing = thing and not (language == "english" and _PERSON.search(sentence))
+            thing = (
+                thing
+                and not (language == "english" and _PERSON.search(sentence))
+                and not (subject or frozenset()) & _people()
+            )
             things = thing if subject is not None else things and bool(current)
             yield Told(clause, current, mine, things)
             last = _named(clause, own_names, language) if first or not current else current
             last = last or before
             before = last
+
+
+@lru_cache(maxsize=1)
+def _people() -> frozenset[str]:
+    """Words for people in the languages of the key lexicons: what does something under one of these is no thing."""
+    phrases = (one for language in LANGUAGES for one in lexicon(language).phrases.items())
+    words = {form[0] for form, sense in phrases if sense.kind == "person" and len(form) == 1 and len(form[0]) > 3}
+    return frozenset(words | {f"{word}s" for word in words})
 
 
 def _of_a_thing(clause: str, known: frozenset[str]) -> bool:

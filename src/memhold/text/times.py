@@ -255,9 +255,18 @@ _TIME_WORD = _standing({*_MONTHS, *_SEASONS, *_UNITS, *_WEEKDAYS, *_DAYS_BACK, *
 """One of these stands in every time but a date or a year in figures."""
 
 
+_MONTH_AFTER = re.compile(
+    r"(?<!\w)(?:in|from|until|till|since|by|early|late|mid|de|en|depuis|début|fin|mi|im|seit|bis|von|anfang"
+    r"|ende|mitte)[ -]"
+    r"(?P<month>may|march|mai|mars|juin|mei)(?!\w)"
+)
+"""Months whose names are other words as well, where what stands before them tells."""
+
+
 def calendar_words(text: str) -> frozenset[str]:
     """The names of months and weekdays that stand in a text, in lower case; not those that are verbs too."""
-    return frozenset(_CALENDAR.findall(normal_form("NFC", text).lower()))
+    plain = normal_form("NFC", text).lower()
+    return frozenset(_CALENDAR.findall(plain)).union(match["month"] for match in _MONTH_AFTER.finditer(plain))
 
 
 def calendar_names(moment: datetime) -> frozenset[str]:

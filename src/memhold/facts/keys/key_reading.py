@@ -40,6 +40,7 @@ _KIN = frozenset(
     *("friend", "best_friend", "girlfriend", "boyfriend", "fiance", "fiancee"),
 }
 """Whom only a person has; a user group and a user agent are no one's."""
+_PERIODS = frozenset({"hourly", "daily", "weekly", "monthly", "yearly"})
 _COUNTS = frozenset({"number", "nombre", "numero"})
 
 
@@ -55,10 +56,12 @@ def _harmless(tokens: Sequence[Token], at: int, known: Lexicon) -> bool:
         listed = behind is not None and behind.kind != "unknown"
         return behind is not None and (len(token.literal) > 1 or (opens and listed))
     if token.kind in {"mine", "now"}:
-        return True
+        return behind is None or not token.literal.startswith("of ")  # not "of the user" in "of the user group"
     if token.kind == "intensifier":
         if before is not None and before.kind == "favorite" and known.head_first is False and behind is None:
             return False
+        if behind is None and any(t.kind == "favorite" for t in tokens[: at if known.head_first else max(0, at - 1)]):
+            return True  # "favorite movie of all time"
         near = (
             behind
             if behind is None or behind.kind != "intensifier"
@@ -103,9 +106,11 @@ def _bare_user(tokens: list[Token], known: Lexicon) -> list[Token]:
     return tokens
 
 
-def _counted(tokens: list[Token]) -> list[Token]:
+def _counted(tokens: list[Token], known: Lexicon) -> list[Token]:
     """A number of several is how many there are ("number of cats"), and no number that they have ("cat number")."""
     found = list(tokens)
+    if not known.head_first and len(found) > 1 and found[0].id == "count" and found[1].kind != "genitive":
+        return [*found[1:], found[0]]  # "how many cats"
     for at, token in enumerate(tokens[:-2]):
         of, what = tokens[at + 1], tokens[at + 2]
         several = what.literal.endswith(("s", "x")) or what.literal in {"children", "people"}
@@ -128,7 +133,10 @@ def _front(tokens: list[Token], known: Lexicon) -> list[Token]:
             at += 1
         out.insert(at, last)
     if len(out) > 1 and out[-1].kind == "qualifier" and out[-1].id in known.domain and out[-2].kind != "qualifier":
-        out.insert(len(out) - 2, out.pop())
+        last = out.pop()
+        # How often stands in front of all that is asked: "exercise hours per week" are weekly exercise hours.
+        at = next((i for i, t in enumerate(out) if t.kind != "person"), 0) if last.id in _PERIODS else len(out) - 1
+        out.insert(at, last)
     return out
 
 
@@ -159,7 +167,8 @@ def _arrange(tokens: Sequence[Token], known: Lexicon) -> list[Token]:
         if link and arranged:
             arranged[-1] = replace(arranged[-1], link=link)
         out.extend(arranged)
-    if len(out) > 1 and out[-1].kind == "preference" and out[-2].link == "for":
+    of = len(out) > 1 and out[-2].link == "of" and out[-2].kind in {"attribute", "unknown"}
+    if len(out) > 1 and out[-1].kind == "preference" and (of or out[-2].link == "for"):
         out = _front([*out[:-2], replace(out[-2], link=""), out[-1]], known)
     return out
 
@@ -210,7 +219,7 @@ def read(text: str, language: str) -> Reading:
         tokens = _german_genitive(tokens, known)
     while tokens and tokens[0].kind == "mine":
         tokens = tokens[1:]
-    tokens = _counted(_bare_user(tokens, known))
+    tokens = _counted(_bare_user(tokens, known), known)
     kept = [token for at, token in enumerate(tokens) if not _harmless(tokens, at, known)]
     if not any(token.kind not in {"genitive", "purpose", "genitive_after"} for token in kept):
         kept = list(tokens)

@@ -23,6 +23,7 @@ _LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "\u0451": "\u0435"})
 # makes a letter of its own ("far" and "får").
 _ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0308\u0327")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2,}(?![a-z]))")
+_PLURAL = re.compile(r"(?<=[^\W\d_])\(e?s\)")
 _MARKED = re.compile(r"[^\W\d_](?:\+\+?|#)(?![^\W_])")
 
 
@@ -89,7 +90,7 @@ def split_camel_case(raw: str) -> str:
 
 def _plain(raw: str) -> str:
     text = split_camel_case(raw)
-    text = normal_form("NFKC", text.casefold())
+    text = _PLURAL.sub("", normal_form("NFKC", text.casefold()))  # "allergy(s)"
     return "".join(c for c in text if unicodedata.category(c) != "Cf" and not 0xFE00 <= ord(c) <= 0xFE0F)
 
 
