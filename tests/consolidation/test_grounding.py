@@ -244,3 +244,20 @@ def test_what_was_known_of_an_attribute_is_known_again_and_no_source(
     found = ground(draft, lines_of([line], "2026-01-05"), [held(attribute, before)])
     said = [] if isinstance(found, Rejected) else [one.value for one in found.facts if one.standing == "said"]
     assert said == ([value] if kept else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "claim", "stands"),
+    [
+        ("I'm allergic to peanuts, eggs and soy.", "allergy = eggs", True),
+        ("I'm allergic to peanuts, eggs and soy.", "allergy = soy", True),
+        ("Ich bin allergisch gegen Nüsse, Milch und Eier.", "allergy = Milch", True),
+        ("I'm no longer allergic to peanuts, but to cats.", "allergy = cats", True),
+        ("I'm no longer allergic to peanuts, but to cats.", "allergy = peanuts", False),
+        ("I'm not allergic to cats, but to dogs.", "allergy = cats", False),
+        ("I'm allergic to penicillin, but I love peanuts.", "allergy = peanuts", False),
+    ],
+)
+def test_of_several_allergies_each_is_one(said: str, claim: str, *, stands: bool) -> None:
+    _, wanted = claim_of(f"T | m1 | {claim}")
+    assert (find(wanted, lines_of([f"u: {said}"], "2026-05-01")).standing is not None) == stands

@@ -394,7 +394,9 @@ _A_YES = re.compile(
 _COMPLEMENT = re.compile(
     r"(?i)\b(?:allerg\w+|intoleran\w+|unverträglich\w*|alérgic\w+)\s+(?:to|of|gegen|auf|aux?|à|a(?:l(?:la?|le)?"
     r"|i|gli)?|voor|för)\s+"
-    r"(?!(?:it|them|that|this|sie|es|das|ça|lo|la|eso|esto)\b)(?P<what>[^.,;!?]{2,60})"
+    r"(?!(?:it|them|that|this|sie|es|das|ça|lo|la|eso|esto)\b)"
+    r"(?P<what>(?:[^.,;!?]|,(?!\s*(?:\w{1,4}\s+)?(?:i|he|she|we|they|it|my|ich|er|sie|wir|mein\w*|je|j|il|elle|nous|yo"
+    r"|mi|io|mio|eu|meu|which|who|die|der|qui|que|che)\b)){2,120})"
     r"|(?P<wide>[가-힣\u3040-\u30ff\u3400-\u9fff]{1,12})\s?(?:에\s)?(?:の)?(?:알레르기|알러지|アレルギー|过敏"
     r"|過敏)(?P<rest>.{0,8})"
 )
@@ -1410,6 +1412,10 @@ def _against_denied(claim: Claim, clauses: Sequence[str], within: str) -> bool:
     """Whether the word by which a claim says no is itself denied wherever it stands: "I should quit, I won't"."""
     words = {word.casefold() for word in _AGAINST.findall(claim.whole)}
     held = [clause for clause in clauses if any(word in clause.casefold() for word in words)]
+    # "No longer allergic to peanuts, but to cats": what is denied is something else.
+    core = _terms(claim.core, claim.language) if claim.value else frozenset()
+    if any(core & _terms(one, claim.language) and not negates(one, within) for one in clauses):
+        return False
     return bool(held) and not negates(claim.whole, within) and all(negates(one, within) for one in held)
 
 

@@ -10,14 +10,13 @@ from memhold.facts.keys.cardinality import (
     nothing,
     wording,
 )
-from memhold.facts.keys.compare import GREY_BAND, KEYS_VERSION, Aliases, Key, Verdict, canonical, compare, pair_of
+from memhold.facts.keys.compare import GREY_BAND, Aliases, Key, Verdict, canonical, compare, pair_of
 from memhold.facts.keys.lexicon import LANGUAGES
 from memhold.facts.keys.measure import Judged, Pair, Report, SafeThreshold, lowest_safe_threshold, measure, pairs_from
 from memhold.facts.keys.thresholds import threshold_of
 
 __all__ = [
     "GREY_BAND",
-    "KEYS_VERSION",
     "LANGUAGES",
     "Aliases",
     "Cardinality",

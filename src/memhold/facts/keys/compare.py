@@ -20,10 +20,7 @@ from memhold.facts.keys.key_reading import Reading, Token, read
 from memhold.facts.keys.lexicon import LANGUAGES, guard_words, small_words
 from memhold.facts.keys.text import lex, script, split_camel_case
 
-__all__ = ["GREY_BAND", "KEYS_VERSION", "Aliases", "Key", "Verdict", "canonical", "compare", "pair_of"]
-
-KEYS_VERSION = "1"
-"""Changes when a canonical form may come out differently; stored keys are then computed again."""
+__all__ = ["GREY_BAND", "Aliases", "Key", "Verdict", "canonical", "compare", "pair_of"]
 
 GREY_BAND = 0.12
 """How far below the threshold a similarity still raises a suspicion; below that the keys are taken as different."""
