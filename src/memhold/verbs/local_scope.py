@@ -197,7 +197,7 @@ class LocalScope:
         supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
         once = self._tx.once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
         writer = self._writer()
-        told, redacted = cleaned(self._runtime, told)
+        told, redacted = await cleaned(self._runtime, told)
         if told.attribute is None:
             return await self._remembered(lambda tx: remember(tx, told, writer=writer), once, redacted)
         life = timedelta(days=self._runtime.settings.mid_tier_days)
