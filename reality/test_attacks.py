@@ -16,6 +16,7 @@ def test_a_server_holds_under_every_attack(tmp_path: Path) -> None:
     told = json.loads(done.out)
     for one in told["attacks"]:
         print(f"{one['result']:9}  {one['name']}{': ' if one['told'] else ''}{one['told']}")
+    print("longest hold of the event loop, seconds:", told["longest_hold_seconds"])
     assert {one["name"]: one["told"] for one in told["attacks"] if one["result"] != "held"} == {}
     assert (done.code, told["held"]) == (0, len(ATTACKS))
     assert told["held"] >= 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -85,3 +86,20 @@ async def test_a_question_as_one_value_is_bounded_too() -> None:
     async with AsyncMemhold.open("memory://", worker=False) as mem:
         with pytest.raises(InvalidInput, match="limit is 1001; it must be 1 to 1000"):
             await mem.scope(user="alice").recall(Query(text="x", limit=1001))
+
+
+async def test_what_nobody_was_given_as_a_place_is_refused_by_each_store(location: str) -> None:
+    """Of SQLite and PostgreSQL these came back as errors of the driver, and over HTTP as a failure of the server."""
+    async with AsyncMemhold.open(location, worker=False, embedding="none") as mem:
+        alice = mem.scope(user="alice", session="s")
+        for number in (2**53, 2**63, 10**25):
+            for call in (alice.changes(after=number), alice.messages(after=number), alice.messages(before=number)):
+                with pytest.raises(InvalidInput, match="it must be"):
+                    await call
+        for cursor in (f"n{2**63}", "n" + "9" * 5000, "n\u0663", "n", "n1\n"):
+            with pytest.raises(InvalidInput, match="is not a cursor"):
+                await alice.list(cursor=cursor)
+        half = base64.urlsafe_b64encode(json.dumps(["path", "\ud800"]).encode()).decode()
+        with pytest.raises(InvalidInput, match="is not a cursor"):
+            await alice.documents.list(cursor=half)
+        assert (await alice.changes(after=2**53 - 1)).items == ()

@@ -17,7 +17,7 @@ from memhold import AsyncMemhold
 from memhold.faces.bodies import Plain
 from memhold.faces.rest.app import rest_app
 from memhold.server.serving import run
-from memhold.storage.postgres.statements import _as_one, driver_text
+from memhold.storage.postgres.statements import _as_one, _of_one, driver_text
 from memhold.storage.sql.blocks import load_dialect
 from memhold.storage.sqlite import connection
 from memhold.storage.sqlite.store import SqliteStore
@@ -95,7 +95,7 @@ def test_what_is_due_already_is_not_written_again(due: Due) -> None:
 
 async def test_an_add_on_postgresql_sends_few_statements(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[bytes] = []
-    execute = psycopg.Connection.execute
+    execute = psycopg.Cursor.execute
 
     def counted(self, query, *args, **named):
         sent.append(query)
@@ -104,19 +104,29 @@ async def test_an_add_on_postgresql_sends_few_statements(database: str, monkeypa
     async with AsyncMemhold.open(database, worker=False, embedding="none") as mem:
         scope = mem.scope(user="alice", session="s")
         await scope.add({"role": "user", "content": "one"})
-        monkeypatch.setattr(psycopg.Connection, "execute", counted)
+        monkeypatch.setattr(psycopg.Cursor, "execute", counted)
         await scope.add({"role": "user", "content": "two"})
-        # BEGIN, whose rows they are, the lock, what is there; one for the clock of the server; what is written in two;
-        # COMMIT. Each statement for itself they were 19.
-        assert len(sent) <= 8
+        # BEGIN, whose rows they are, the lock, what is there; one for the clock of the server; what is written; COMMIT.
+        # Each statement for itself they were 19.
+        assert len(sent) <= 7, sent
         assert [message.text for message in await scope.messages()] == ["one", "two"]
 
 
 def test_statements_as_one_keep_their_parameters_apart() -> None:
-    text, places = _as_one(("put_change_seq", "put_due"))
-    assert text.startswith(b"WITH w0 AS (INSERT INTO namespace")
-    assert text.count(b"%s") == len(places)
-    assert {name for at, name in places if at == 0} == {"namespace", "change_seq"}
+    for of_one in (False, True):
+        text, places = _as_one(("put_change_seq", "put_due"), of_one=of_one)
+        assert text.startswith(b"WITH w0 AS (INSERT INTO namespace")
+        assert [b"$%d" % (number + 1) in text for number in range(len(places) + 1)] == [True] * len(places) + [False]
+        assert {name for at, name in places if at == 0} >= {"namespace", "change_seq"}
+        assert [name for _, name in places].count("namespace") == 2 - of_one, "which scope it is crosses once"
+        assert "due_at" in {name for at, name in places if at == 1}
+
+
+def test_statements_of_several_scopes_cross_each_with_its_own() -> None:
+    mine, other = {"namespace": "acme", "user_id": "alice"}, {"namespace": "acme", "user_id": "bob"}
+    assert _of_one([("put_owner", mine), ("put_due", mine), ("write_clock", {"now": 1})])
+    assert not _of_one([("put_owner", mine), ("put_due", other)])
+    assert not _of_one([("write_clock", {"now": 1}), ("put_owner", mine)])
 
 
 async def test_a_token_is_looked_up_while_every_reading_thread_is_busy(tmp_path: Path) -> None:

@@ -262,9 +262,8 @@ def test_the_settings_of_a_server_are_those_of_the_code() -> None:
     wanted = {field.name: str(field.default).lower() or "empty" for field in fields(ServeSettings)}
     assert told == wanted
     folder = ROOT / "src" / "memhold"
-    read = "".join(
-        (folder / name).read_text("utf-8") for name in ("server/listening.py", "server/serving.py", "cli/serve.py")
-    )
+    files = ("server/listening.py", "server/serving.py", "server/supervising.py", "cli/serve.py")
+    read = "".join((folder / name).read_text("utf-8") for name in files)
     assert [name for name in wanted if f"settings.{name}" not in read] == []
 
 

@@ -576,3 +576,19 @@ def test_the_best_message_is_there_in_brief_where_it_does_not_fit_whole():
     assert "My locker code is 4711." in text
     assert long not in text
     assert "read_message" not in text, "what stands in brief costs no handle"
+
+
+def test_a_round_of_shortening_looks_at_the_piece_that_it_changed() -> None:
+    counted = [0]
+
+    def count(text: str) -> int:
+        counted[0] += 1
+        return len(text)
+
+    function = {"name": "f", "arguments": "x" * 30}
+    body = {
+        "role": "assistant",
+        "tool_calls": [{"id": f"c{n}", "type": "function", "function": function} for n in range(300)],
+    }
+    shorten_message(body, 10, cost=lambda one: len(repr(one)), count=count)
+    assert counted[0] < 3_000, "sixty-four rounds over all of them are 19,200"

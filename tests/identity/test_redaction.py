@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from memhold import Memhold
+from memhold import AsyncMemhold, Memhold
 from memhold.errors import IdempotencyConflict, InvalidSetting, SecretFound
 from memhold.journal.secrets import SecretRedactor, known_secrets
 from memhold.verbs.token_text import mint
@@ -315,3 +315,29 @@ def test_without_the_library_marked_secrets_are_known_still(monkeypatch: pytest.
         2,
     )
     assert redactor.redact("nothing here") == ("nothing here", 0)
+
+
+async def test_what_takes_long_to_look_through_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ninety thousand names of metadata held a server's event loop for more than a second."""
+    looked: set[int] = set()
+    spans = SecretRedactor.spans
+
+    def noting(self: SecretRedactor, text: str, name: str = "") -> Any:
+        looked.add(threading.get_ident())
+        return spans(self, text, name)
+
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none", redaction="on") as mem:
+        alice = mem.scope(user="alice")
+        told = await alice.remember("Likes tea", attribute=None)
+        fact = await alice.remember(attribute="city", value="Lisbon")
+        monkeypatch.setattr(SecretRedactor, "spans", noting)
+        many = {"password": "Zx81Qp0mWv7t", **{f"name {number}": "x" for number in range(1000)}}
+        kept = await alice.remember("Likes coffee", metadata=many)
+        long = "word " * 10_000
+        await alice.remember(long)
+        await alice.correct(fact.memory.id, long[:20_000])
+        assert threading.get_ident() not in looked
+        assert looked
+        assert "Zx81Qp0mWv7t" not in repr(kept.memory.metadata)
+        assert kept.receipt.redacted == 1
+        assert told.receipt.redacted == 0

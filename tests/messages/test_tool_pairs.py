@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from memhold.errors import InvalidInput, InvalidMessage
 from memhold.messages.anthropic_pairs import anthropic_starts
-from memhold.messages.openai_pairs import openai_starts
+from memhold.messages.openai_pairs import _identified, _Taken, openai_starts
 from memhold.messages.tool_pairs import cut_window, repair_window
-from memhold.messages.window import EMPTY_RESULT, NO_RESULT, OMITTED, entries_of, is_system
+from memhold.messages.window import EMPTY_RESULT, NO_RESULT, OMITTED, entries_of, entry, is_system, owners
 from memhold.text.token_estimate import estimate_message
 from tests.messages.effort import tried
 from tests.messages.histories import IMAGE, VALID, histories, text
@@ -570,3 +570,28 @@ def test_an_agent_at_work_alone_is_cut_to_its_budget(shape):
     assert len(window.messages) >= 8
     assert not repair_window(window.messages, shape).repairs
     assert {one.reason for one in window.dropped} == {"budget"}
+
+
+def test_thousands_of_calls_are_matched_by_looking_at_each_once() -> None:
+    """Fifteen thousand calls in one message kept a server's thread at work for minutes."""
+    compared = [0]
+
+    class Id(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            compared[0] += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    calls = [Id(f"c{number}") for number in range(1000)]
+    assert owners(calls, [Id(f"c{number}") for number in reversed(range(1000))]) == [*reversed(range(1000))]
+    assert compared[0] < 10_000
+    assert owners(["a", "a", "b"], ["a", "a", "a", "x", None, None]) == [0, 1, 1, None, 2, None]
+    same = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}} for _ in range(2000)]
+    taken = _Taken(())
+    kept, keys, _ = _identified(entry(0, {"role": "assistant", "tool_calls": same}), taken, [])
+    assert keys == ["c", *(f"c_{number}" for number in range(2, 2001))]
+    assert [one["id"] for one in kept.message["tool_calls"]] == keys
+    assert taken.numbers == {"c": 2000}

@@ -18,8 +18,10 @@ from memhold.server.browser_shelf import BrowserShelf, InMemory, KeptBrowser, On
 from memhold.server.expiry_table import ExpiryTable, RangeLocks
 from memhold.server.guard import Guard, GuardRules
 from memhold.server.guard_rules import Failures, Rate, RateLimits, allowed_hosts
+from memhold.server.settings import ServeSettings
 from memhold.server.shared_state import Lease, ServerFiles, SharedState
-from memhold.server.worker_plan import Restarts, WorkerState, next_steps
+from memhold.server.worker_plan import LOOKS, Restarts, Silence, WorkerState, next_steps
+from memhold.values.errors import InvalidSetting
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
 from tests.identity.asgi import ask, echo
@@ -290,3 +292,28 @@ def test_whoever_keeps_dying_is_started_less_and_less() -> None:
     waits = [restarts.ended(1.0) for _ in range(9)]
     assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0]
     assert (restarts.ended(60.0), restarts.ended(1.0)) == (0.0, 0.5)
+
+
+def test_a_worker_hangs_once_it_gave_no_sign_for_long_enough() -> None:
+    silence = Silence()
+    assert not any(silence.looked(0) for _ in range(3 * LOOKS)), "it has not begun: opening a store may take long"
+    assert not any(silence.looked(beats) for beats in range(1, 3 * LOOKS))
+    assert [silence.looked(3 * LOOKS) for _ in range(LOOKS + 1)] == [False] * LOOKS + [True]
+    assert not silence.looked(3 * LOOKS + 1)
+
+
+def test_signs_of_life_are_seen_by_the_others_and_end_with_a_process(files: ServerFiles) -> None:
+    mine, other = SharedState.of(files, 3), SharedState.of(files, 255)
+    mine.beat()
+    mine.beat()
+    other.streams.add(1)
+    assert (other.beats(3), other.beats(255), mine.streams.total) == (2, 0, 1)
+    other.gone(3)
+    assert (mine.beats(3), mine.streams.total) == (0, 1)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 0.5, float("nan")])
+def test_a_bound_that_would_kill_the_healthy_is_refused(seconds: float) -> None:
+    with pytest.raises(InvalidSetting, match="hang_seconds"):
+        ServeSettings(hang_seconds=seconds)
+    assert ServeSettings(hang_seconds=0.0).hang_seconds == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Any
 
@@ -126,3 +127,21 @@ async def test_a_stream_ends_with_its_token(server: Live) -> None:
                 server.clock.advance(3601)
             await alice.remember(f"told after {made.token.id}")
             assert "data:" not in "".join([line async for line in lines])
+
+
+async def test_nobody_takes_the_streams_of_all() -> None:
+    """Of a hundred streams one token has ten; nine hundred of a server's thousand were one's."""
+    async with live(settings={"max_streams": 30}) as server, AsyncExitStack() as stack, asyncio.timeout(60):
+        alice, bob = [
+            await stack.enter_async_context(server.client(await server.token(user=name))) for name in ("alice", "bob")
+        ]
+        opened = [await stack.enter_async_context(alice.stream("GET", "/v1/changes/stream")) for _ in range(10)]
+        assert [one.status_code for one in opened] == [200] * 10
+        refused = await alice.get("/v1/changes/stream")
+        assert (refused.status_code, "of this token" in refused.json()["detail"]) == (429, True)
+        async with bob.stream("GET", "/v1/changes/stream") as other:
+            assert other.status_code == 200
+        server.made.streams.end(stopping=False)
+        while server.made.streams.open:  # noqa: ASYNC110 - the server's own count
+            await asyncio.sleep(0.01)
+        assert not server.made.streams.of_each

@@ -207,6 +207,32 @@ def metrics_are_those_of_all(server: Running, there: list[int]) -> None:
         assert len([line for line in lines if line.startswith("memhold_store_takes_writes ")]) == 1
 
 
+HANGS = """
+import signal, time
+signal.signal(signal.SIGUSR1, lambda *_: time.sleep(10_000))
+"""
+"""What a process of Python loads at its start: at that signal its loop is held for good, and its threads go on."""
+
+
+def test_workers_that_hang_are_killed_and_others_started(tmp_path: Path) -> None:
+    """One whose loop is held, and one that is frozen as a whole; the first says where it stood."""
+    (tmp_path / "sitecustomize.py").write_text(HANGS)
+    env = {"PYTHONPATH": str(tmp_path), "MEMHOLD_HANG_SECONDS": "2"}
+    with running(tmp_path, "--user", "alice", "--workers", str(WORKERS), **env) as server:
+        held, frozen = pids(server, WORKERS)
+        os.kill(held, signal.SIGUSR1)
+        os.kill(frozen, signal.SIGSTOP)
+        # Nobody is there to answer it until one of them was replaced.
+        assert httpx2.get(f"{server.url}/healthz", trust_env=False, timeout=TIMEOUT).status_code == 200
+        assert {held, frozen} <= {line["pid"] for line in server.logged("a worker hangs", 2)}
+        assert {held, frozen} <= {line["pid"] for line in server.logged("a worker died", 2)}
+        server.logged("a worker serves", WORKERS + 2)
+        said = "".join(line for line in server.lines if isinstance(line, str))
+        assert str(tmp_path / "sitecustomize.py") in said
+        server.child.send_signal(signal.SIGTERM)
+        assert server.ended() == 0
+
+
 @pytest.mark.parametrize("workers", [0, 65])
 def test_so_many_workers_are_refused(workers: int) -> None:
     with pytest.raises(InvalidSetting, match="workers is"):

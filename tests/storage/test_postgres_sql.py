@@ -19,7 +19,7 @@ POSTGRES = load_dialect("memhold.storage.postgres")
 ONLY_POSTGRES = {
     "lock_namespace": "SQLite's one lock is the file's",
     "add_namespace": "what is locked has to be there",
-    "put_mark": "a commit without an answer is settled by its mark; a file's commit always answers",
+    "lock_with_mark": "a commit without an answer is settled by its mark; a file's commit always answers",
     "lock_due_item": "a lease that was looked at stays; with one writer to a file it does by itself",
     "put_timeline": "a file has no standbys",
     "read_likely": "what is asked first travels together; a file has no way to travel",

@@ -14,7 +14,7 @@ EVERY = {
     for dialect in ("sqlite", "postgres")
     for name, sql in load_dialect(f"memhold.storage.{dialect}").items()
 }
-ONE_NAMESPACE = {"read_change_seq", "put_change_seq", "lock_namespace", "add_namespace", "put_mark"}
+ONE_NAMESPACE = {"read_change_seq", "put_change_seq", "lock_namespace", "add_namespace", "lock_with_mark"}
 SCOPED = {
     "owner", "agent", "session", "message", "memory", "memory_source", "change", "change_effect",
     "idempotency", "tombstone", "due", "word_block", "evidence", "suspicion", "vector_block",

@@ -76,20 +76,29 @@ def shorten_message(
     """
     found, spent = body, set[Path]()
     rooms: dict[Path, int] = {}
+    pieces: dict[Path, int] | None = None
     for _ in range(ROUNDS):
         over = cost(found) - limit
         if over <= 0:
             return found
-        pieces = [(size, path) for path, size in _pieces(found, (), count) if path not in spent]
-        if not pieces:
+        if pieces is None:  # a message may have thousands of them, of which a round changes one
+            pieces = dict(_pieces(found, (), count))
+        left = [(size, path) for path, size in pieces.items() if path not in spent]
+        if not left:
             return found
-        size, path = max(pieces, key=lambda piece: piece[0])
+        size, path = max(left, key=lambda piece: piece[0])
         # What is cut twice is cut from the whole both times, so that its mark counts all that is gone.
         room = rooms.get(path, size)
         rooms[path] = max(room - over, LEAST_PIECE if room > LEAST_PIECE else 0)
         less = _with(found, path, _less(_at(body, path), path, rooms[path], handle=handle, count=count))
         if cost(less) < cost(found):
             found = less
+            new = _at(found, path)
+            if isinstance(new, str) or path[-1] == "input":
+                pieces[path] = count(new if isinstance(new, str) else json.dumps(new, ensure_ascii=False))
+            else:
+                del pieces[path]
+                pieces.update(_pieces(new, path, count))
         else:  # its mark is no shorter than what it would stand for
             spent.add(path)
     return found

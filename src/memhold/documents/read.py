@@ -257,6 +257,7 @@ def _cursor(order: Order, after: str | int) -> str:
 def _read_cursor(cursor: str, order: Order) -> str | int:
     try:
         said, after = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        str(after).encode()  # half of a surrogate pair can be written in JSON, and is in no path
     except (ValueError, TypeError, RecursionError):
         said, after = None, None
     if said != order or type(after) is not (str if order == "path" else int):

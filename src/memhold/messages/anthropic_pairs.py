@@ -190,7 +190,8 @@ class _Match:
 
     @property
     def missing(self) -> list[int]:
-        return [number for number in range(len(self.calls)) if number not in self.owner]
+        answered = set(self.owner)
+        return [number for number in range(len(self.calls)) if number not in answered]
 
 
 def _match(call: Entry, answer: Entry | None) -> _Match:

@@ -8,7 +8,7 @@ message of that name. Ids may repeat from turn to turn, so only adjacent message
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memhold.messages.openai_bodies import (
@@ -65,7 +65,7 @@ def repair_openai(entries: Sequence[Entry], policy: Policy) -> tuple[list[Entry]
     clean = [kept for entry in entries if (kept := _cleaned(entry, repairs)) is not None]
     spoken = [entry for entry in clean if not is_system(entry.message)]
     systems = [entry for entry in clean if is_system(entry.message)]
-    taken = {call_id for entry in spoken for call_id in _ids(entry.message)}
+    taken = _Taken(call_id for entry in spoken for call_id in _ids(entry.message))
     out: list[Entry] = []
     heads: list[Entry] = []
     position = 0
@@ -154,7 +154,7 @@ def _alone(entry: Entry, repairs: list[Repair]) -> Entry:
 
 
 def _unit(
-    call: Entry, results: Sequence[Entry], policy: Policy, taken: set[str], repairs: list[Repair], *, trailing: bool
+    call: Entry, results: Sequence[Entry], policy: Policy, taken: _Taken, repairs: list[Repair], *, trailing: bool
 ) -> list[Entry]:
     """A call with its results: matched by position and id within the unit, completed or cut as the policy says."""
     call, keys, old_keys = _identified(call, taken, repairs)
@@ -169,7 +169,8 @@ def _unit(
             repairs.append(_repair(result, "removed", "a result without a call"))
         else:
             kept.append(_answering(result, keys[number], repairs))
-    missing = [number for number in range(len(keys)) if number not in owner]
+    answered = set(owner)
+    missing = [number for number in range(len(keys)) if number not in answered]
     if not missing or (trailing and policy.keep_open):
         return [call, *kept]
     if policy.unanswered == "remove":
@@ -189,19 +190,29 @@ def _answers(result: Entry) -> str | None:
     return f"tool:{key}" if key else None
 
 
-def _identified(call: Entry, taken: set[str], repairs: list[Repair]) -> tuple[Entry, list[str], list[str | None]]:
+class _Taken(set[str]):
+    """Ids that are taken, and for each stem the number below which all are: thousands of calls may have one id."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        super().__init__(ids)
+        self.numbers: dict[str, int] = {}
+
+
+def _identified(call: Entry, taken: _Taken, repairs: list[Repair]) -> tuple[Entry, list[str], list[str | None]]:
     """The call with an id of its own for each of its calls; the ids, and the keys that its results may name."""
     tools = list(call.message.get("tool_calls") or ())
     old: list[str | None] = [f"tool:{tool['id']}" if tool.get("id") else None for tool in tools]
     keys: list[str] = []
+    own: set[str] = set()
     for position, tool in enumerate(tools):
         key = tool.get("id")
-        if not key or key in keys or len(key) > LONGEST_ID:
+        if not key or key in own or len(key) > LONGEST_ID:
             key = _unused((key or "call")[: LONGEST_ID - 8], taken)
             taken.add(key)
             tools[position] = {**tool, "id": key}
             repairs.append(_repair(call, "renamed", f"a call without an id that can be sent is now {key}"))
         keys.append(key)
+        own.add(key)
         if (sent := sendable_call(tools[position])) is not tools[position]:
             tools[position] = sent
             repairs.append(_repair(call, "cleaned", "a call has a type, a legal name, and text for its arguments"))
@@ -217,10 +228,11 @@ def _identified(call: Entry, taken: set[str], repairs: list[Repair]) -> tuple[En
     return call, keys, old
 
 
-def _unused(stem: str, taken: set[str]) -> str:
-    number = 2
+def _unused(stem: str, taken: _Taken) -> str:
+    number = taken.numbers.get(stem, 2)
     while f"{stem}_{number}" in taken:
         number += 1
+    taken.numbers[stem] = number
     return f"{stem}_{number}"
 
 

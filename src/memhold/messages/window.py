@@ -137,16 +137,17 @@ def owners(calls: Sequence[str | None], results: Sequence[str | None]) -> list[i
     """
     answered: set[int] = set()
     found: list[int | None] = [None] * len(results)
+    same: dict[str, list[int]] = {}
+    for number in reversed(range(len(calls))):
+        same.setdefault(calls[number] or "", []).append(number)
     for position, result in enumerate(results):
-        same = [number for number, call in enumerate(calls) if result and call == result]
-        if same:
-            found[position] = next((number for number in same if number not in answered), same[-1])
+        if result and (numbers := same.get(result)):
+            found[position] = numbers.pop() if len(numbers) > 1 else numbers[0]
             answered.add(found[position] or 0)
+    still_open = (number for number in range(len(calls)) if number not in answered)
     for position, result in enumerate(results):
-        open_call = next((number for number in range(len(calls)) if number not in answered), None)
-        if not result and open_call is not None:
-            found[position] = open_call
-            answered.add(open_call)
+        if not result:
+            found[position] = next(still_open, None)
     return found
 
 

@@ -94,6 +94,7 @@ class Serving:
     mcp: McpApp
     metrics: Metrics
     watch: LoopWatch
+    state: SharedState
     local_token: str | None = field(default=None, repr=False)
 
 
@@ -142,6 +143,7 @@ async def serving(
         mcp=mcp,
         metrics=metrics,
         watch=watch,
+        state=state,
         local_token=door.local_token if door.local_token and guard.open_to_this_machine else None,
     )
 

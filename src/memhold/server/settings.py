@@ -16,7 +16,8 @@ __all__ = ["TABLE", "ServeSettings", "load_serve_settings"]
 
 TABLE = "serve"
 MOST_WORKERS = 64
-_MAY_BE_ZERO = {"analysis_processes", "port"}
+_SHORTEST_HANG = 2.0
+_MAY_BE_ZERO = {"analysis_processes", "hang_seconds", "port"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ class ServeSettings:
         request_seconds: until an answer must begin.
         header_seconds: until the head of a request must be there, and until an idle connection is let go.
         stop_seconds: that a stop waits for requests that are running.
+        hang_seconds: without a turn of its event loop after which one of several workers is killed and another started;
+            0: never.
         max_streams: streams of changes that may be open at once.
         log_format: `text` or `json`.
         compat: `agent-memory-server` for the routes of that server's client beside its own; empty for none.
@@ -82,6 +85,7 @@ class ServeSettings:
     request_seconds: float = 60.0
     header_seconds: float = 60.0
     stop_seconds: float = 30.0
+    hang_seconds: float = 60.0
     max_streams: int = 1000
     log_format: str = "text"
     telemetry: bool = False
@@ -97,6 +101,9 @@ class ServeSettings:
                 raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0, and finite", name=field.name)
         if self.port > 65_535:
             raise InvalidSetting(f"port is {self.port}; it must be 0 to 65535", name="port")
+        if 0 < self.hang_seconds < _SHORTEST_HANG:
+            said = f"hang_seconds is {self.hang_seconds}; it must be 0, or {_SHORTEST_HANG} and more"
+            raise InvalidSetting(said, name="hang_seconds")
         if self.workers > MOST_WORKERS:
             raise InvalidSetting(f"workers is {self.workers}; it must be 1 to {MOST_WORKERS}", name="workers")
         if bool(self.tls_cert) != bool(self.tls_key):

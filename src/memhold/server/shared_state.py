@@ -24,7 +24,8 @@ __all__ = ["MOST_PROCESSES", "Lease", "ServerFiles", "SharedState"]
 _ENTRIES: Final = 32 * 1024
 """Of each table: three for each of 10,000 callers, so that hardly one is put out for another."""
 _TABLES: Final = ("requests", "bytes", "work", "failures", "good")
-_HEAD: Final = 4096
+_HEAD: Final = 8192
+"""Bytes before the tables: whether the door is shut, then open streams and beats of each process."""
 MOST_PROCESSES: Final = 256
 """Processes of a server that may be there at once, those that are still ending included."""
 
@@ -78,7 +79,10 @@ class SharedState:
         locks: Locks = NO_LOCKS, place: int = 0,
     ) -> None:  # fmt: skip
         self._memory = memory
-        self._cells = memory[_HEAD // 2 : _HEAD].cast("Q")
+        self._place = place
+        self._cells = memory[_HEAD // 4 : _HEAD // 2].cast("Q")
+        self._beats = memory[_HEAD // 2 : _HEAD * 3 // 4].cast("Q")
+        self._beats[place] = 0
         self.streams: OpenCount = _Streams(self._cells, place)
         size = ExpiryTable.size(_ENTRIES)
         self._tables = {
@@ -115,9 +119,18 @@ class SharedState:
         """From now on every process asks for tokens."""
         self._memory[0] = 1
 
+    def beat(self) -> None:
+        """This process gives a sign of life."""
+        self._beats[self._place] += 1
+
+    def beats(self, place: int) -> int:
+        """How many signs of life that process gave so far."""
+        return self._beats[place]
+
     def gone(self, place: int) -> None:
-        """A process has ended, in whatever way: nothing of it is open any more."""
+        """A process has ended, in whatever way: nothing of it is open any more, and it gives no sign."""
         self._cells[place] = 0
+        self._beats[place] = 0
 
 
 class _Streams(OpenCount):

@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import os
 import secrets
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -30,7 +31,7 @@ from memhold.server.listening import BACKLOG, listening, url_of
 from memhold.server.serving import kept_token
 from memhold.server.settings import ServeSettings
 from memhold.server.shared_state import MOST_PROCESSES, ServerFiles, SharedState
-from memhold.server.worker_plan import Restarts, WorkerState, next_steps
+from memhold.server.worker_plan import LOOKS, Restarts, Silence, WorkerState, next_steps
 from memhold.server.worker_process import Order, Ready, Refused, Told, work
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
@@ -52,6 +53,8 @@ class _Worker:
     process: SpawnProcess
     line: Connection
     begun: float
+    silence: Silence = field(default_factory=Silence)
+    asked: bool = False
 
     def tell(self, order: Order) -> None:
         """Tell it to end; one that is gone is seen to be so anyway."""
@@ -70,9 +73,9 @@ async def serve_with_workers(
     """Serve a store from `workers` processes until SIGINT or SIGTERM.
 
     They take connections from one socket, share limits, budgets and sign-ins, and one of them at a time does due work.
-    One that dies is started again. SIGHUP loads the settings anew and changes the workers one by one: a new one serves
-    before one of the former is told to end, which answers what it has begun; settings with which none can serve change
-    nothing. The address stays. `ready` gets it once requests are taken.
+    One that dies, or hangs and is killed for it, is started again. SIGHUP loads the settings anew and changes the
+    workers one by one: a new one serves before one of the former is told to end, which answers what it has begun;
+    settings with which none can serve change nothing. The address stays. `ready` gets it once requests are taken.
 
     Raises:
         InvalidSetting: it must not be served like this.
@@ -133,6 +136,7 @@ class _Supervisor:
         self._open = opened
         for sock in self._told.socks:
             sock.listen(BACKLOG)
+        watch = asyncio.create_task(self._watch())
         try:
             while not self._stopping and self._failed is None:
                 self._changed.clear()
@@ -141,6 +145,7 @@ class _Supervisor:
                     await asyncio.wait_for(self._changed.wait(), wait)
         finally:
             await self._end()
+            watch.cancel()
         if self._failed is not None:
             raise self._failed
 
@@ -257,6 +262,26 @@ class _Supervisor:
 
     def _put_off(self, one: _Worker) -> None:
         self._not_before = monotonic() + self._restarts.ended(monotonic() - one.begun)
+
+    async def _watch(self) -> None:
+        """Kill workers whose loop turns no more, whatever they are at: nobody whom they have accepted is answered."""
+        while True:
+            seconds = self._told.settings.hang_seconds
+            await asyncio.sleep(seconds / LOOKS or 1.0)
+            for place, one in self._workers.items():
+                if one.silence.looked(self._shared.beats(place)) and seconds > 0:
+                    self._hangs(one)
+
+    def _hangs(self, one: _Worker) -> None:
+        """Have it say where it hangs, which one that is frozen does not, and kill it at the next look."""
+        pid = one.process.pid
+        if one.asked or pid is None:
+            one.process.kill()
+            return
+        one.asked = True
+        log.error("a worker hangs and is killed", extra={"pid": pid})
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGUSR2)
 
     def reload(self) -> None:
         """Change the workers for ones with the settings as they now are."""

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["Restarts", "Steps", "WorkerState", "next_steps"]
+__all__ = ["LOOKS", "Restarts", "Silence", "Steps", "WorkerState", "next_steps"]
 
+LOOKS: Final = 20
+"""Looks in which a worker gives no sign of life until it counts as hanging."""
 _QUICK_SECONDS: Final = 10.0
 _FIRST_DELAY: Final = 0.5
 _LONGEST_DELAY: Final = 30.0
@@ -67,3 +69,20 @@ class Restarts:
             return 0.0
         self._quick += 1
         return min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self._quick - 1, 10))
+
+
+class Silence:
+    """Whether a worker hangs, by the signs of life that it gave when it was looked at.
+
+    Looks are counted and not seconds: whoever looks may have been frozen itself, with the whole machine.
+    """
+
+    def __init__(self) -> None:
+        self._beats = 0
+        self._looks = 0
+
+    def looked(self, beats: int) -> bool:
+        """Whether it has hung long enough, now that it gave so many signs in all; not before its first one."""
+        self._looks = self._looks + 1 if beats == self._beats and beats else 0
+        self._beats = beats
+        return self._looks >= LOOKS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import faulthandler
 import logging
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from memhold.ports.signals import heard
 from memhold.server.settings import ServeSettings
-from memhold.server.shared_state import Lease, ServerFiles
+from memhold.server.shared_state import Lease, ServerFiles, SharedState
 from memhold.values.errors import MemholdError
 from memhold.values.records import Scope
 
@@ -32,6 +33,7 @@ Order = Literal["retire", "stop"]
 """`retire`: others serve on, so nobody is turned away. `stop`: the server ends."""
 _LEASE_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 5.0
+_BEAT_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,8 @@ def work(told: Told, line: Connection) -> None:
     """Serve until told to end, or until whoever started this is gone; `line` takes `Order`s and says what becomes."""
     # Ctrl-C reaches the whole group; whoever started this process ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What a worker that hangs is asked before it is killed: where it stands, in names of functions alone.
+    faulthandler.register(signal.SIGUSR2)
     # Read when the library is imported: what this process counts, the others can read.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(told.files.metrics)
     from memhold.faces.mcp.light import load_sdk
@@ -110,6 +114,7 @@ async def _work(told: Told, line: Connection) -> None:
     async with AsyncMemhold(LocalStore(runtime)) as memhold:
         among = Among(files=told.files, place=told.place, local_token=told.local_token)
         made = await serving(memhold, settings, local=told.local, among=among, host=told.host)
+        _begin_to_beat(made.state)
 
         def begun() -> None:
             line.send(Ready(open_to_this_machine=made.local_token is not None))
@@ -118,6 +123,17 @@ async def _work(told: Told, line: Connection) -> None:
         upkeep = _Upkeep(runtime, memhold, told)
         async with around(made), _looking(made, runtime), upkeep.running(), _ordered(line, server, made, upkeep, told):
             await server.serve(told.socks)
+
+
+def _begin_to_beat(state: SharedState) -> None:
+    """Give a sign of life again and again while the loop turns: as it serves, ends, and closes the store."""
+    loop = asyncio.get_running_loop()
+
+    def beat() -> None:
+        state.beat()
+        loop.call_later(_BEAT_SECONDS, beat)
+
+    beat()
 
 
 class _Upkeep:

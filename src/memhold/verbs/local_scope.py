@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -196,7 +197,7 @@ class LocalScope:
         supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
         once = self._tx.once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
         writer = self._writer()
-        told, redacted = cleaned(self._runtime, told)
+        told, redacted = await cleaned(self._runtime, told)
         if told.attribute is None:
             return await self._remembered(lambda tx: remember(tx, told, writer=writer), once, redacted)
         life = timedelta(days=self._runtime.settings.mid_tier_days)
@@ -840,6 +841,10 @@ def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
     return None if values is None else tuple(values)
 
 
+_CURSOR = re.compile(r"n[0-9]{1,15}")
+"""Behind which number a page begins: as many digits as `MAX_NUMBER` has, less one."""
+
+
 def _listing(
     kinds: Sequence[Kind] | None,
     states: Sequence[State] | None,
@@ -852,7 +857,7 @@ def _listing(
     unknown = (set(as_tuple(kinds) or ()) - set(KINDS)) | (set(as_tuple(states) or ()) - set(STATES))
     if unknown:
         raise InvalidInput(f"unknown kinds or states: {sorted(unknown)}; known are {', '.join((*KINDS, *STATES))}")
-    if cursor is not None and not (cursor[:1] == "n" and cursor[1:].isdecimal()):
+    if cursor is not None and not _CURSOR.fullmatch(cursor):
         raise InvalidInput(f"{cursor!r:.40} is not a cursor of this listing; pass the one that the last page gave")
     return Listing(
         kinds=as_tuple(kinds),

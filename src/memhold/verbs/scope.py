@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from memhold.values.bounds import MAX_HITS, MAX_MESSAGES, MAX_NEIGHBOURS, MAX_PAGE
+from memhold.values.bounds import MAX_HITS, MAX_MESSAGES, MAX_NEIGHBOURS, MAX_NUMBER, MAX_PAGE
 from memhold.verbs.declaration import Command, Http, Tool, verb
 
 if TYPE_CHECKING:
@@ -712,7 +712,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
-        bounds={"after": (0, None), "before": (1, None), "limit": (1, MAX_MESSAGES)},
+        bounds={"after": (0, MAX_NUMBER), "before": (1, MAX_NUMBER), "limit": (1, MAX_MESSAGES)},
         http=Http(
             method="GET", path="/messages", tag="messages", in_session=True,
             by_hand="a page ends behind so many characters too",
@@ -791,7 +791,7 @@ class AsyncScope(Protocol):
     @verb(
         "read",
         http=Http(method="GET", path="/changes", tag="changes"),
-        bounds={"after": (0, None), "limit": (1, MAX_PAGE)},
+        bounds={"after": (0, MAX_NUMBER), "limit": (1, MAX_PAGE)},
     )
     async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
         """What changed, in the order in which it was committed.

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from functools import partial
 
 from memhold.facts.redaction import redacted_input
 from memhold.facts.remember import MemoryInput
 from memhold.values.answers import Receipt
 from memhold.values.records import Scope
+from memhold.verbs.analysis_pool import INLINE_BYTES
 from memhold.verbs.runtime import Runtime
 
 __all__ = ["cleaned", "cleaned_value", "counted", "noted"]
 
 
-def cleaned(runtime: Runtime, given: MemoryInput) -> tuple[MemoryInput, int]:
-    """A note or a fact without its secrets, and how many there were."""
-    return (given, 0) if runtime.redactor is None else redacted_input(given, runtime.redactor)
+async def cleaned(runtime: Runtime, given: MemoryInput) -> tuple[MemoryInput, int]:
+    """A note or a fact without its secrets, and how many there were; what may take long is looked through on a thread.
+
+    A pattern is tried on each name and string of its metadata, of which there may be a hundred thousand.
+    """
+    if runtime.redactor is None:
+        return given, 0
+    if not given.metadata and len(given.text or "") + len(given.value or "") <= INLINE_BYTES:
+        return redacted_input(given, runtime.redactor)
+    return await asyncio.to_thread(redacted_input, given, runtime.redactor)
 
 
 async def cleaned_value(runtime: Runtime, scope: Scope, memory_id: str, value: str) -> tuple[str, int]:
@@ -23,7 +33,10 @@ async def cleaned_value(runtime: Runtime, scope: Scope, memory_id: str, value: s
     if runtime.redactor is None or not isinstance(value, str):
         return value, 0
     held = await runtime.store.read(scope, lambda tx: tx.find_memories([memory_id]))
-    return runtime.redactor.redact(value, name=(held[0].attribute if held else None) or "", place="the value")
+    redact = partial(
+        runtime.redactor.redact, value, name=(held[0].attribute if held else None) or "", place="the value"
+    )
+    return redact() if len(value) <= INLINE_BYTES else await asyncio.to_thread(redact)
 
 
 def noted(receipt: Receipt, redacted: int) -> Receipt:

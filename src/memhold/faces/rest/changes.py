@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Annotated, Any
@@ -11,9 +12,10 @@ from fastapi import Header, Query, Request, Response
 from starlette.responses import StreamingResponse
 
 from memhold.faces.rest.frame import Routes, scope_for
+from memhold.values.bounds import MAX_NUMBER
 from memhold.values.errors import InvalidInput, RateLimited
 from memhold.values.jsonable import body_json, to_jsonable
-from memhold.values.principal import still_stands
+from memhold.values.principal import principal_of, still_stands
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 
@@ -21,6 +23,8 @@ __all__ = ["OpenCount", "Streams", "changes_routes"]
 
 _PAGE = 100
 _RETRY_MS = 2000
+_SHARES = 10
+_LEAST_EACH = 10
 
 
 class OpenCount:
@@ -46,6 +50,9 @@ class OpenCount:
 class Streams:
     """The open streams of changes of one server: how many there may be, and when they end.
 
+    Of one budget (a token, or a user for whom a service acts) a tenth of them may be open in a process, and ten in any
+    case, so that nobody takes the others' place.
+
     A stream looks for new changes every `poll_seconds`, and says something at least every `beat_seconds`, so that a
     connection whose other end is gone is noticed.
     """
@@ -55,6 +62,7 @@ class Streams:
     ) -> None:
         self.count = OpenCount() if count is None else count
         self.most = most
+        self.of_each: Counter[str] = Counter()
         self.poll_seconds = poll_seconds
         self.beat_seconds = beat_seconds
         self.stopping = False
@@ -106,7 +114,9 @@ def _stream(routes: Routes, memhold: AsyncStore, streams: Streams) -> None:
     )
     async def stream(
         request: Request,
-        after: Annotated[int | None, Query(ge=0, le=2**53, description="Begin behind this `seq`; 0 for all.")] = None,
+        after: Annotated[
+            int | None, Query(ge=0, le=MAX_NUMBER, description="Begin behind this `seq`; 0 for all.")
+        ] = None,
         last_event_id: Annotated[str | None, Header(description="Where the stream broke off.")] = None,
     ) -> Response:
         """Server-sent events, one for each change, from now on or from where the last stream broke off: none twice.
@@ -118,24 +128,36 @@ def _stream(routes: Routes, memhold: AsyncStore, streams: Streams) -> None:
         cursor = await _newest(scope) if begin is None else begin
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         going = _events(scope, cursor, streams, partial(still_stands, request.scope))
-        return _Stream(streams, going, media_type="text/event-stream", headers=headers)
+        return _Stream(
+            streams, principal_of(request.scope).budget, going, media_type="text/event-stream", headers=headers
+        )
 
 
 class _Stream(StreamingResponse):
     """A stream that is counted from when it is answered until it has ended, however it ends."""
 
-    def __init__(self, streams: Streams, content: AsyncIterator[bytes], **options: Any) -> None:
+    def __init__(self, streams: Streams, budget: str, content: AsyncIterator[bytes], **options: Any) -> None:
         if streams.count.total >= streams.most:
             raise RateLimited(f"{streams.most} streams are open; try again", retry_after=10.0)
+        if streams.of_each[budget] >= max(_LEAST_EACH, streams.most // _SHARES):
+            said = f"{streams.of_each[budget]} streams of this token are open; end one of them"
+            raise RateLimited(said, retry_after=10.0)
         super().__init__(content, **options)
         self._streams = streams
-        streams.count.add(1)
+        self._budget = budget
+        self._counted(1)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._streams.count.add(-1)
+            self._counted(-1)
+
+    def _counted(self, more: int) -> None:
+        self._streams.count.add(more)
+        self._streams.of_each[self._budget] += more
+        if not self._streams.of_each[self._budget]:
+            del self._streams.of_each[self._budget]
 
 
 def _begin(last_event_id: str | None, after: int | None) -> int | None:

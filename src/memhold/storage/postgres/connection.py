@@ -125,10 +125,6 @@ def _shown(given: Mapping[str, Any]) -> str:
     return f"postgresql://{user}{named}/{quote(str(given.get('dbname') or ''), safe='')}"
 
 
-class _Int(Int8Dumper):
-    """Every integer as bigint: one prepared statement serves all sizes."""
-
-
 class Reals(bytes):
     """Little-endian float32, as a vector is kept, that goes to the server as an array of `real`."""
 
@@ -194,7 +190,8 @@ def connect(location: Location, *, lock_timeout: float) -> Session:
 def _configure(connection: Session, *, lock_timeout: float) -> None:
     """Give a new connection our settings."""
     connection.prepare_threshold = 2
-    connection.adapters.register_dumper(int, _Int)
+    # Every integer as bigint: one prepared statement serves all sizes.
+    connection.adapters.register_dumper(int, Int8Dumper)
     connection.adapters.register_dumper(str, _Text)
     connection.adapters.register_dumper(Reals, _Reals)
     connection.adapters.register_loader("text", _Read)

@@ -182,6 +182,10 @@ SELECT least(
    ) AS found),
   (SELECT min(greatest(due_at, leased_until)) FROM due WHERE leased_until IS NOT NULL AND strpos(:kinds, ',' || kind || ',') > 0))
 
+-- A transaction that writes leaves its mark with the lock: it stands once it commits.
+-- name: lock_with_mark
+UPDATE namespace SET marks = substring(:mark || marks FROM 1 FOR 256) WHERE namespace = :namespace RETURNING marks
+
 -- name: lock_namespace
 SELECT marks FROM namespace WHERE namespace = :namespace FOR UPDATE
 
@@ -202,9 +206,6 @@ LEFT JOIN LATERAL (
   FROM word_block WHERE namespace = :namespace AND user_id = :user_id ORDER BY first DESC LIMIT 1
 ) AS w ON true
 WHERE n.namespace = :namespace
-
--- name: put_mark
-UPDATE namespace SET marks = substring(:mark || marks FROM 1 FOR 256) WHERE namespace = :namespace
 
 -- name: lock_due_item
 SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token

@@ -49,30 +49,37 @@ _MOST_AS_ONE = 12
 """So many statements travel as one: what a message writes, with what it makes due. The server prepares each kind."""
 
 
-_MOST_PARAMETERS = 50
-"""The driver reads a statement with more of them anew each time (`psycopg._queries.MAX_CACHED_STATEMENT_PARAMS`)."""
-_PARAMETERS = {name: len(_PARAMETER.findall(sql)) for name, sql in NAMED.items()}
+_WHOSE = ("namespace", "user_id")
 
 
 @lru_cache(maxsize=256)
-def _as_one(names: tuple[str, ...]) -> tuple[bytes, Sequence[tuple[int, str]]]:
+def _as_one(names: tuple[str, ...], *, of_one: bool) -> tuple[bytes, Sequence[tuple[int, str]]]:
     """Statements that give no rows as one, with the statement and the name that each of its parameters is of.
 
-    None of them may touch a row that another one writes: of two changes of a row PostgreSQL makes one. What a group has
-    gathered are rows apart; only the mark is of a row that it may write.
+    It has numbers in the place of names (`$1`), which the driver sends on as they are. With `of_one` all are of one
+    scope, which crosses once. None of them may touch a row that another one writes: of two changes of a row PostgreSQL
+    makes one. What a group has gathered are rows apart.
     """
-    places: list[tuple[int, str]] = []
+    places: dict[tuple[int, str], int] = {}
 
     def placed(at: int) -> str:
         def parameter(found: re.Match[str]) -> str:
-            places.append((at, found[1]))
-            return "%s"
+            place = (0 if of_one and found[1] in _WHOSE else at, found[1])
+            return f"${places.setdefault(place, len(places) + 1)}"
 
-        return _PARAMETER.sub(parameter, NAMED[names[at]].replace("%", "%%"))
+        return _PARAMETER.sub(parameter, NAMED[names[at]])
 
     texts = [placed(at) for at in range(len(names))]
     named = ", ".join(f"w{at} AS ({text})" for at, text in enumerate(texts[:-1]))
     return f"{f'WITH {named} ' if named else ''}{texts[-1]}".encode(), tuple(places)
+
+
+def _of_one(waiting: Sequence[tuple[str, Mapping[str, Any]]]) -> bool:
+    """Whether what waits names one scope; the first says both parts of it, as what a group counts first does."""
+    first = waiting[0][1]
+    return all(name in first for name in _WHOSE) and all(
+        params.get(name, first[name]) == first[name] for _, params in waiting for name in _WHOSE
+    )
 
 
 class Answer:
@@ -185,20 +192,14 @@ class PostgresStatements:
                     self.connection.execute(QUERIES[name], one)
 
     def send(self) -> None:
-        """Send what waits to be written: what a small group writes in as few statements as the driver knows again."""
+        """Send what waits to be written: what a small group writes as one statement, which is prepared once."""
         waiting, self._waiting = self._waiting, []
-        most = _MOST_PARAMETERS if len(waiting) <= _MOST_AS_ONE else 0
-        while waiting:
-            size = count = 0
-            for name, _ in waiting:
-                size += _PARAMETERS[name]
-                twice = name == "put_mark" and any(one == "put_change_seq" for one, _ in waiting[:count])
-                if count and (size > most or twice):
-                    break
-                count += 1
-            text, places = _as_one(tuple(name for name, _ in waiting[:count]))
-            self.connection.execute(text, [waiting[at][1][name] for at, name in places])
-            del waiting[:count]
+        if len(waiting) > _MOST_AS_ONE:
+            for name, params in waiting:
+                self.connection.execute(QUERIES[name], params)
+        elif waiting:
+            text, places = _as_one(tuple(name for name, _ in waiting), of_one=_of_one(waiting))
+            psycopg.RawCursor(self.connection).execute(text, [waiting[at][1][name] for at, name in places])
 
     @contextmanager
     def together(self) -> Iterator[None]:

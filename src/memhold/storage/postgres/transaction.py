@@ -22,7 +22,7 @@ __all__ = ["UnansweredError", "WriteTransaction", "committed"]
 
 MARK_BYTES = 16
 MARKS_BYTES = 256
-"""What a namespace keeps of marks (see `put_mark`)."""
+"""What a namespace keeps of marks (see `lock_with_mark`)."""
 
 
 class UnansweredError(Exception):
@@ -60,21 +60,22 @@ class WriteTransaction:
         return store_time(self._clock.now(), from_micros(last))
 
     def _locked(self, scope: Scope, *, begin: bool) -> tuple[bytes, int] | None:
-        """Lock the namespace: its marks and the clock; None where it is new. The row is made where it must be there."""
+        """Lock the namespace: the marks before, and the clock; None where it is new and its row is not to be made."""
         with self._connection.pipeline():
             if begin:
                 self._connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
                 self._connection.execute(QUERIES["enter"], {"namespace": self._namespace, "user_id": self._user})
             else:
                 self._connection.execute(QUERIES["add_namespace"], {"namespace": self._namespace})
-            held = self._connection.execute(QUERIES["lock_namespace"], {"namespace": self._namespace})
+            marking = {"namespace": self._namespace, "mark": self._mark}
+            held = self._connection.execute(QUERIES["lock_with_mark"], marking)
             arrived = self._prepare(scope)
             row = held.fetchone()
             if row is None:
                 return None
             last = arrived()
         self._sql.rest()
-        return bytes(row[0]), last
+        return bytes(row[0])[MARK_BYTES:], last
 
     def run(self, scope: Scope, work: Callable[[Any], Any], shown: str) -> tuple[Any, BaseException | None, bool]:
         """Run one unit in its savepoint: its result or its error, and whether it made work due.
@@ -129,7 +130,7 @@ class WriteTransaction:
         return self._sql.prepare(bound, scope.session or "", until=micros(self._clock.now() + STEADY))
 
     def commit(self) -> None:
-        """Write what was gathered, the clock and the mark, and commit, all in one way to the server and back.
+        """Write what was gathered and the clock, and commit, all in one way to the server and back.
 
         Raises:
             UnansweredError: the connection was lost when the COMMIT may have been sent.
@@ -140,7 +141,6 @@ class WriteTransaction:
                 self._sql.many(
                     "write_clock", [{"now": micros(self._now.dated), "until": micros(self._now.clock + STEADY)}]
                 )
-                self._sql.many("put_mark", [{"namespace": self._namespace, "mark": self._mark}])
                 self._sql.send()
                 # What fails before it makes the server pass it over.
                 answer = self._connection.execute("COMMIT")

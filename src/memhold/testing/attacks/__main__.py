@@ -62,7 +62,8 @@ def main(
             outcomes.append(outcome)
             if not as_json:
                 click.echo(f"{outcome.result:9}  {outcome.attack.name}{f': {outcome.told}' if outcome.told else ''}")
-    _sum_up(outcomes, as_json=as_json)
+        hold = target.longest_hold()
+    _sum_up(outcomes, hold, as_json=as_json)
     sys.exit(any(one.result == "not held" for one in outcomes))
 
 
@@ -84,13 +85,15 @@ def _carried_out(attacks: Iterable[Attack], target: Target) -> Iterator[Outcome]
         yield try_one(one, target)
 
 
-def _sum_up(outcomes: list[Outcome], *, as_json: bool) -> None:
+def _sum_up(outcomes: list[Outcome], hold: float | None, *, as_json: bool) -> None:
     counts = {result: sum(one.result == result for one in outcomes) for result in ("held", "not held", "not tried")}
     if as_json:
         rows = [{"name": one.attack.name, "result": one.result, "told": one.told} for one in outcomes]
-        click.echo(json.dumps({**counts, "attacks": rows}))
+        click.echo(json.dumps({**counts, "longest_hold_seconds": hold, "attacks": rows}))
         return
     click.echo("; ".join(f"{number} {result}" for result, number in counts.items()))
+    if hold is not None:
+        click.echo(f"longest hold of the event loop: {hold * 1000:.0f} ms")
 
 
 if __name__ == "__main__":

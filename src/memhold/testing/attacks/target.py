@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import secrets
 import socket
 import ssl
@@ -25,6 +26,7 @@ __all__ = ["MIB", "Health", "Target", "Tenant", "heard", "named_problem", "statu
 
 MIB: Final = 1024 * 1024
 _GROWTH: Final = 48 * MIB
+_LONGEST: Final = re.compile(r"^memhold_event_loop_longest_hold_seconds(?:\{[^}]*\})? ([0-9.e+-]+)$", re.MULTILINE)
 _TRIES: Final = 60
 _ANSWERED_SECONDS: Final = 90.0
 """A server answers a request within 60 seconds, or says that it took too long."""
@@ -126,6 +128,14 @@ class Target:
                     self.ask("POST", "/v1/forget", by, json={"everything": True, "hard": True}, headers=named)
                 self.ask("DELETE", f"/v1/tokens/{tenant.id}", by)
         self._http.close()
+
+    def longest_hold(self) -> float | None:
+        """Seconds for which its event loop was held at worst since it started; None where it does not tell."""
+        try:
+            found = _LONGEST.search(self.ask("GET", "/metrics", self.token).text)
+        except httpx2.HTTPError:
+            return None
+        return None if found is None else float(found[1])
 
     # ------------------------------------------------------------------------------------------ requests
 
