@@ -28,7 +28,7 @@ FACTS = 500
 SESSIONS = 50
 ROUNDS = 5
 BARS = {10_000: 0.2, 100_000: 1.0}
-"""Seconds of server time that a page may take, by how many memories the store has; larger ones have the last bar."""
+"""Seconds of a processor that a page may take, by how many memories the store has; larger ones have the last bar."""
 _SUBJECTS = ("user", "user", "sister", "Bruno", "the garden")
 _DAYS = 700
 
@@ -36,7 +36,10 @@ Ask = Callable[[], Awaitable[httpx2.Response]]
 
 
 def run(memories: int = 10_000, *, db: str | None = None, quick: bool = False) -> list[Row]:
-    """Each page's server time, the first time and the median of five more."""
+    """Each page's processor time, all threads of the process together: the median of five, and the first time.
+
+    What stood on the clock is printed beside it: on a machine with other work it tells of that work.
+    """
     count = 1_000 if quick else memories
     with tempfile.TemporaryDirectory(prefix="memhold-") as folder:
         return asyncio.run(_measured(db or str(Path(folder) / "memory.db"), count))
@@ -127,13 +130,14 @@ async def _pages(client: httpx2.AsyncClient, alice: AsyncScope) -> Mapping[str, 
 
 async def _timed(name: str, ask: Ask, bar: float) -> Row:
     doing(name)
-    times = []
+    times, clock = [], []
     for _ in range(1 + ROUNDS):
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         answer = await ask()
-        times.append(time.perf_counter() - began)
+        clock.append(time.perf_counter() - began)
+        times.append(time.process_time() - worked)
         if answer.status_code != 200:
-            return Row(name=name, value=f"refused: {answer.status_code}", against=f"after {times[-1]:.1f} s")
-    median = percentile(times[1:], 0.5)
-    told = f"the first time {times[0] * 1000:.0f} ms"
+            return Row(name=name, value=f"refused: {answer.status_code}", against=f"after {clock[-1]:.1f} s")
+    median, first = percentile(times[1:], 0.5), times[0]
+    told = f"the first time {first * 1000:.0f} ms; on the clock {percentile(clock[1:], 0.5) * 1000:.0f} ms"
     return Row(name=name, value=f"{median * 1000:.0f} ms", against=told, ratio=round(median, 3), bar=bar)

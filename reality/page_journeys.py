@@ -117,8 +117,10 @@ def found_as_one_types(visitor: Visitor, _: Mapping[str, Any]) -> None:
 def timeline_slides(visitor: Visitor, _: Mapping[str, Any]) -> None:
     page = visitor.at("/ui")
     line(page, "Busan").get_by_role("link", name="Timeline").click()
-    page.get_by_label("What was so at a time").fill("10")
-    expect(page.locator("#moment")).to_contain_text("Lisbon")
+    page.get_by_label("What was so at").fill("10")
+    expect(page.locator("#moment")).to_contain_text("held, as it is known today Lisbon")
+    page.get_by_label("as it was known at").fill("5")
+    expect(page.locator("#moment")).to_contain_text("nothing yet")
 
 
 def explain_a_miss(visitor: Visitor, _: Mapping[str, Any]) -> None:
@@ -230,7 +232,7 @@ def looks(visitor: Visitor, asked: Mapping[str, Any]) -> None:
         for name, path in paths.items():
             page = one.at(path)
             if name in {"person", "timeline"}:
-                page.get_by_label("What was so at a time").fill("900")
+                page.get_by_label("What was so at").fill("900")
                 page.wait_for_selector("#moment dl")
             if name == "health":
                 page.wait_for_selector("#size .line")

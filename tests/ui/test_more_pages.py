@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from memhold.faces.remote.remote_store import RemoteStore, reach
+from memhold.faces.ui.known_times import held_then, known_by_changes, known_by_records, stands_at
 from memhold.faces.ui.recall_page import kept_out_told, parts_of
 from memhold.faces.ui.rendering import ago, size
 from memhold.faces.ui.session_pages import turns
-from memhold.faces.ui.timeline_page import bars, known_at, stands_at
+from memhold.faces.ui.timeline_page import bars
 from memhold.server.ui_serving import OnceOnly, ui_only
 from memhold.values.answers import Reason
 from tests.rest.serving import live
@@ -314,12 +315,30 @@ async def test_what_was_known_at_a_time_is_what_had_been_told_by_then(server: Se
         server.clock.advance(timedelta(days=1))
     await scope.correct(told.id, "Seoul")
     story = await scope.history(told.id)
-    assert [[one.value for one in known_at(story, when)] for when in (*known, server.clock.now())] == [
-        ["Porto"],
-        ["Busan"],
-        ["Seoul"],
-    ]
-    assert known_at(story, known[0] - timedelta(days=1)) == []
+    every, now = (await scope.list(["fact"], None)).items, server.clock.now()
+    for spans in (known_by_changes(story), known_by_records(every)):
+        assert [[one.value for one in held_then(every, spans, when, when)] for when in (*known, now)] == [
+            ["Porto"],
+            ["Busan"],
+            ["Seoul"],
+        ]
+        assert held_then(every, spans, known[0] - timedelta(days=1), known[0] - timedelta(days=1)) == []
+        assert [one.value for one in held_then(every, spans, now, known[0])] == ["Porto"], "its end was not told yet"
+
+
+async def test_a_value_that_an_undo_takes_up_again_is_known_twice(server: Served) -> None:
+    scope = of(server)
+    first = (await scope.remember(attribute="home city", value="Porto")).memory
+    times = [server.clock.now()]
+    for step in ("tell", "undo"):
+        server.clock.advance(timedelta(days=1))
+        if step == "tell":
+            told = await scope.remember(attribute="home city", value="Busan")
+        else:
+            await scope.undo(told.receipt.change_ids[-1])
+        times.append(server.clock.now())
+    spans = known_by_changes(await scope.history(first.id))[first.id]
+    assert [(one.since, one.until) for one in spans] == [(times[0], times[1]), (times[2], None)]
 
 
 async def test_bars_reach_from_the_first_value_to_now_and_none_is_too_thin_to_see(server: Served) -> None:

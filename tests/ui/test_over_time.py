@@ -82,6 +82,24 @@ async def test_now_tells_how_many_there_are_and_when_a_fact_was_last_asked_for(s
         assert "asked for" in text[text.index("hiking") : text.index("hiking") + 120].replace("not asked for", "")
 
 
+async def test_a_timeline_has_an_axis_of_what_held_and_one_of_what_was_known(server: Served, alice: Person) -> None:
+    scope, start = of(server), server.clock.now()
+    await scope.remember(attribute="home city", value="Lisbon", event_time=start.replace(year=start.year - 2))
+    server.clock.advance(timedelta(days=100))
+    told = (await scope.remember(attribute="home city", value="Busan", event_time=start - timedelta(days=50))).memory
+    between = (start + timedelta(days=50)).isoformat()
+    for path in (f"/ui/memories/{told.id}", f"/ui/memories/{told.id}/about"):
+        page = (await alice.get(path)).text
+        assert page.count('<rect class="known"') == 2, "one a value"
+        form = {"at": between, "known": between}
+        asked = Seen((await alice.post(f"{path}/at", **form)).text).text
+        today = Seen((await alice.post(f"{path}/at", part="1000", known_part="1000")).text).text
+        assert "Lisbon" in asked, "what was known then"
+        assert "Busan" in asked, "what is known today of then"
+        assert "Lisbon" not in today
+        assert (await alice.post(f"{path}/at", known="soon")).status_code == 422
+
+
 async def test_what_is_told_is_heard_by_the_list(alice: Person) -> None:
     await alice.get("/ui")
     told = await alice.post("/ui/remember", value="Prefers tea")

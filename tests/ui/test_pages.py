@@ -254,7 +254,7 @@ async def test_a_timeline_tells_what_held_and_what_was_known_then(server: Served
     assert page.count('<rect class="bar') == 2
     assert "active → superseded" in Seen(page).text
     past = (await alice.post(f"/ui/memories/{new.id}/at", at=f"{when.year - 2}-01-01")).text
-    held, _, known = Seen(past).text.partition("Known by then")
+    held, _, known = Seen(past).text.partition("as it was known at")
     assert "Lisbon" in held
     assert "nothing yet" in known
     back = await alice.post(f"/ui/memories/{new.id}/undo", part=False, change=hidden(page, "change"))

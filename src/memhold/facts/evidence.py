@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from memhold.facts.revisions import revise
 from memhold.facts.tiers import lives_until, promotes, temporary
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.values.answers import Query, Recall
+from memhold.values.answers import Hit, Query, Recall
 from memhold.values.records import Author, Change, Effect, Evidence, Memory
 
-__all__ = ["EVIDENCE", "asked_for", "last_asked", "note_asked"]
+__all__ = ["EVIDENCE", "USE_DAY", "asked_for", "last_asked", "note_asked", "note_use", "used"]
 
 EVIDENCE = "evidence"
 """The verb of changes that only evidence made; undoing what stands below them undoes them too."""
+USE_DAY = timedelta(days=1)
+"""How exactly the last use of a memory is kept: what is asked for all day is written once."""
+_NO_TURN = ""
+"""The turn of the one row that tells a last use: it is of no question, counts for nothing, and is moved on."""
+_COUNTED: Final = frozenset({"fact", "note", "instruction", "summary", "rollup"})
 _BY = Author(origin="rules", name="tiers")
 
 
@@ -27,11 +32,31 @@ def asked_for(query: Query, answer: Recall) -> tuple[str, ...]:
     A listing without a question, a question about the past, somebody who only looks, and what only fills the first page
     are evidence of nothing.
     """
+    hits = (hit for hit in _found(query, answer) if hit.kind == "fact" and hit.tier == "mid")
+    return tuple(hit.id for hit in hits if hit.state in {"active", "expired"} and hit.valid_to is None)
+
+
+def used(query: Query, answer: Recall) -> tuple[str, ...]:
+    """The memories of an answer that the question is a use of, whatever their kind and tier."""
+    return tuple(hit.id for hit in _found(query, answer) if hit.kind in _COUNTED and hit.state == "active")
+
+
+def _found(query: Query, answer: Recall) -> Sequence[Hit]:
     if query.browse or not query.text.strip() or query.as_of is not None or query.known_at is not None:
         return ()
-    found = answer.hits if query.cursor is not None else answer.hits[: max(0, answer.total - query.offset)]
-    hits = (hit for hit in found if hit.kind == "fact" and hit.tier == "mid")
-    return tuple(hit.id for hit in hits if hit.state in {"active", "expired"} and hit.valid_to is None)
+    return answer.hits if query.cursor is not None else answer.hits[: max(0, answer.total - query.offset)]
+
+
+def note_use(tx: WriteTx, memory_ids: Sequence[str], *, at: datetime) -> None:
+    """Keep when memories were last asked for, to the day; it makes no revision and no change. Safe to repeat."""
+    for memory in tx.find_memories(memory_ids):
+        asked = [one for one in tx.evidence([memory.id]) if one.operation == "asked"]
+        if memory.state != "active" or any(at - one.at < USE_DAY for one in asked):
+            continue
+        if any(one.turn == _NO_TURN for one in asked):
+            tx.move_use(memory.id, at)
+        else:
+            tx.add_evidence(Evidence(memory_id=memory.id, turn=_NO_TURN, at=at, operation="asked"))
 
 
 def last_asked(tx: ReadTx, memory_ids: Sequence[str]) -> Mapping[str, datetime]:

@@ -50,6 +50,10 @@ class FactWrites(Protocol):
         """Note what speaks of a memory; the same thing again is noted once. It goes when the memory is erased."""
         ...
 
+    def move_use(self, memory_id: str, at: datetime) -> None:
+        """Set the time of the one piece of evidence that is of no turn (""): when the memory was last asked for."""
+        ...
+
     def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
         """Set the count and the end of life of a memory's current revision, in place: its `rev` does not move."""
         ...

@@ -156,6 +156,26 @@ class FactCases:
         left = await store.read(ALICE, lambda tx: tx.evidence([one.id, other.id]))
         assert [row.memory_id for row in left] == [other.id]
 
+    async def test_the_last_use_is_moved_on_in_its_place(self, store: Store, ids: Ids) -> None:
+        def fill(tx: WriteTx) -> list[Memory]:
+            both = [add_fact(tx, ids, key, "x") for key in ("food", "drink")]
+            for one in both:
+                tx.add_evidence(_heard(one, "", operation="asked"))
+                tx.add_evidence(_heard(one, "t1", operation="asked"))
+            return both
+
+        one, other = await store.write(ALICE, fill)
+        await store.write(ALICE, lambda tx: tx.move_use(one.id, later(5)))
+        found = await store.read(ALICE, lambda tx: tx.evidence([one.id, other.id]))
+        assert found == [
+            _heard(one, "", operation="asked", at=later(5)),
+            _heard(one, "t1", operation="asked"),
+            _heard(other, "", operation="asked"),
+            _heard(other, "t1", operation="asked"),
+        ]
+        await store.write(ALICE, lambda tx: tx.move_use("mem_nothing", later(9)))
+        assert await store.read(ALICE, lambda tx: tx.evidence([one.id, other.id])) == found
+
     async def test_counting_evidence_moves_no_revision(self, store: Store, ids: Ids) -> None:
         fact = await store.write(ALICE, lambda tx: add_fact(tx, ids, "food", "x", expires_at=later(70)))
         await store.write(ALICE, lambda tx: tx.count_evidence(fact.id, evidence=3, expires_at=later(90)))

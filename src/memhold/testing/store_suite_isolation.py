@@ -11,7 +11,17 @@ from memhold.ports.postings import DocumentKind, DocumentRecord, Entry
 from memhold.ports.stores import Clock, Ids, Store
 from memhold.ports.transaction import Replay, WriteTx
 from memhold.testing.ids import SeededIds
-from memhold.testing.store_suite_rows import ALICE, OTHERS, OpenStore, add_change, add_fact, add_note, everything, say
+from memhold.testing.store_suite_rows import (
+    ALICE,
+    OTHERS,
+    OpenStore,
+    add_change,
+    add_fact,
+    add_note,
+    everything,
+    later,
+    say,
+)
 from memhold.values.answers import Receipt
 from memhold.values.records import Evidence, Scope, Suspicion
 
@@ -52,6 +62,7 @@ class IsolationCases:
             tx.put_key_vectors("stranger", {_DIGEST: b"stranger"})
             for memory_id in planted:
                 tx.count_evidence(memory_id, evidence=9, expires_at=None)
+                tx.move_use(memory_id, later(9))
 
         await store.write(stranger, meddle)
         assert await store.read(ALICE, lambda tx: everything(tx, ids=planted, digests=(_DIGEST,))) == before

@@ -258,3 +258,26 @@ class TellingCases:
         assert await bob.last_recalled(ids) == {}
         with pytest.raises(InvalidInput):
             await alice.last_recalled([asked.id] * 1001)
+
+    async def test_when_anything_was_last_asked_for_is_kept_to_the_day_and_changes_nothing(
+        self, harness: Harness
+    ) -> None:
+        alice = harness.scope(user="alice")
+        lasting = (await alice.remember(attribute="birthday", value="4 May")).memory
+        note = (await alice.remember("Collects birthday cards of ships")).memory
+        other = (await alice.remember("Prefers window seats")).memory
+        ids = [lasting.id, note.id, other.id]
+        assert lasting.tier == "long"
+        await alice.recall("birthday", browse=True)
+        assert await alice.last_recalled(ids) == {}, "to look is no use"
+        before = [await alice.get(one) for one in ids]
+        await alice.recall("birthday")
+        first = await alice.last_recalled(ids)
+        assert set(first) == {lasting.id, note.id}, "what fills the page is not used"
+        await alice.recall("birthday")
+        assert await alice.last_recalled(ids) == first
+        await harness.advance(timedelta(days=2))
+        await alice.recall("birthday")
+        assert all(at >= first[one] + timedelta(days=2) for one, at in (await alice.last_recalled(ids)).items())
+        assert [await alice.get(one) for one in ids] == before
+        assert [len(await alice.history(one)) for one in ids] == [1, 1, 1]

@@ -21,6 +21,8 @@ log = logging.getLogger("memhold.upkeep")
 
 WAIT_SECONDS = 1.0
 MOST = 1000
+NOTED = 10_000
+"""Of how many memories it is remembered that their use was written."""
 
 
 class AfterAnswer:
@@ -36,11 +38,24 @@ class AfterAnswer:
         self._life = life
         self._waiting: list[tuple[Scope, Callable[[WriteTx], None]]] = []
         self._task: asyncio.Task[None] | None = None
+        self._noted: dict[tuple[str, str | None, str], datetime] = {}
 
-    def note(self, scope: Scope, memory_ids: Sequence[str], *, at: datetime) -> None:
-        """Count these facts as asked for in a scope at a time, soon."""
-        if memory_ids:
-            self.soon(scope, self._unit(scope, tuple(memory_ids), at))
+    def note(self, scope: Scope, memory_ids: Sequence[str], used: Sequence[str] = (), *, at: datetime) -> None:
+        """Count these facts as asked for in a scope at a time, soon, and keep when those were used."""
+        fresh = self._fresh(scope, used, at)
+        if memory_ids or fresh:
+            self.soon(scope, self._unit(scope, tuple(memory_ids), fresh, at))
+
+    def _fresh(self, scope: Scope, used: Sequence[str], at: datetime) -> tuple[str, ...]:
+        """Those whose use this process has not noted within a day: asked for again, they cost no write."""
+        from memhold.facts.evidence import USE_DAY
+
+        if len(self._noted) > NOTED:
+            self._noted.clear()
+        keys = {one: (scope.namespace, scope.user, one) for one in used}
+        fresh = tuple(one for one, key in keys.items() if key not in self._noted or at - self._noted[key] >= USE_DAY)
+        self._noted.update((keys[one], at) for one in fresh)
+        return fresh
 
     def soon(self, scope: Scope, work: Callable[[WriteTx], None]) -> None:
         """Write this in a scope, soon; where it cannot be written it is dropped."""
@@ -68,12 +83,16 @@ class AfterAnswer:
             except MemholdError as error:
                 log.warning("what follows from an answer was not written: %s", type(error).__name__)
 
-    def _unit(self, scope: Scope, memory_ids: tuple[str, ...], at: datetime) -> Callable[[WriteTx], None]:
-        from memhold.facts.evidence import note_asked
+    def _unit(
+        self, scope: Scope, memory_ids: tuple[str, ...], used: tuple[str, ...], at: datetime
+    ) -> Callable[[WriteTx], None]:
+        from memhold.facts.evidence import note_asked, note_use
         from memhold.facts.tiers import asked_turn
 
         def work(tx: WriteTx) -> None:
             session = None if scope.session is None else tx.session(scope.session)
-            note_asked(tx, memory_ids, asked_turn(session, at), at=at, life=self._life, ids=self._ids)
+            if memory_ids:
+                note_asked(tx, memory_ids, asked_turn(session, at), at=at, life=self._life, ids=self._ids)
+            note_use(tx, used, at=at)
 
         return work

@@ -21,7 +21,7 @@ from memhold.context.answer import Context
 from memhold.context.build import built
 from memhold.context.plan import Elsewhere
 from memhold.facts.confirm import confirm, drop, only_a_person
-from memhold.facts.evidence import asked_for, last_asked
+from memhold.facts.evidence import asked_for, last_asked, used
 from memhold.facts.instructions import keep_instructions
 from memhold.facts.matching import warm
 from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
@@ -787,7 +787,8 @@ class LocalScope:
             whole = fused(asked, [(replace(self._scope, session=None), answer), *found])
         shown = {hit.id for hit in whole.hits}
         evidence = tuple(one for one in asked_for(each, answer) if one in shown)
-        self._runtime.after_answer.note(self._scope, evidence, at=self._runtime.clock.now())
+        uses = tuple(one for one in used(each, answer) if one in shown)
+        self._runtime.after_answer.note(self._scope, evidence, uses, at=self._runtime.clock.now())
         return whole
 
     async def _answer(self, asked: Query) -> Recall:

@@ -804,8 +804,9 @@ class SyncScope:
     def last_recalled(self, ids: Sequence[str]) -> Mapping[str, datetime]:
         """When each of these memories was last asked for and returned.
 
-        It is recorded of facts of the mid tier alone, whose use decides whether they stay; looking (`browse`) is none.
-        Memories that nothing is recorded of, and ids of nothing in this scope, are left out.
+        Of facts of the mid tier each use is recorded, since it decides whether they stay; of all else the last one, to
+        the day. Looking (`browse`), asking about the past and what only fills a page are no use. Memories that were
+        never asked for, and ids of nothing in this scope, are left out.
 
         Args:
             ids: At most 1,000 memories.

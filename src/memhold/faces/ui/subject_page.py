@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from starlette.responses import Response
 
+from memhold.faces.ui.known_times import Span, held_then, known_by_records, stands_at
 from memhold.faces.ui.rows import Row, row_of
-from memhold.faces.ui.timeline_page import Bar, axis, bars, moment_asked, stands_at
+from memhold.faces.ui.timeline_page import Bar, axis, bars, moments_asked
 from memhold.faces.ui.visit import Visit
 from memhold.values.bounds import MAX_PAGE
 from memhold.values.errors import NotFound
@@ -34,23 +35,26 @@ class Lane:
 async def subject_page(visit: Visit) -> Response:
     """The whole page. Its address names one of the facts: a subject's name would stand in the histories of browsers."""
     subject, facts, more = await _facts(visit.scope(), visit.request.path_params["id"])
+    spans = known_by_records(facts)
     return visit.part(
         "subject.html",
         subject=subject,
         fact_id=visit.request.path_params["id"],
-        lanes=lanes([row_of(fact) for fact in facts], visit.now),
-        axis=axis(facts, visit.now),
+        lanes=lanes([row_of(fact) for fact in facts], visit.now, spans),
+        axis=axis(facts, visit.now, spans),
         count=len(facts),
         more=more,
     )
 
 
 async def subject_moment(visit: Visit) -> Response:
-    """What held at a time of the slider or the field."""
+    """What held at a time of the first slider, as it is known today and as it was known at the second."""
     _, facts, _ = await _facts(visit.scope(), visit.request.path_params["id"])
-    moment = moment_asked(visit, facts)
-    held = sorted((row_of(fact) for fact in stands_at(facts, moment)), key=_by_name)
-    return visit.part("subject_moment.html", moment=moment, held=held)
+    spans = known_by_records(facts)
+    asked = moments_asked(visit, axis(facts, visit.now, spans))
+    held = sorted((row_of(fact) for fact in stands_at(facts, asked.at)), key=_by_name)
+    known = sorted((row_of(fact) for fact in held_then(facts, spans, asked.at, asked.known)), key=_by_name)
+    return visit.part("subject_moment.html", moment=asked.at, known_at=asked.known, held=held, known=known)
 
 
 async def _facts(scope: AsyncScope, fact_id: str) -> tuple[str, Sequence[Memory], bool]:
@@ -62,10 +66,10 @@ async def _facts(scope: AsyncScope, fact_id: str) -> tuple[str, Sequence[Memory]
     return fact.subject, page.items, page.cursor is not None
 
 
-def lanes(rows: Sequence[Row], now: datetime) -> list[Lane]:
+def lanes(rows: Sequence[Row], now: datetime, spans: Mapping[str, Sequence[Span]] | None = None) -> list[Lane]:
     """Facts as one lane an attribute, by its name, all over the same time; pure."""
     found: dict[str, list[Bar]] = {}
-    for bar in bars(rows, now):
+    for bar in bars(rows, now, spans or {}):
         found.setdefault((bar.row.attribute or "").casefold(), []).append(bar)
     made = []
     for _, group in sorted(found.items()):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from starlette.responses import RedirectResponse, Response
 
+from memhold.faces.ui.known_times import Span, held_then, known_by_changes, stands_at
 from memhold.faces.ui.rendering import HEADERS
 from memhold.faces.ui.rows import Row, row_of
 from memhold.faces.ui.visit import Visit
@@ -19,13 +20,13 @@ from memhold.verbs.scope import AsyncScope
 
 __all__ = [
     "Bar",
+    "Moments",
+    "Stretch",
     "axis",
     "bars",
-    "known_at",
-    "moment_asked",
     "moment_of",
     "moment_part",
-    "stands_at",
+    "moments_asked",
     "timeline_page",
     "undo_here",
 ]
@@ -38,14 +39,32 @@ _WIDTH: Final = 1000.0
 """The width of the drawing, in its own units."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of the drawing: where it begins, and how long it is."""
+
+    left: float
+    width: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A value as a bar over the time when it held: where it begins, how long it is, and whether it goes on."""
+    """A value over two times: when it held, as a bar, and when it was taken to be so, as the line below it."""
 
     row: Row
     left: float
     width: float
-    open: bool
+    known: tuple[Stretch, ...] = ()
+    known_since: datetime | None = None
+    known_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """What a form asks for: what held at `at`, as it was known at `known`."""
+
+    at: datetime
+    known: datetime
 
 
 async def timeline_page(visit: Visit) -> Response:
@@ -54,32 +73,49 @@ async def timeline_page(visit: Visit) -> Response:
     item = await scope.get(item_id)
     story = await scope.history(item_id)
     versions = _versions(story, item)
+    spans = known_by_changes(story)
+    lines, more = await _lines(scope, item)
     return visit.part(
         "timeline.html",
         item=row_of(item),
         is_memory=isinstance(item, Memory),
-        bars=bars([row_of(one) for one in versions], visit.now),
-        axis=axis(versions, visit.now),
-        lines=await _lines(scope, item),
+        bars=bars([row_of(one) for one in versions], visit.now, spans),
+        axis=axis(versions, visit.now, spans),
+        lines=lines,
+        more_lines=more,
         steps=[(change, _steps(change)) for change in reversed(story)],
     )
 
 
 async def moment_part(visit: Visit) -> Response:
-    """What held at a time of the slider or the field, and what was known by then."""
+    """What held at a time of the first slider or field, as it is known today and as it was known at the second."""
     scope, item_id = visit.scope(), visit.request.path_params["id"]
     item = await scope.get(item_id)
     story = await scope.history(item_id)
-    versions = _versions(story, item)
-    moment = moment_asked(visit, versions)
-    held = [row_of(one) for one in stands_at(versions, moment)]
-    return visit.part("moment.html", moment=moment, held=held, known=_known(item, story, moment))
+    versions, spans = _versions(story, item), known_by_changes(story)
+    asked = moments_asked(visit, axis(versions, visit.now, spans))
+    return visit.part(
+        "moment.html",
+        moment=asked.at,
+        known_at=asked.known,
+        held=[row_of(one) for one in stands_at(versions, asked.at)],
+        known=[row_of(one) for one in held_then(versions, spans, asked.at, asked.known)],
+    )
 
 
-def moment_asked(visit: Visit, versions: Sequence[Memory]) -> datetime:
-    """The time that a form asks for: the one it names, or how far its slider is between the first value and now."""
-    first, _, last = axis(versions, visit.now)
-    return moment_of(visit, "at") or first + (last - first) * (min(visit.number("part", _PARTS), _PARTS) / _PARTS)
+def moments_asked(visit: Visit, axis: Sequence[datetime]) -> Moments:
+    """The times that a form asks for: those it names, or how far its sliders are between the first time and the last.
+
+    Where it says nothing of when it was known, that is the time itself: what would have been answered then.
+    """
+    first, _, last = axis
+
+    def slid(name: str) -> datetime:
+        return first + (last - first) * (min(visit.number(name, _PARTS), _PARTS) / _PARTS)
+
+    at = moment_of(visit, "at") or slid("part")
+    known = moment_of(visit, "known") or (slid("known_part") if visit.said("known_part") else at)
+    return Moments(at, known)
 
 
 async def undo_here(visit: Visit) -> Response:
@@ -115,74 +151,69 @@ def _versions(story: Sequence[Change], item: Memory | Message) -> list[Memory]:
     return sorted(last.values(), key=lambda one: (one.valid_from, one.recorded_at, one.id))
 
 
-def bars(rows: Sequence[Row], now: datetime) -> list[Bar]:
-    """Values as bars over one axis, from the first beginning to now; pure."""
+_NONE: Final[Mapping[str, Sequence[Span]]] = {}
+
+
+def bars(rows: Sequence[Row], now: datetime, spans: Mapping[str, Sequence[Span]] = _NONE) -> list[Bar]:
+    """Values over one axis, from the first time that is told of to now; pure."""
     if not rows:
         return []
-    first = min(row.since for row in rows)
-    last = max([now, *(row.until for row in rows if row.until is not None)])
+    first, last = _extent([(row.since, row.until) for row in rows], [row.id for row in rows], now, spans)
     whole = max((last - first).total_seconds(), 1.0)
+
+    def drawn(since: datetime, until: datetime | None) -> Stretch:
+        left = (since - first).total_seconds() / whole
+        width = max(((until or last) - first).total_seconds() / whole - left, 0.006)
+        return Stretch(round(min(left, 0.994) * _WIDTH, 1), round(width * _WIDTH, 1))
+
     made = []
     for row in rows:
-        left = (row.since - first).total_seconds() / whole
-        end = ((row.until or last) - first).total_seconds() / whole
+        own, told = drawn(row.since, row.until), spans.get(row.id, ())
         made.append(
             Bar(
                 row=row,
-                left=round(left * _WIDTH, 1),
-                width=round(max(end - left, 0.006) * _WIDTH, 1),
-                open=row.until is None,
+                left=own.left,
+                width=own.width,
+                known=tuple(drawn(one.since, one.until) for one in told),
+                known_since=told[0].since if told else None,
+                known_until=told[-1].until if told else None,
             )
         )
     return made
 
 
-def axis(versions: Sequence[Memory], now: datetime) -> tuple[datetime, datetime, datetime]:
-    """Where a drawing of values begins, its middle, and now."""
-    first = min((one.valid_from for one in versions), default=now - timedelta(days=1))
-    return first, first + (now - first) / 2, now
+def _extent(
+    held: Sequence[tuple[datetime, datetime | None]],
+    ids: Sequence[str],
+    now: datetime,
+    spans: Mapping[str, Sequence[Span]],
+) -> tuple[datetime, datetime]:
+    """The first and the last time that a drawing of values tells of."""
+    told = [one.since for memory_id in ids for one in spans.get(memory_id, ())]
+    first = min([*(since for since, _ in held), *told], default=now - timedelta(days=1))
+    return first, max([now, *(until for _, until in held if until is not None)])
 
 
-def stands_at(versions: Sequence[Memory], moment: datetime) -> list[Memory]:
-    """Which values held at a time, as it is known today: what was never true held at none."""
-    return [
-        one
-        for one in versions
-        if one.state not in {"retracted", "merged"}
-        and one.valid_from <= moment
-        and (one.valid_to is None or moment < one.valid_to)
-    ]
+def axis(
+    versions: Sequence[Memory], now: datetime, spans: Mapping[str, Sequence[Span]] = _NONE
+) -> tuple[datetime, datetime, datetime]:
+    """Where a drawing of values begins, its middle, and where it ends."""
+    held = [(one.valid_from, one.valid_to) for one in versions]
+    first, last = _extent(held, [one.id for one in versions], now, spans)
+    return first, first + (last - first) / 2, last
 
 
-def _known(item: Memory | Message, story: Sequence[Change], moment: datetime) -> list[Row] | None:
-    if not isinstance(item, Memory) or item.kind != "fact":
-        return None
-    return [row_of(one) for one in known_at(story, moment)]
-
-
-def known_at(story: Sequence[Change], moment: datetime) -> list[Memory]:
-    """What was taken to hold at a time by what had been told by then: the changes up to it, one after another; pure."""
-    last: dict[str, Memory] = {}
-    for change in story:
-        for effect in change.effects if change.at <= moment else ():
-            if effect.after is None:
-                last.pop(effect.memory_id, None)
-            else:
-                last[effect.memory_id] = effect.after
-    return [one for one in stands_at([*last.values()], moment) if one.state == "active"]
-
-
-async def _lines(scope: AsyncScope, item: Memory | Message) -> list[Row]:
-    """The lines that it names as its sources, as far as they are still there."""
+async def _lines(scope: AsyncScope, item: Memory | Message) -> tuple[list[Row], int]:
+    """The lines that it names as its sources, as far as they are still there, and how many are not shown."""
     if isinstance(item, Message):
-        return [row_of(item)]
+        return [row_of(item)], 0
     found = []
     for source in item.sources[:_LINES]:
         try:
             found.append(row_of(await scope.get(source)))
         except MemholdError:
             continue
-    return found
+    return found, max(len(item.sources) - _LINES, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,6 +103,13 @@ class InMemoryWriteTx(InMemoryReadTx):
         noted = (*held[: places[0]], evidence, *held[places[0] + 1 :]) if places else (*held, evidence)
         self._rows.evidence.put(evidence.memory_id, noted)
 
+    def move_use(self, memory_id: str, at: datetime) -> None:
+        """Set the time of the one piece of evidence of no turn."""
+        held = self._rows.evidence.get(memory_id) or ()
+        moved = [replace(one, at=at) if (one.turn, one.operation) == ("", "asked") else one for one in held]
+        if moved:
+            self._rows.evidence.put(memory_id, tuple(moved))
+
     def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
         """Set the count and the end of life of the current revision, in place."""
         kept = self._rows.memories.get(memory_id)

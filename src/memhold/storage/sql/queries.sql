@@ -198,6 +198,10 @@ SELECT :namespace, :user_id, :memory_id, count(*), :turn, :at, :operation, :chan
 FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
 ON CONFLICT (namespace, user_id, memory_id, turn, at, operation) DO UPDATE SET change_id = excluded.change_id
 
+-- name: move_use
+UPDATE evidence SET at = :at
+WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id AND turn = '' AND operation = 'asked'
+
 -- name: delete_evidence
 DELETE FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
 

@@ -198,6 +198,9 @@ class SqlWrite(SqlRead):
             change_id=evidence.change_id,
         )
 
+    def move_use(self, memory_id: str, at: datetime) -> None:
+        self._run("move_use", memory_id=memory_id, at=micros(at))
+
     def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
         self._run("count_evidence", id=memory_id, evidence=evidence, expires_at=rows.opt_micros(expires_at))
 
