@@ -67,7 +67,7 @@ def test_a_lane_is_read_by_what_holds_and_all_lanes_have_one_axis() -> None:
 async def test_now_tells_how_many_there_are_and_when_a_fact_was_last_asked_for(server: Served, alice: Person) -> None:
     await of(server).remember(attribute="hobby", value="hiking")
     await of(server).remember(attribute="employer", value="Acme")
-    await of(server).remember("a note")
+    await of(server).remember("Rides a tandem")
     first = Seen((await alice.get("/ui")).text).text
     assert all(said in first for said in ("Facts, notes, instructions (3)", "Facts (2)", "Notes (1)", "Summaries (0)"))
     assert first.count("not asked for yet") == 2
@@ -80,6 +80,9 @@ async def test_now_tells_how_many_there_are_and_when_a_fact_was_last_asked_for(s
     ):
         text = Seen(page.text).text
         assert "asked for" in text[text.index("hiking") : text.index("hiking") + 120].replace("not asked for", "")
+    await of(server).recall("tandem", kinds=["note"], limit=1)
+    text = Seen((await alice.get("/ui")).text).text
+    assert "asked for" in text[text.index("tandem") : text.index("tandem") + 120], "of a note too"
 
 
 async def test_a_timeline_has_an_axis_of_what_held_and_one_of_what_was_known(server: Served, alice: Person) -> None:

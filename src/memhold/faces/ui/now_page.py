@@ -124,9 +124,8 @@ async def _rows(
 
 
 async def _with_use(scope: AsyncScope, rows: Sequence[Row]) -> list[Row]:
-    """Rows with when they were last asked for, as far as that is recorded of them."""
-    counted = [row.id for row in rows if row.counts_use]
-    asked = await scope.last_recalled(counted) if counted else {}
+    """Rows with when they were last asked for, where they were."""
+    asked = await scope.last_recalled([row.id for row in rows]) if rows else {}
     return [replace(row, asked_at=asked[row.id]) if row.id in asked else row for row in rows]
 
 

@@ -39,7 +39,7 @@ class Row:
 
     @property
     def counts_use(self) -> bool:
-        """Whether it is recorded when it is asked for: that decides whether a fact of the mid tier stays."""
+        """Whether being asked for decides that it stays, as of a fact of the mid tier."""
         return self.kind == "fact" and self.tier == "mid" and self.state == "active"
 
     @property
