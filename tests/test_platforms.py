@@ -46,7 +46,8 @@ GUARDED = {
     "server/listening.py": {"resource"},
     "server/serving.py": {"signal.SIGHUP"},
     # Several workers are refused where there is no SIGHUP.
-    "server/supervising.py": {"signal.SIGHUP"},
+    "server/supervising.py": {"signal.SIGHUP", "signal.SIGUSR2"},
+    "server/worker_process.py": {"signal.SIGUSR2"},
     "server/expiry_table.py": {"fcntl", "os.sched_yield"},
     "testing/attacks/target.py": {"/proc/"},  # a server's memory, where the system tells it
     "cli/demo.py": {"signal.SIGKILL"},

@@ -347,8 +347,9 @@ def test_a_hook_starts_one_and_a_killed_one_is_followed_by_another(tmp_path: Pat
     hooks = Hooks(session)
     started: list[int] = []
     for _ in range(2):
-        hooks.told("SessionStart", source="startup")
-        assert "pnpm" in hooks.asked("SessionStart", source="startup")["text"]
+        # What came in time is not told to the session again.
+        told, _ = hooks.told("SessionStart", source="startup")
+        assert "pnpm" in (told or hooks.asked("SessionStart", source="startup")["text"])
         (one,) = running(session)
         started.append(one)
         # A second one for the same store ends at once.

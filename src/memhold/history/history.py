@@ -44,7 +44,7 @@ def check_trail(tx: ReadTx) -> None:
     if damaged:
         raise StoreCorrupt(
             f"changes are damaged on the disk ({', '.join(damaged[:5])}), so what happened is not known; restore a"
-            " backup of before. 'memhold changes' lists the others"
+            " backup of before"
         )
 
 

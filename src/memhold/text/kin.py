@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 # ruff: noqa: RUF001 - letters of every script
@@ -98,32 +98,51 @@ _BOND: Final = frozenset({"wife", "husband", "spouse"})
 _WIDE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
-@cache
-def _pattern(language: str) -> tuple[re.Pattern[str], tuple[str, ...]] | None:
+_BEGINNING: Final = re.compile(r"(?:\(\?<![^)]*\))?(.)")
+
+
+def _compiled(language: str, table: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
     """One pattern of a language's words, the longest first, and the kin of each of its groups."""
-    table = _WORDS.get(language)
-    if table is None:
-        return None
     every = [
         (word, kin.strip())
         for kin, _, words in (entry.partition("=") for entry in table.split(";"))
         for word in words.split()
     ]
     every.sort(key=lambda one: -len(one[0]))
-    edged = ("", "") if language == "wide" else (r"(?<![\w-])", r"(?![\w-])")
     groups = "|".join(f"({word})" for word, _ in every)
-    return re.compile(f"{edged[0]}(?:{groups}){edged[1]}", re.IGNORECASE), tuple(kin for _, kin in every)
+    # Where words are not set apart each character may begin one: those that begin none are passed over at once.
+    begins = {found[1] for word, _ in every if (found := _BEGINNING.match(word))}
+    ahead = f"(?=[{''.join(sorted(begins))}])" if language == "wide" else ""
+    return re.compile(f"{ahead}(?:{groups})", re.IGNORECASE), tuple(kin for _, kin in every)
+
+
+_PATTERNS: Final = {language: _compiled(language, table) for language, table in _WORDS.items()}
+_RUN: Final = re.compile(r"[\w-]+")
+_LONGEST_RUN: Final = 40
+_MOST_READ: Final = 20_000
+"""Characters of a text that are read for kin."""
 
 
 def _found(text: str, language: str) -> list[tuple[str, int, int]]:
-    pattern = _pattern("wide" if _WIDE.search(text) else language)
-    if pattern is None:
+    """The kin that a text names, with where each stands."""
+    text = text[:_MOST_READ]
+    if _WIDE.search(text):
+        pattern, kins = _PATTERNS["wide"]
+        return [(kins[one.lastindex - 1], one.start(), one.end()) for one in pattern.finditer(text) if one.lastindex]
+    if language not in _PATTERNS:
         return []
     return [
-        (pattern[1][one.lastindex - 1], one.start(), one.end())
-        for one in pattern[0].finditer(text[:20_000])
-        if one.lastindex is not None
+        (kin, one.start(), one.end())
+        for one in _RUN.finditer(text)
+        if len(one[0]) <= _LONGEST_RUN and (kin := _kin_of(one[0].casefold(), language)) is not None
     ]
+
+
+@lru_cache(maxsize=4096)
+def _kin_of(word: str, language: str) -> str | None:
+    pattern, kins = _PATTERNS[language]
+    found = pattern.fullmatch(word)
+    return None if found is None or found.lastindex is None else kins[found.lastindex - 1]
 
 
 def kin_in(text: str, language: str) -> frozenset[str]:

@@ -26,7 +26,7 @@ __all__ = ["MIB", "Health", "Target", "Tenant", "heard", "named_problem", "statu
 
 MIB: Final = 1024 * 1024
 _GROWTH: Final = 48 * MIB
-_LONGEST: Final = re.compile(r"^memhold_event_loop_longest_hold_seconds(?:\{[^}]*\})? ([0-9.e+-]+)$", re.MULTILINE)
+_LONGEST: Final = re.compile(r"^memhold_event_loop_longest_hold_seconds(?:\{[^}\n]*\})? ([0-9.e+-]+)$", re.MULTILINE)
 _TRIES: Final = 60
 _ANSWERED_SECONDS: Final = 90.0
 """A server answers a request within 60 seconds, or says that it took too long."""
