@@ -157,6 +157,28 @@ async def test_looking_counts_as_no_use(server: Served, alice: Person) -> None:
     assert (await of(server).get(told.id)).evidence == told.evidence
 
 
+async def test_a_search_goes_on_behind_its_first_page_also_for_who_said_it(server: Served, alice: Person) -> None:
+    for number in range(110):
+        await of(server).remember(f"Tandem tour {number}: tandem, tandem")
+    await of(server, actor="agent:helper").remember(
+        "A tour that the helper noted, once on the tandem, in the long rain of a week"
+    )
+    await alice.get("/ui")
+    seen: list[str] = []
+    fields = {"q": "tandem"}
+    while True:
+        page = (await alice.post("/ui/now", **fields)).text
+        seen += re.findall(r"Tandem tour \d+|the helper noted", page)
+        cursor = re.search(r'name="cursor" value="([^"]+)"', page)
+        if cursor is None:
+            break
+        fields = {"q": "tandem", "cursor": cursor[1]}
+    assert len(set(seen)) == 111
+    by_agent = (await alice.post("/ui/now", q="tandem", origin="agent")).text
+    assert "the helper noted" in by_agent
+    assert "Tandem tour" not in by_agent
+
+
 async def test_more_than_a_page_is_read_page_by_page(server: Served, alice: Person) -> None:
     for number in range(103):
         await of(server).remember(f"note number {number}")

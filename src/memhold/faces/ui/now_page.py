@@ -47,6 +47,9 @@ _KINDS: Final[Mapping[str, tuple[str, tuple[Kind, ...]]]] = {
 MARKS: Final = ("pin", "unpin", "confirm", "drop")
 """What a person can say of a memory with one press."""
 _PAGE: Final = 100
+_PAGES: Final = 10
+"""So many pages of a search are looked through for who said it, before the rest is behind "Show more"."""
+_ENOUGH: Final = 50
 SHOWN: Final = 20
 """How many of the things that would go are shown one by one."""
 WAYS: Final[Mapping[str, tuple[str, str]]] = {
@@ -117,10 +120,15 @@ async def _rows(
         rows = await _with_use(visit.scope(), [row_of(memory) for memory in page.items])
         return rows, page.cursor, ("damaged rows",) if page.damaged else ()
     hits: tuple[HitKind, ...] = tuple(kinds)
-    found = await visit.scope().recall(question, kinds=hits, limit=_PAGE, browse=True)
-    met = found.hits[: found.total]
-    rows = [row_of(hit) for hit in met if origin is None or hit.origin == origin]
-    return await _with_use(visit.scope(), rows), None, found.degraded
+    found: list[Row] = []
+    for _ in range(_PAGES):
+        page = await visit.scope().recall(question, kinds=hits, limit=_PAGE, cursor=cursor, browse=True)
+        met = page.hits if cursor else page.hits[: page.total]
+        cursor = page.cursor
+        found += [row_of(hit) for hit in met if origin is None or hit.origin == origin]
+        if cursor is None or len(found) >= _ENOUGH:
+            break
+    return await _with_use(visit.scope(), found), cursor, page.degraded
 
 
 async def _with_use(scope: AsyncScope, rows: Sequence[Row]) -> list[Row]:
