@@ -119,16 +119,25 @@ async def _rows(
         page = await visit.scope().list(kinds, origin=origin, limit=_PAGE, cursor=cursor)
         rows = await _with_use(visit.scope(), [row_of(memory) for memory in page.items])
         return rows, page.cursor, ("damaged rows",) if page.damaged else ()
-    hits: tuple[HitKind, ...] = tuple(kinds)
+    found, cursor, degraded = await _sought(visit, question, tuple(kinds), origin, cursor)
+    return await _with_use(visit.scope(), found), cursor, degraded
+
+
+async def _sought(
+    visit: Visit, question: str, kinds: tuple[HitKind, ...], origin: Origin | None, cursor: str | None
+) -> tuple[list[Row], str | None, tuple[str, ...]]:
+    """What a search finds, on through its pages until there is enough of what that origin said."""
     found: list[Row] = []
+    degraded: set[str] = set()
     for _ in range(_PAGES):
-        page = await visit.scope().recall(question, kinds=hits, limit=_PAGE, cursor=cursor, browse=True)
-        met = page.hits if cursor else page.hits[: page.total]
-        cursor = page.cursor
+        answer = await visit.scope().recall(question, kinds=kinds, limit=_PAGE, cursor=cursor, browse=True)
+        met = answer.hits if cursor else answer.hits[: answer.total]
         found += [row_of(hit) for hit in met if origin is None or hit.origin == origin]
+        degraded |= {*answer.degraded}
+        cursor = answer.cursor
         if cursor is None or len(found) >= _ENOUGH:
             break
-    return await _with_use(visit.scope(), found), cursor, page.degraded
+    return found, cursor, tuple(sorted(degraded))
 
 
 async def _with_use(scope: AsyncScope, rows: Sequence[Row]) -> list[Row]:
