@@ -238,6 +238,7 @@ def run(database: str, *, quick: bool = False) -> list[Row]:
         quick: small enough for a test.
     """
     rounds, in_scope, foreign, each = (3, 200, 400, 2) if quick else (200, 10_000, 100_000, 40)
+    counts = PROCESSES[:1] if quick else PROCESSES
     with tempfile.TemporaryDirectory(prefix="memhold-bench-") as folder, own_schema(database) as place:
         places = (place, str(Path(folder) / "memory.db"))
         doing("one add at a time")
@@ -246,7 +247,7 @@ def run(database: str, *, quick: bool = False) -> list[Row]:
         rows += [asyncio.run(many_adders(places, max(3, rounds // 15), apart=apart)) for apart in (False, True)]
         for apart in (False, True):
             doing(f"processes that add, {'a namespace each' if apart else 'one namespace'}")
-            rates = {count: processes(place, count, each, apart=apart) for count in PROCESSES[: 2 if quick else 3]}
+            rates = {count: processes(place, count, each, apart=apart) for count in counts}
             one = rates[1]
             rows += [
                 Row(
@@ -262,7 +263,7 @@ def run(database: str, *, quick: bool = False) -> list[Row]:
         doing("recall with all signals")
         rows += asyncio.run(by_all_signals(places, max(3, rounds // 4), in_scope))
         doing("workers that consolidate")
-        rows += throughput(places, PROCESSES[: 2 if quick else 3], 6 if quick else 240, 0.02 if quick else 0.2)
+        rows += throughput(places, counts, 6 if quick else 240, 0.02 if quick else 0.2)
         doing("a server on either")
         rows += requests(places, 64 if quick else 1600)
     return rows

@@ -11,7 +11,7 @@ from tests.postgres_server import Databases
 
 def test_the_table_is_made_and_nothing_stays_behind(database: str) -> None:
     rows = run(database, quick=True)
-    assert len(rows) == 15
+    assert len(rows) == 12
     assert all(row.ratio and row.ratio > 0 for row in rows)
     recalls = [row for row in rows if row.name.startswith("recall ")]
     assert len(recalls) == 2

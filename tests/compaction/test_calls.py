@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhold.compact.batches import MOST_SHOWN, Pairs, most_calls, next_batch
+from memhold.compact.compaction_step import Compaction
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.compact.survey import survey
 from memhold.errors import ModelError
 from memhold.faces.mcp.answers import answer_of
 from memhold.facts.changed_notes import ALIKE, Bounds, changed_since
+from memhold.ports.stores import Lease
 from memhold.recall.recall import Caches
 from memhold.values.records import LINEAGE, Memory
 from tests.compaction.conftest import Opened
@@ -109,6 +111,37 @@ async def test_a_day_has_a_budget_for_all_scopes(opened: Opened, clock) -> None:
     while (await scopes[1].compact()).more:
         pass
     assert (await scopes[1].status()).uncompared == 0
+
+
+@pytest.mark.parametrize("spent", [False, True], ids=["not yet due", "the budget is spent"])
+async def test_a_clock_that_was_set_back_has_nobody_look_again_and_again(
+    opened: Opened, clock, monkeypatch, *, spent: bool
+) -> None:
+    looked = 0
+    step = Compaction.step
+
+    async def counted(self: Compaction, lease: Lease) -> float | None:
+        nonlocal looked
+        looked += 1
+        return await step(self, lease) if looked < 20 else 3600.0
+
+    monkeypatch.setattr(Compaction, "step", counted)
+    mem = await opened(Judge(lambda _: APART), "builtin", compact_daily_calls=1)
+    alice = mem.scope(user="alice")
+    for text in PREFERENCES[: 40 if spent else 1]:
+        await alice.remember(text)
+    clock.advance(timedelta(hours=30))
+    if spent:
+        await mem.settle(timeout=300)
+        clock.advance(timedelta(hours=24))
+    await alice.add([{"role": "user", "content": "The store's clock is there now."}])
+    # Its dates stand still meanwhile. Set back to an hour before midnight, the day's budget is the one that is spent.
+    clock.advance(-timedelta(hours=7 if spent else 23))
+    if spent:
+        await alice.remember(PREFERENCES[40])
+    looked = 0
+    await mem.settle(timeout=300)
+    assert 0 < looked < 20
 
 
 async def test_after_runs_that_brought_nothing_more_has_to_come(opened: Opened) -> None:

@@ -94,26 +94,25 @@ class Compaction:
                 again after a pause.
         """
         scope = lease.scope
-        at = await self._store.read(scope, self._due)
-        if at is None:
+        wait = await self._store.read(scope, self._wait)
+        if wait is None:
             return None
-        if at > self._clock.now():
-            await self._again_at(scope, at)
+        if wait > timedelta(0):
+            await self._again_in(scope, wait)
             return None
         if await self._budget() <= 0:
-            tomorrow = self._clock.now().date() + timedelta(days=1)
-            await self._again_at(scope, datetime.combine(tomorrow, time(), tzinfo=UTC))
+            await self._again_in(scope, _to_midnight(self._clock.now()))
             return None
         run = await self._run(scope, ApplyGuard.under(lease), unattended=True)
         if run.error is not None:
             raise run.error
-        again = self._clock.now() if run.left else await self._store.read(scope, self._due)
+        again = timedelta(0) if run.left else await self._store.read(scope, self._wait)
         if again is not None:
-            await self._again_at(scope, again)
+            await self._again_in(scope, again)
         return None
 
-    async def _again_at(self, scope: Scope, at: datetime) -> None:
-        await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, at), priority=Priority.WORKER)
+    async def _again_in(self, scope: Scope, wait: timedelta) -> None:
+        await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + wait), priority=Priority.WORKER)
 
     async def now(self, scope: Scope) -> Compacted:
         """One run of a scope at once, whatever is due; where another worker runs it is waited for."""
@@ -156,10 +155,14 @@ class Compaction:
 
     # ------------------------------------------------------------------------------------------------ a run
 
-    def _due(self, tx: ReadTx) -> datetime | None:
-        """When a run is due; None where nothing changed that one would look at."""
+    def _wait(self, tx: ReadTx) -> timedelta | None:
+        """How long until a run is due; None where nothing changed that one would look at.
+
+        A length, not a time: what changed is dated by the store's clock, which stands still where the machine's was
+        set back.
+        """
         times = (changed_since(tx, COPIES).due(self._bounds, tx.now), self._alike_due(tx))
-        return min((at for at in times if at is not None), default=None)
+        return min((at - tx.now for at in times if at is not None), default=None)
 
     def _alike_due(self, tx: ReadTx) -> datetime | None:
         """When the judge is to be asked; later and later after runs that brought nothing."""
@@ -167,11 +170,15 @@ class Compaction:
             return None
         return changed_since(tx, ALIKE).due(self._bounds, tx.now, fruitless=tx.progress(FRUITLESS))
 
+    def _is_due(self, tx: ReadTx) -> bool:
+        at = self._alike_due(tx)
+        return at is not None and at <= tx.now
+
     async def _run(self, scope: Scope, hold: ApplyGuard, *, unattended: bool = False) -> Run:
         """One run; what runs by itself stays within the day's budget."""
         run = Run(scope=scope, hold=hold, bounds=self._bounds, unattended=unattended)
         await self._same(run)
-        if self._merges is not None and (not unattended or await self._is_due(scope)):
+        if self._merges is not None and (not unattended or await self._store.read(scope, self._is_due)):
             with confined(run):
                 await self._alike(run, self._merges)
             await self._note_fruit(run)
@@ -180,10 +187,6 @@ class Compaction:
             said = ", ".join(f"{counts.get(name, 0)} {words}" for name, words in _COUNTED.items())
             log.info("Merged %d memories: %s", run.merged, said)
         return run
-
-    async def _is_due(self, scope: Scope) -> bool:
-        at = await self._store.read(scope, self._alike_due)
-        return at is not None and at <= self._clock.now()
 
     async def _same(self, run: Run) -> None:
         """Exact copies: no model, one transaction a group."""
@@ -370,3 +373,8 @@ class Compaction:
 def _spread(found: Survey, batch: Sequence[int]) -> float:
     """The distance of the two farthest of those that had to be compared."""
     return max((found.far[pair] for pair in combinations(batch, 2) if pair in found.far), default=0.0)
+
+
+def _to_midnight(now: datetime) -> timedelta:
+    """How long until the next day begins (UTC), with a new budget."""
+    return datetime.combine(now.date() + timedelta(days=1), time(), tzinfo=UTC) - now

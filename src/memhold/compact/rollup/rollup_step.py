@@ -90,8 +90,8 @@ class RollUps:
             await self._run(run)
             # The lease was the whole user's: what was not looked at is still due.
             if run.left or run.error is not None or scope.agent is not None:
-                at = self._clock.now() + timedelta(seconds=run.pause(self._random))
-                await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, at))
+                wait = timedelta(seconds=run.pause(self._random))
+                await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, tx.now + wait))
         return run.report()
 
     async def plan(self, scope: Scope) -> Compacted:
