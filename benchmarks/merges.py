@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import doing
-from memhold.compact.check import refused
+from memhold.compact.check.all_rules import refused
 from memhold.compact.contract import Group, Partition, Relation
 from memhold.compact.settling import Doubted, Folded, Linked, Merged, Step, Superseded, settled, sources_of
 from memhold.faces.python.open import AsyncMemhold

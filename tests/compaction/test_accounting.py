@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memhold.compact.check import RULES, Refusal, Source, covers, refused, unsaid
+from memhold.compact.check.all_rules import RULES, refused
+from memhold.compact.check.case import Refusal, Source
+from memhold.compact.check.cover import covers, unsaid
 from memhold.text.details import details, holds
 from memhold.text.negation import negates
 from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merge

@@ -10,7 +10,8 @@ from random import Random
 
 import pytest
 
-from memhold.compact.check import Source, refused
+from memhold.compact.check.all_rules import refused
+from memhold.compact.check.case import Source
 from memhold.errors import MemholdError, ModelError
 from memhold.ports.models import ChatReply
 from memhold.providers.chain import Chain, Link

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from memhold.asking.prompts import prompt
 from memhold.compact.apply import RULES, Ruling
 from memhold.compact.asking import again, merge_prompt, merge_request
-from memhold.compact.check import Refusal
+from memhold.compact.check.case import Refusal
 from memhold.compact.contract import Group, Judgement, Partition, read_partition
 from memhold.compact.opinion import opinion_request, read_opinion
 from memhold.compact.rollup.contract import read_rollup, rollup_prompt, rollup_request

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from memhold.compact.check import Refusal, Source, covers, refused, unsaid
+from memhold.compact.check.all_rules import refused
+from memhold.compact.check.case import Refusal, Source
+from memhold.compact.check.cover import covers, unsaid
 from memhold.compact.contract import Group, Partition
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.text.compare import canonical_text

@@ -7,7 +7,8 @@ from typing import Final
 from memhold.asking.prompts import Prompt, prompt
 from memhold.asking.replies import Fault, arguments_of, labels_of, text_of
 from memhold.compact.asking import PURPOSE
-from memhold.compact.check import Source, unfounded
+from memhold.compact.check.case import Source
+from memhold.compact.check.unfounded import unfounded
 from memhold.compact.contract import Judgement
 from memhold.compact.rollup.plan import Wanted
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Rejected, Tool

@@ -10,7 +10,8 @@ from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of, text_of
 from memhold.compact.apply import Merger, unchanged
 from memhold.compact.asking import PURPOSE
-from memhold.compact.check import Source, unfounded
+from memhold.compact.check.case import Source
+from memhold.compact.check.unfounded import unfounded
 from memhold.compact.clauses import shared
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.consolidate.entry import untimed

@@ -1,0 +1,111 @@
+"""Whether one memory may stand for another as it is, and whether a later one shows that an earlier one is over."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from memhold.compact.check.case import Case, Source
+from memhold.compact.check.denials import denial_invented, denial_lost, denied_in, says_no
+from memhold.compact.check.figures import lost_figures
+from memhold.compact.check.marks import have_in_common, lost_marks
+from memhold.compact.check.names import lost_names, named
+from memhold.compact.check.subjects import turned
+from memhold.compact.check.terms import LIGHT, clauses_of, met, neighbours, terms_of
+from memhold.text.analysis import language_of
+from memhold.text.change import changes
+from memhold.text.figures import figures
+from memhold.text.marks import marks
+
+# ruff: noqa: RUF001 - punctuation and words of every script
+
+__all__ = ["covers", "unsaid"]
+
+
+def covers(survivor: Source, other: Source, *, whole: bool = False) -> bool:
+    """Whether a memory may stand for another that is said to say the same: it has every hard detail of that one.
+
+    And it speaks of the same thing: neither says no to what the other says, nor do they differ in one word of the
+    same phrase ("the window seat", "the aisle seat"). `whole`: it has every content word of the other, too.
+    """
+    language = language_of(f"{survivor.text} {other.text}")
+    case, back = Case((other,), survivor.text, language), Case((survivor,), other.text, language)
+    if any(rule(case) is not None for rule in (lost_figures, lost_names, lost_marks, denial_lost, turned)):
+        return False
+    if (
+        denial_invented(case) is not None
+        or denial_lost(back) is not None
+        or _another(survivor.text, other.text, language)
+    ):
+        return False
+    kin = [{one for kind, one in marks(text) if kind == "relative"} for text in (survivor.text, other.text)]
+    if all(kin) and not kin[0] & kin[1]:
+        return False
+    own, there = terms_of(other.text, language), terms_of(survivor.text, language)
+    if whole and not all(met(frozenset({one}), there) for one in own - LIGHT):
+        return False
+    return not own or bool(own & there) or bool(have_in_common(survivor.text, other.text))
+
+
+def _another(one: str, other: str, language: str) -> bool:
+    """Whether two texts differ in a word of the same phrase: each has one that the other lacks, beside a shared one."""
+    mine, theirs = terms_of(one, language), terms_of(other, language)
+    fresh = [
+        beside
+        for clause in clauses_of(one)
+        for terms, beside in neighbours(clause, language)
+        if not met(terms, theirs | LIGHT)
+    ]
+    gone = [
+        beside
+        for clause in clauses_of(other)
+        for terms, beside in neighbours(clause, language)
+        if not met(terms, mine | LIGHT)
+    ]
+    return any(first & second for first in fresh for second in gone)
+
+
+def unsaid(older: str, newer: str, *, apart: bool) -> bool:
+    """Whether a later text shows that what an earlier one says holds no longer.
+
+    It has a word of change or of an end, or denies what the other affirms. Where time went by between them (`apart`),
+    another value of the same kind in the same words is enough.
+    """
+    language = language_of(f"{older} {newer}")
+    if changes(newer) or _ENDED.search(newer) is not None:
+        return True
+    within = f"{older} {newer}"
+    said = terms_of(older, language)
+    for clause in clauses_of(newer):
+        if says_no(clause, within) and denied_in(clause, within, language) & said:
+            return True
+    if not apart:
+        return False
+    return _other_value(older, newer)
+
+
+_ENDED: Final = re.compile(
+    r"(?i)(?<!\w)(?:off|over|done|finished|gone|left|went over|took over|outgr\w+|since|again|for now"
+    r"|for the time being|at last|finally"
+    r"|from now on|seit|wieder|vorerst|endlich|weg|depuis|de nouveau|enfin|desde|de nuevo|otra vez|por fin|dal"
+    r"|di nuovo|finalmente"
+    r"|de novo|enfim|снова|наконец|уже)(?!\w)|부터|드디어|다시|から|ようやく|また|终于|又|了[，。]?\Z"
+)
+"""Words of an end and of a beginning, beside those of change."""
+
+
+def _other_value(older: str, newer: str) -> bool:
+    """Whether both give a value of one kind, and not the same: a figure of one unit, a day, a name."""
+    if marks(older) - marks(newer) and {kind for kind, _ in marks(older)} & {
+        kind for kind, _ in marks(newer) - marks(older)
+    }:
+        return True
+    for one in figures(older):
+        for other in figures(newer):
+            if one.loose or other.loose or one.values & other.values:
+                continue
+            if one.unit == other.unit or None in {one.unit, other.unit}:
+                return True
+    before = {one.key for one in named(older) if one.sure or one.kind != "name"}
+    after = {one.key for one in named(newer) if one.sure or one.kind != "name"}
+    return bool(before - after) and bool(after - before)

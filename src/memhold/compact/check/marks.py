@@ -1,0 +1,48 @@
+"""Days, colours and parts of the day of the sources are in the text, and no others."""
+
+from __future__ import annotations
+
+import re
+
+from memhold.compact.check.case import Case
+from memhold.text.figures import figures
+from memhold.text.marks import marks
+
+__all__ = ["have_in_common", "invented_marks", "lost_marks", "word_of"]
+
+
+def lost_marks(case: Case) -> str | None:
+    """Say which day, colour or time of what holds the text lacks."""
+    there = marks(case.text)
+    for source in case.kept:
+        for kind, one in sorted(marks(source.text) - there):
+            if kind == "relative":
+                continue
+            if kind == "part of the day" and any(figure.unit in {"clock", "hour"} for figure in figures(case.text)):
+                continue
+            return f"a {kind} is not in the text ({word_of(kind, one, source.text)})"
+    return None
+
+
+def word_of(kind: str, one: str, text: str) -> str:
+    """The word of a text that carries a mark, else the mark's kind."""
+    return next((word for word in re.findall(r"\w+", text) if (kind, one) in marks(word)), kind)
+
+
+def invented_marks(case: Case) -> str | None:
+    """Say which day, colour or time of the text no source has."""
+    held = marks(case.within)
+    for kind, one in sorted(marks(case.text) - held):
+        if kind == "part of the day" and any(figure.half or figure.unit == "clock" for figure in figures(case.within)):
+            continue
+        if kind == "relative":
+            continue
+        return f"a {kind} is in no memory ({word_of(kind, one, case.text)})"
+    return None
+
+
+def have_in_common(one: str, other: str) -> bool:
+    """Whether two texts share a mark or a figure."""
+    return bool(marks(one) & marks(other)) or any(
+        first.values & second.values for first in figures(one) for second in figures(other) if not first.loose
+    )

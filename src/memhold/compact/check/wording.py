@@ -1,0 +1,114 @@
+"""What words can show: something several sources say is told nowhere, a clause went whole, a word was exchanged."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+from memhold.compact.check.case import Case
+from memhold.compact.check.marks import have_in_common
+from memhold.compact.check.names import participants, terms_of_names
+from memhold.compact.check.terms import (
+    LIGHT,
+    NAMING,
+    ROLES,
+    alike,
+    clauses_of,
+    in_line,
+    is_function,
+    met,
+    neighbours,
+    plain_words,
+    terms_of,
+    whole_words,
+)
+from memhold.text.analysis import unspaced
+
+__all__ = ["AGREED", "agreed", "clause_lost", "substituted", "word_lost"]
+
+AGREED = 2
+"""Sources that use a word from which on it is what they agree on."""
+
+
+def agreed(case: Case) -> str | None:
+    """Of the words on which several kept sources agree, a third or more is told nowhere."""
+    kept = case.kept
+    if len(kept) < AGREED:
+        return None
+    there = whole_words(case.text, case.language)
+    each = [whole_words(source.text, case.language) for source in kept]
+    shared = [
+        one
+        for one in sorted(frozenset[str]().union(*(first & second for first, second in combinations(each, 2))))
+        if (len(one) > 2 or not one.isascii()) and not is_function(one)
+    ]
+    lost = [one for one in shared if one not in there and not alike(one, there)]
+    if lost and len(lost) * 3 >= len(shared):
+        return f"{lost[0]!r} is what several memories say, and the text does not"
+    return None
+
+
+def clause_lost(case: Case) -> str | None:
+    """A clause of which nothing came back, and no new words that could say it."""
+    if case.gone or len(case.kept) < len(case.sources):
+        return None
+    known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
+    if any(not met(frozenset({one}), known | LIGHT) for one in there):
+        return None
+    names = terms_of_names(participants(case), case.language)
+    for place, source in enumerate(case.kept, 1):
+        for clause in clauses_of(source.text):
+            line = in_line(clause, case.language)
+            if len(plain_words(clause)) == 1 and not unspaced(clause):
+                continue
+            # Its topic comes back anyway: of two notes about Anna, Anna is told.
+            topic = line[0] if len(line) > 1 else frozenset[str]()
+            own = [
+                one
+                for one in terms_of(clause, case.language) - names - topic
+                if one not in LIGHT | ROLES and not is_function(one)
+            ]
+            if own and not any(met(frozenset({one}), there) for one in own) and not have_in_common(clause, case.text):
+                return f"{clause!r} of s{place} is not in the text"
+    return None
+
+
+def word_lost(case: Case) -> str | None:
+    """A word that went without a trace: what stood around it stands side by side, and nothing new is said."""
+    if case.gone or unspaced(case.text):
+        return None
+    known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
+    if any(not met(frozenset({one}), known) for one in there):
+        return None
+    told = [word for clause in clauses_of(case.text) for word in (*plain_words(clause), "")]
+    beside = set(pairwise(told))
+    for source in case.kept:
+        for clause in clauses_of(source.text):
+            words = plain_words(clause)
+            for at in range(1, len(words) - 1):
+                terms = terms_of(words[at], case.language) - ROLES - LIGHT
+                if words[at] in NAMING:
+                    continue
+                if terms and not met(terms, there) and (words[at - 1], words[at + 1]) in beside:
+                    return f"{words[at]!r} of {clause!r} is not in the text"
+    return None
+
+
+def substituted(case: Case) -> str | None:
+    """A word that no source has stands where a source has another that the text lost: beside the same word."""
+    if case.gone or case.language != "english":
+        return None
+    known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
+    lost = [
+        beside
+        for source in case.kept
+        for clause in clauses_of(source.text)
+        for terms, beside in neighbours(clause, case.language)
+        if not met(terms, there)
+    ]
+    for clause in clauses_of(case.text):
+        for terms, beside in neighbours(clause, case.language):
+            if met(terms, known | LIGHT) or not beside:
+                continue
+            if any(met(beside, other) for other in lost if other):
+                return "a word that no memory has stands in the place of another"
+    return None
