@@ -45,6 +45,20 @@ async def test_a_persons_timeline_has_a_lane_for_each_attribute_and_tells_what_w
         assert (await alice.get(f"/ui/memories/{other.id}/about")).status_code == 404
 
 
+async def test_a_value_that_was_taken_back_and_up_again_is_known_in_two_spans(server: Served, alice: Person) -> None:
+    done = await of(server).remember(attribute="home city", value="Busan")
+    server.clock.advance(timedelta(days=10))
+    undone = await of(server).undo(done.receipt.change_ids[0])
+    server.clock.advance(timedelta(days=10))
+    await of(server).undo(undone.change_ids[0])
+    server.clock.advance(timedelta(days=10))
+    page = (await alice.get(f"/ui/memories/{done.memory.id}/about")).text
+    assert page.count('<rect class="known"') == 2
+    between = f"{server.clock.now() - timedelta(days=15):%Y-%m-%dT%H:%M}"
+    path = f"/ui/memories/{done.memory.id}/about/at"
+    assert "told later" in Seen((await alice.post(path, at=between, known=between)).text).text
+
+
 def test_a_lane_is_read_by_what_holds_and_all_lanes_have_one_axis() -> None:
     def row(attribute: str, value: str, since: int, until: int | None) -> Row:
         return Row(
