@@ -13,7 +13,7 @@ import pytest
 from memhold.faces.remote.remote_store import RemoteStore, reach
 from memhold.faces.ui.known_times import held_then, known_by_changes, known_by_records, stands_at
 from memhold.faces.ui.recall_page import kept_out_told, parts_of
-from memhold.faces.ui.rendering import ago, size
+from memhold.faces.ui.rendering import ago, size, who
 from memhold.faces.ui.session_pages import turns
 from memhold.faces.ui.timeline_page import bars
 from memhold.ports.models import ChatReply, ChatRequest
@@ -73,6 +73,8 @@ def test_bars_are_on_one_scale_and_reasons_are_sentences() -> None:
     why = (Reason(signal="role", rank=1, score=1.0, part=0.5), Reason(signal="words", rank=2, score=0.4, part=2.0))
     assert [(part.signal, part.width) for part in parts_of(why, 4.0)] == [("words", 50.0), ("role", 12.5)]
     assert [part.width for part in parts_of(why, 0.0)] == [0.0, 0.0]
+    assert who("model", "http://127.0.0.1:8787/v1#qwen") == "found by a model: qwen"
+    assert who("model", "openai:gpt#5") == "found by a model: openai:gpt#5"
     assert kept_out_told("state: merged") == "It is merged, and these are not asked for."
 
 
