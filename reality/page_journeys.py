@@ -177,7 +177,7 @@ def settle_by_keyboard(visitor: Visitor, _: Mapping[str, Any]) -> None:
 
 def replay_a_session(visitor: Visitor, _: Mapping[str, Any]) -> None:
     page = visitor.at("/ui/sessions")
-    page.get_by_label("Session").select_option("work")
+    page.get_by_label("Which conversation").select_option("work")
     page.get_by_text("1 tool call, answered").click()
     expect(page.get_by_text("3 flights: TP 1930")).to_have_count(2)
     page.get_by_role("textbox", name="The new message").fill("Which flight did we take?")

@@ -264,6 +264,24 @@ def test_a_session_stays_where_it_began_though_its_repository_got_a_remote(sessi
         assert mem.scope(namespace=PROJECT, user="alice").residue("pomelo").found == {}
 
 
+def test_a_session_that_was_forgotten_under_the_former_name_does_not_come_back(session: Session) -> None:
+    (session.project / ".git" / "config").write_text("")
+    session.says("we chose pomelo", "Noted.")
+    session.hook("SessionEnd")
+    session.taken()
+    former = gets_a_remote(session)
+    with Memhold.open(session.db, worker=False) as mem:
+        mem.scope(namespace=former, user="alice").forget(everything=True)
+    session.says("and pnpm")
+    session.hook("SessionEnd")
+    assert session.taken() == []
+    with Memhold.open(session.db, worker=False) as mem:
+        begun = mem.scope(namespace=former, user="alice", session="claude-code:s1")
+        assert [one.text for one in begun.messages()] == ["and pnpm"]
+        for namespace in (former, PROJECT):
+            assert mem.scope(namespace=namespace, user="alice").residue("pomelo").found == {}
+
+
 # ------------------------------------------------------------------------------------------ as clients call it
 
 

@@ -148,6 +148,14 @@ def test_a_number_alone_is_said_only_of_what_it_counts(line, attribute, value, s
     assert found.standing == standing
 
 
+@pytest.mark.parametrize(
+    "sentence", ["Mother's kimchi stew has won me over: that is my favorite food now.", "母の味噌汁が一番好き。"]
+)
+def test_a_whole_sentence_of_the_users_is_said_whatever_it_speaks_of(sentence: str) -> None:
+    lines = lines_of([f"u: Ideas? {sentence} 寿司は二番。"], "2026-05-01")
+    assert find(Claim(core=sentence, cited=(1,)), lines).standing == "said"
+
+
 def test_an_entry_loses_the_sentence_that_no_line_says_and_no_more() -> None:
     kept = grounded(
         entry="[2026-03-02 09:00] The user keeps two goats. They moved to Lyon in 2021. Ada comes on 2026-03-06."

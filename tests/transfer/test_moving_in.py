@@ -318,12 +318,15 @@ async def test_a_file_is_told_by_content_shown_brought_once_and_no_more(anna, tm
     assert detect(path) == expected
     seen = []
     shown = await anna.import_file(path, dry_run=True, progress=seen.append)
-    assert (shown.format, shown.read, shown.added, shown.skipped) == (expected, count, 0, 0)
+    assert (shown.format, shown.read, shown.added, shown.known, shown.skipped) == (expected, count, 0, 0, 0)
     assert seen[-1].done == count
     assert (await anna.status()).memories == {}
     assert (await anna.import_file(path)).added == count
     again = await anna.import_file(path)
     assert (again.read, again.added) == (count, 0)
+    assert (await anna.import_file(path, dry_run=True)).known == count
+    await anna.forget(everything=True)
+    assert (await anna.import_file(path, dry_run=True)).known == count, "what was forgotten is known too"
     assert path.read_bytes() == before
 
 

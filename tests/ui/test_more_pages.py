@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,10 +13,12 @@ import pytest
 from memhold.faces.remote.remote_store import RemoteStore, reach
 from memhold.faces.ui.known_times import held_then, known_by_changes, known_by_records, stands_at
 from memhold.faces.ui.recall_page import kept_out_told, parts_of
-from memhold.faces.ui.rendering import ago, size
+from memhold.faces.ui.rendering import ago, size, who
 from memhold.faces.ui.session_pages import turns
 from memhold.faces.ui.timeline_page import bars
+from memhold.ports.models import ChatReply, ChatRequest
 from memhold.server.ui_serving import OnceOnly, ui_only
+from memhold.testing.scripted import ScriptedChat, sensible_reply
 from memhold.values.answers import Reason
 from tests.rest.serving import live
 from tests.ui.person import Person, Seen, Served, at_home, hidden, of, person, served
@@ -69,10 +73,42 @@ def test_bars_are_on_one_scale_and_reasons_are_sentences() -> None:
     why = (Reason(signal="role", rank=1, score=1.0, part=0.5), Reason(signal="words", rank=2, score=0.4, part=2.0))
     assert [(part.signal, part.width) for part in parts_of(why, 4.0)] == [("words", 50.0), ("role", 12.5)]
     assert [part.width for part in parts_of(why, 0.0)] == [0.0, 0.0]
+    assert who("model", "http://127.0.0.1:8787/v1#qwen") == "found by a model: qwen"
+    assert who("model", "openai:gpt#5") == "found by a model: openai:gpt#5"
     assert kept_out_told("state: merged") == "It is merged, and these are not asked for."
 
 
+async def test_what_each_filter_keeps_out_is_counted(server: Served, alice: Person) -> None:
+    scope = of(server, session="one")
+    await scope.add(TALK[:1])
+    await of(server, session="two").add(TALK[:1])
+    await scope.remember(attribute="home city", value="Lisbon", event_time=server.clock.now() - timedelta(days=9))
+    await scope.remember(attribute="home city", value="Busan")
+    asked = {"explain": True, "session": "one", "kinds": ("message",), "since": server.clock.now() - timedelta(days=1)}
+    kept_out = (await of(server).recall("Porto", **asked)).account["kept_out"]
+    assert kept_out == {"state": 1, "kind": 2, "session": 1, "since": 1}
+    await alice.get("/ui/recall")
+    page = Seen((await alice.post("/ui/recall", q="Porto", kind="message")).text).text
+    assert "2 of another kind, or there only where asked for; 1 past, hidden or merged" in page
+
+
 # ------------------------------------------------------------------------------------------------ sessions
+
+
+async def test_of_many_sessions_the_newest_are_offered_and_the_others_found_by_name(
+    server: Served, alice: Person
+) -> None:
+    for number in range(101):
+        await of(server, session=f"trip {number:03}").add(TALK[:1])
+        server.clock.advance(60)
+    for path in ("/ui/sessions", "/ui/forget"):
+        page = (await alice.get(path)).text
+        offered = re.findall(r'<option value="(trip \d+)">', page)
+        assert (len(offered), offered[0], offered[-1]) == (100, "trip 100", "trip 001")
+        assert 'name="begins"' in page
+    found = Seen((await alice.post("/ui/sessions/names", begins="trip 000")).text)
+    assert [attrs["value"] for attrs in found.named("option")] == ["trip 000"]
+    assert "No session begins so" in (await alice.post("/ui/sessions/names", begins="x")).text
 
 
 async def test_a_session_is_replayed_with_its_tool_pairs_folded_and_its_context(server: Served, alice: Person) -> None:
@@ -144,6 +180,42 @@ async def test_what_agents_noted_is_confirmed_or_dropped(server: Served, alice: 
         await robot.get("/ui/settle")
         refused = await robot.post(f"/ui/settle/memories/{other.id}", word="confirm")
         assert refused.status_code == 403, "an agent's token is no person"
+
+
+def invents(request: ChatRequest) -> ChatReply:
+    """A sensible reply, and two facts that nobody said."""
+    made = sensible_reply(request)
+    [call] = made.tool_calls
+    lines = re.findall(r"\[(m\d+) user\]", request.turns[0].text)
+    told = [("favorite food", "pizza"), ("flights last year", "seven")]
+    facts = [{"subject": "user", "attribute": one, "value": value, "sources": lines[:1]} for one, value in told]
+    return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": facts}),))
+
+
+async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> None:
+    async with (
+        served(consolidation=ScriptedChat(otherwise=invents), embedding="none") as running,
+        person(running, await running.token(user="alice")) as alice,
+    ):
+        for number in range(22):
+            scope = of(running, session=f"trip {number}")
+            await scope.add([{"role": "user", "content": f"I took the train to Porto, seat {number + 30}."}])
+            await scope.consolidate()
+        page = (await alice.get("/ui/settle")).text
+        assert page.count('value="user | favorite food = pizza"') == 20
+        assert "of trip 21" in Seen(page).text
+        older = (await alice.post("/ui/settle/dropped", cursor=hidden(page, "cursor"))).text
+        assert older.count('value="user | favorite food = pizza"') == 2
+        assert "Look through older" not in older
+        said = await alice.post("/ui/settle/said", id="x", kind="fact", text="user | favorite food = pizza")
+        assert "Known from now on" in said.text
+        [fact] = [one for one in (await of(running).list(["fact"])).items if one.attribute == "favorite food"]
+        assert (fact.value, fact.origin, fact.subject) == ("pizza", "user", "user")
+        page = (await alice.get("/ui/settle")).text
+        assert "favorite food" not in page, "what was said since is open no more"
+        assert page.count('value="user | flights last year = seven"') == 20
+        await alice.post("/ui/taken-back", change=hidden(said.text, "change"), id="x")
+        assert "favorite food" in (await alice.get("/ui/settle")).text
 
 
 # ------------------------------------------------------------------------------------------------ health

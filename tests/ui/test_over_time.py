@@ -12,6 +12,7 @@ from memhold.faces.ui.rows import Row
 from memhold.faces.ui.subject_page import lanes
 from memhold.ports.maintenance import DayWritten, Usage
 from memhold.ports.models import Tally
+from memhold.testing.scripted import ScriptedChat
 from tests.ui.person import Person, Seen, Served, at_home, hidden, of, person, served
 
 TODAY = date(2026, 11, 23)
@@ -43,6 +44,38 @@ async def test_a_persons_timeline_has_a_lane_for_each_attribute_and_tells_what_w
     theirs = (await of(server, "bob").remember(attribute="name", value="x", subject="sister")).memory
     for other in (note, theirs):
         assert (await alice.get(f"/ui/memories/{other.id}/about")).status_code == 404
+
+
+async def test_a_timeline_is_of_one_fact_though_a_change_made_several() -> None:
+    async with (
+        served(consolidation=ScriptedChat(), embedding="none") as running,
+        person(running, await running.token(user="alice")) as alice,
+    ):
+        for said in ("I live in Lisbon. My favorite food is ramen.", "I live in Busan now."):
+            await of(running, session="s").add([{"role": "user", "content": said}])
+            await of(running, session="s").consolidate()
+            running.clock.advance(timedelta(days=1))
+        facts = {one.attribute: one for one in (await of(running).list(["fact"])).items}
+        assert {name: one.value for name, one in facts.items()} == {"home": "Busan", "favorite food": "ramen"}
+        page = (await alice.get(f"/ui/memories/{facts['home'].id}")).text
+        held = Seen(page[page.index('id="held"') : page.index('id="from"')]).text
+        assert held.index("Lisbon") < held.index("Busan")
+        assert "ramen" not in page[page.index('id="held"') : page.index('id="from"')]
+        assert "in the same change" in Seen(page).text
+
+
+async def test_a_value_that_was_taken_back_and_up_again_is_known_in_two_spans(server: Served, alice: Person) -> None:
+    done = await of(server).remember(attribute="home city", value="Busan")
+    server.clock.advance(timedelta(days=10))
+    undone = await of(server).undo(done.receipt.change_ids[0])
+    server.clock.advance(timedelta(days=10))
+    await of(server).undo(undone.change_ids[0])
+    server.clock.advance(timedelta(days=10))
+    page = (await alice.get(f"/ui/memories/{done.memory.id}/about")).text
+    assert page.count('<rect class="known"') == 2
+    between = f"{server.clock.now() - timedelta(days=15):%Y-%m-%dT%H:%M}"
+    path = f"/ui/memories/{done.memory.id}/about/at"
+    assert "told later" in Seen((await alice.post(path, at=between, known=between)).text).text
 
 
 def test_a_lane_is_read_by_what_holds_and_all_lanes_have_one_axis() -> None:

@@ -130,6 +130,21 @@ async def test_who_may_read_sees_all_and_changes_nothing(server: Served) -> None
 # ------------------------------------------------------------------------------------------------ seen and set right
 
 
+async def test_what_was_told_is_undone_and_done_again_in_its_place(server: Served, alice: Person) -> None:
+    await of(server).remember(attribute="home city", value="Lisbon")
+    told = await alice.post("/ui/remember", attribute="home city", value="Busan")
+    assert "Known from now on." in told.text
+    for word, holds in (("Undo", "Lisbon"), ("Redo", "Busan"), ("Undo", "Lisbon")):
+        assert hidden(told.text, "word") == word
+        names = ("change", "back", "forth", "word", "told")
+        told = await alice.post("/ui/undo", **{name: hidden(told.text, name) for name in names})
+        assert told.headers["hx-trigger"] == "told", "the list above shows it"
+        assert [one.value for one in (await of(server).list(["fact"])).items] == [holds]
+    again = await alice.post("/ui/remember", attribute="home city", value="Lisbon")
+    assert "Known already." in again.text
+    assert 'name="word"' not in again.text
+
+
 async def test_what_is_believed_stands_by_subject_and_is_found_as_one_types(server: Served, alice: Person) -> None:
     await of(server).remember(attribute="home city", value="Lisbon")
     await of(server).remember(attribute="name", value="دينا", subject="sister")

@@ -171,9 +171,9 @@ def _brought_in(
     for one in found:
         bar(before, total)
         named = one.namespace or common.namespace
-        place = began_in(mem, str(one.path), named, former=one.former, user=common.user)
-        scope = mem.scope(namespace=place, user=common.user, agent=common.agent)
         try:
+            place = began_in(mem, str(one.path), named, former=one.former, user=common.user)
+            scope = mem.scope(namespace=place, user=common.user, agent=common.agent)
             report = scope.import_file(one.path, format=one.agent, on_error="skip")
         except UnreadableImport as error:
             unread.append(str(error))

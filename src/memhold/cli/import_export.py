@@ -85,7 +85,8 @@ def _held(report: Report) -> str:
 def _say(report: Report) -> None:
     held = _held(report)
     if report.dry_run:
-        click.echo(f"{report.format}: {held}; nothing was written")
+        known = f"{report.known} of them came before, " if report.known else ""
+        click.echo(f"{report.format}: {held}; {known}nothing was written")
     else:
         there = report.read - report.added
         click.echo(f"{report.format}: {report.added} new, {there} already there or decided here; {held}")

@@ -303,6 +303,8 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
             return _found(denied, "said")
         if not any(_literally(claim.core, line.text) for line in lines):
             return Finding(standing=None, reason="no line says that there is none")
+    if (quoted := _quoted(claim, [*cited, *lines])) is not None:
+        return _found([quoted], "said")
     if _refused_offer(claim, lines):
         return Finding(standing=None, reason="the user said no to it")
     if claim.value and _of_another_complement(claim, lines):
@@ -337,6 +339,25 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     if claim.value and _translated(claim, cited):
         return Finding(standing=None, reason="in another script than it was said in")
     return Finding(standing="inferred", places=tuple(line.place for line in cited[:MOST_CITED]))
+
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+
+
+def _quoted(claim: Claim, lines: Sequence[Line]) -> Line | None:
+    """The user's line of which a sentence is a whole sentence, or several in a row, word for word."""
+    if claim.value or claim.about:
+        return None
+    wanted = [_plain(one) for one in _SENTENCE.split(claim.core) if _plain(one)]
+    for line in lines:
+        held = [_plain(one) for one in _SENTENCE.split(line.text) if _plain(one)] if line.own else []
+        if wanted and any(held[at : at + len(wanted)] == wanted for at in range(len(held))):
+            return line
+    return None
+
+
+def _plain(sentence: str) -> str:
+    return " ".join(normal_form("NFKC", sentence).casefold().split()).strip(" .!?…。！？")
 
 
 _A_NO = re.compile(

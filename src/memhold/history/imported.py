@@ -23,7 +23,16 @@ from memhold.values.answers import Receipt
 from memhold.values.origins import authority
 from memhold.values.records import Author, Change, Effect, Memory, Session
 
-__all__ = ["IMPORT", "Live", "import_beside", "import_document", "import_memory", "import_messages", "keep_out"]
+__all__ = [
+    "IMPORT",
+    "Live",
+    "import_beside",
+    "import_document",
+    "import_memory",
+    "import_messages",
+    "keep_out",
+    "known_before",
+]
 
 IMPORT = Author(origin="import")
 VERB = "import"
@@ -54,10 +63,8 @@ def import_messages(
     each. Of a `live` conversation the window becomes due work, and how the user wants to be answered is kept, as it is
     where a message is added.
     """
-    secret = writer.secret
-    known = tx.known([item for item in own_ids if item is not None])
-    digests = [keyed_digest(secret, "idempotency key", VERB, key) for key in keys]
-    chosen = [at for at in range(len(keys)) if own_ids[at] not in known and tx.replay(VERB, digests[at]) is None]
+    digests = [_key_digest(writer.secret, key) for key in keys]
+    chosen = _new(tx, digests, own_ids)
     part = Prepared(
         drafts=tuple(prepared.drafts[at] for at in chosen),
         terms=tuple(prepared.terms[at] for at in chosen),
@@ -87,6 +94,17 @@ def import_messages(
     return len(chosen)
 
 
+def known_before(tx: ReadTx, keys: Sequence[str], own_ids: Sequence[str | None], *, secret: bytes) -> int:
+    """How many entries of a file the scope knows: they are there, or hidden, or were forgotten."""
+    return len(keys) - len(_new(tx, [_key_digest(secret, key) for key in keys], own_ids))
+
+
+def _new(tx: ReadTx, digests: Sequence[bytes], own_ids: Sequence[str | None]) -> list[int]:
+    """The places of the entries that the scope does not know."""
+    known = tx.known([item for item in own_ids if item is not None])
+    return [at for at, digest in enumerate(digests) if own_ids[at] not in known and tx.replay(VERB, digest) is None]
+
+
 def import_beside(
     tx: WriteTx, name: str, metadata: Mapping[str, Any], *, source_id: str, secret: bytes, ids: Ids
 ) -> None:
@@ -108,7 +126,11 @@ def keep_out(tx: WriteTx, session: Session, *, secret: bytes) -> None:
 
 
 def _session_digest(secret: bytes, source_id: str) -> bytes:
-    return keyed_digest(secret, "idempotency key", VERB, f"session\0{source_id}")
+    return _key_digest(secret, f"session\0{source_id}")
+
+
+def _key_digest(secret: bytes, key: str) -> bytes:
+    return keyed_digest(secret, "idempotency key", VERB, key)
 
 
 def import_memory(
@@ -121,11 +143,11 @@ def import_memory(
     `entry` of another system says something else than it did when it was imported before, that is superseded; where
     somebody has corrected, confirmed, pinned, ended or forgotten that here since, it stays so, and nothing is written.
     """
-    digest = keyed_digest(secret, "idempotency key", VERB, key)
+    digest = _key_digest(secret, key)
     current = revisions[-1]
-    if tx.replay(VERB, digest) is not None or tx.known([current.id]):
+    if not _new(tx, [digest], [current.id]):
         return False
-    entry_digest = None if entry is None else keyed_digest(secret, "idempotency key", VERB, entry)
+    entry_digest = None if entry is None else _key_digest(secret, entry)
     before = None if entry_digest is None else tx.replay(VERB, entry_digest)
     former = tx.find_memories(before.receipt.ids) if before is not None else []
     if before is not None and not any(one.state in {"active", "expired"} for one in former):
@@ -163,7 +185,7 @@ def import_document(tx: WriteTx, content: Content, *, key: str, entry: str, term
     What was imported before of the same `entry` is replaced, and kept as its former revision. What somebody put, moved
     or deleted at that path here stays so.
     """
-    digest, entry_digest = (keyed_digest(writer.secret, "idempotency key", VERB, one) for one in (key, entry))
+    digest, entry_digest = (_key_digest(writer.secret, one) for one in (key, entry))
     if tx.replay(VERB, digest) is not None:
         return False
     before = tx.replay(VERB, entry_digest)

@@ -59,6 +59,8 @@ class Ranking:
     question: Question | None = None
     sentences: Sentences | None = None
     """Which sentence of a hit is the nearest; None where the question has no vector."""
+    kept_out: Mapping[str, int] = field(default_factory=dict)
+    """How many documents each filter keeps out, where that is to be told; one may be kept out by several."""
 
     @property
     def filling(self) -> list[int]:
@@ -216,6 +218,7 @@ def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
         "goes_on": question is not None and question.goes_on,
         "documents": len(ranking.index),
         "allowed": int(ranking.allowed.sum()),
+        "kept_out": {name: count for name, count in ranking.kept_out.items() if count},
         "signals": {
             signal.name: {
                 "weight": ranking.weights[signal.name],

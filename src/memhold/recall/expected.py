@@ -9,7 +9,7 @@ from memhold.index.documents import KIND_OF
 from memhold.journal.visibility import sees
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Ranking, reasons_of
-from memhold.recall.filters import allowed_rows, held_then, passing_rows
+from memhold.recall.filters import allowed_rows, filters_of, held_then, passing_rows
 from memhold.values.answers import Expected, Query
 from memhold.values.records import Memory, Message
 
@@ -118,7 +118,7 @@ def _passes(tx: ReadTx, ranking: Ranking, query: Query, name: str, row: int) -> 
     alone = Query(text=query.text, **given)
     held = held_then(tx, alone)
     one: Mask = np.zeros(len(ranking.index), dtype=np.bool_)
-    one[row] = allowed_rows(tx, ranking.index, alone, held)[row]
+    one[row] = allowed_rows(ranking.index, filters_of(tx, ranking.index, alone, held))[row]
     return bool(one[row]) and bool(passing_rows(tx, ranking.index, alone, held, one)[row])
 
 

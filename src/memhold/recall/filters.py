@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
-__all__ = ["allowed_rows", "held_then", "passing_rows"]
+__all__ = ["allowed_rows", "filters_of", "held_then", "passing_rows"]
 
 
 def held_then(tx: ReadTx, query: Query) -> Mapping[int, Memory] | None:
@@ -30,42 +30,53 @@ def held_then(tx: ReadTx, query: Query) -> Mapping[int, Memory] | None:
     return {memory.number: memory for memory in tx.held(as_of=as_of, known_at=query.known_at)}
 
 
-def allowed_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, Memory] | None) -> Mask:
-    """Which documents the filters let through, as far as their records tell."""
+def filters_of(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, Memory] | None) -> Mapping[str, Mask]:
+    """Each filter that is asked for, by its name, with the documents that it lets through as far as records tell."""
     import numpy as np
 
     columns = index.columns
-    allowed = (
-        index.living.copy() if held is not None or query.include_superseded or query.states else index.active.copy()
-    )
     messages = columns["kind"] == KIND_OF["message"]
+    past = held is not None or query.include_superseded or query.states
+    found: dict[str, Mask] = {"state": index.living if past else index.active}
     if held is not None:
         known = np.zeros(len(index), dtype=np.bool_)
         known[index.rows_of(sorted(held))] = True
         until = query.as_of or query.known_at
         assert until is not None  # noqa: S101 - `held` is only made for a time
-        allowed &= np.where(messages, columns["event_time"] <= micros(until), known)
+        found["moment"] = np.where(messages, columns["event_time"] <= micros(until), known)
     if query.kinds is None:
         # What a roll-up tells its parts tell better, and an instruction its message: they are there where asked for.
-        allowed &= (columns["kind"] != KIND_OF["rollup"]) & (columns["kind"] != KIND_OF["instruction"])
-        allowed &= (columns["kind"] != KIND_OF["document"]) | (columns["length"] > 0)  # of no words: not to be indexed
+        kinds = (columns["kind"] != KIND_OF["rollup"]) & (columns["kind"] != KIND_OF["instruction"])
+        kinds &= (columns["kind"] != KIND_OF["document"]) | (columns["length"] > 0)  # of no words: not to be indexed
+        found["kind"] = kinds
     else:
-        allowed &= np.isin(columns["kind"], [KIND_OF[kind] for kind in query.kinds])
+        found["kind"] = np.isin(columns["kind"], [KIND_OF[kind] for kind in query.kinds])
     if query.roles is not None:
-        allowed &= messages & np.isin(columns["role"], [ROLE_OF[role] for role in query.roles if role in ROLE_OF])
+        roles = [ROLE_OF[role] for role in query.roles if role in ROLE_OF]
+        found["role"] = messages & np.isin(columns["role"], roles)
     if query.states or query.tiers:
-        allowed &= ~messages
-    if () in (query.kinds, query.roles, query.states, query.tiers):
-        allowed[:] = False
+        found["memories"] = ~messages
+    if () in (query.states, query.tiers):
+        found["nothing"] = np.zeros(len(index), dtype=np.bool_)
     if query.session is not None:
         session = tx.session(query.session)
-        allowed &= columns["session"] == (session.number if session else -1)
+        found["session"] = columns["session"] == (session.number if session else -1)
     if tx.scope.agent is not None:
-        allowed &= np.isin(columns["agent"], [0, tx.agents().get(tx.scope.agent, 0)])
+        found["agent"] = np.isin(columns["agent"], [0, tx.agents().get(tx.scope.agent, 0)])
     if query.since is not None:
-        allowed &= columns["event_time"] >= micros(query.since)
+        found["since"] = columns["event_time"] >= micros(query.since)
     if query.until is not None:
-        allowed &= columns["event_time"] < micros(query.until)
+        found["until"] = columns["event_time"] < micros(query.until)
+    return found
+
+
+def allowed_rows(index: DecodedIndex, filters: Mapping[str, Mask]) -> Mask:
+    """Which documents all of these filters let through."""
+    import numpy as np
+
+    allowed = np.ones(len(index), dtype=np.bool_)
+    for mask in filters.values():
+        allowed &= mask
     return allowed
 
 

@@ -21,7 +21,7 @@ from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Gaps, Ranking, answered, standing
 from memhold.recall.conversation import carried
 from memhold.recall.expected import expected
-from memhold.recall.filters import allowed_rows, held_then, passing_rows
+from memhold.recall.filters import allowed_rows, filters_of, held_then, passing_rows
 from memhold.recall.fusion import SIGNALS, Signal, asked_of, fuse, weights_of
 from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
@@ -305,14 +305,17 @@ def _ranking(
     """The scope, ranked, as far as the page goes and at least as far as `reach`."""
     index = view.index
     past = _past(tx, query, caches) if held is None else {}
-    allowed = allowed_rows(tx, index, query, held)
+    filters = filters_of(tx, index, query, held)
+    kept_out = {name: int((~mask).sum()) for name, mask in filters.items()} if query.explain else {}
+    allowed = allowed_rows(index, filters)
     if among is not None:
         named = index.rows_of(sorted(among))
         kept = allowed[named]
         allowed[:] = False
         allowed[named] = kept
     if view.fused is None:
-        return newest_first(index, passing_rows(tx, index, query, held, allowed), past)
+        listed = newest_first(index, passing_rows(tx, index, query, held, allowed), past)
+        return replace(listed, kept_out=kept_out)
     # Only words, meaning and time find; signals that are asked alone find what they score.
     found = view.fused.found if query.signals is None else view.fused.found | (view.fused.score > 0)
     fused = with_followers(replace(view.fused, found=found), index, past)
@@ -320,6 +323,7 @@ def _ranking(
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
     most = None if query.cursor is not None else max(query.offset + query.limit, reach)
     ranking = ordered(view, fused, allowed, found, past, most, now=held is None and not query.states)
+    ranking = replace(ranking, kept_out=kept_out)
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking
     return with_nearest(ranking, query.limit, lambda rows: passing_rows(tx, index, query, held, rows))

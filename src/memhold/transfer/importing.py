@@ -51,6 +51,10 @@ class Target(Protocol):
         """Keep what stood beside a session, unless its key is known or something stands there: one transaction."""
         ...
 
+    async def known(self, part: Part) -> int:
+        """How many messages, memories and documents of a part came before: there, hidden or forgotten."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
@@ -70,7 +74,8 @@ class Report:
     (`memories` of them are memories, `documents` documents), `added` those that were new, `replaced` the memories that
     stand in the file several times, with one id and different words: the last holds, the others are its past.
     `skipped` counts what could not be read (the first hundred in `problems`), `left_out`, by what it is, what is well
-    formed and has no place here. After a `dry_run` nothing was written, and `added` is 0.
+    formed and has no place here. After a `dry_run` nothing was written, and `added` is 0; `known` counts what came
+    before, as it is there, or is hidden, or was forgotten: an import would pass it over.
     """
 
     format: str
@@ -84,6 +89,7 @@ class Report:
     dry_run: bool = False
     documents: int = 0
     replaced: int = 0
+    known: int = 0
 
 
 @dataclass(slots=True)
@@ -95,6 +101,7 @@ class _Tally:
     memories: int = 0
     documents: int = 0
     replaced: int = 0
+    known: int = 0
     skipped: int = 0
     sessions: set[str] = field(default_factory=set)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -169,7 +176,9 @@ async def import_file(
             tally.formats[chosen] = None
             source = Source(path=file.path, zone=zone, now=now, on_error=on_error, limits=limits or Limits())
             for part in read_batches(source, chosen, most=batch):
-                if not dry_run:
+                if dry_run:
+                    tally.known += await target.known(part)
+                else:
                     tally.added += await _write(target, part)
                 tally.count(part)
                 if progress is not None:
@@ -239,4 +248,5 @@ def _report(tally: _Tally, *, dry_run: bool) -> Report:
         dry_run=dry_run,
         documents=tally.documents,
         replaced=tally.replaced,
+        known=tally.known,
     )

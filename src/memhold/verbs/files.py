@@ -21,7 +21,7 @@ from memhold.documents.content import Content, redacted_content
 from memhold.facts.expiry import told_until
 from memhold.facts.redaction import redacted_memory
 from memhold.facts.remember import Writer
-from memhold.history.imported import Live, import_beside, import_document, import_memory, import_messages
+from memhold.history.imported import Live, import_beside, import_document, import_memory, import_messages, known_before
 from memhold.journal.beside import HIDDEN, visible
 from memhold.journal.redaction import redacted_value
 from memhold.journal.secrets import known_secrets
@@ -36,7 +36,7 @@ from memhold.text.analysis import Terms, analyse
 from memhold.transfer.export import ExportFile
 from memhold.transfer.formats import OF_AGENTS
 from memhold.transfer.importing import Progress, Report, import_file
-from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Placed, Restored, fingerprint, session_name
+from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Part, Placed, Restored, fingerprint, session_name
 from memhold.transfer.markdown import history_markdown, in_no_page, memory_markdown
 from memhold.transfer.other_shapes import mcp_records, mem0_entry, that_hold
 from memhold.transfer.source import OnError
@@ -104,7 +104,7 @@ class _Arrivals:
                 tx,
                 ready,
                 keys=batch.keys,
-                own_ids=batch.source_ids if batch.own else [None] * len(batch.keys),
+                own_ids=_own_ids(batch),
                 said=said,
                 writer=writer,
                 live=live,
@@ -129,19 +129,26 @@ class _Arrivals:
             revisions = tuple(redacted_memory(revision, redactor) for revision in revisions)
         by = author_of(self._scope.actor)
         revisions = tuple(said_no_more_than(revision, by) for revision in revisions)
-        key, entry, agent = restored.key, restored.entry, self._scope.agent
+        key, entry, ident = self._named(restored)
         if entry is not None:
-            if agent is not None:
-                # As with `remember`: what an agent brings is its own, and another agent may bring the same.
-                key, entry = fingerprint(key, agent), fingerprint(entry, agent)
-            # Made with the store's secret: an id outlives what it names, and nobody may try out what that said.
-            ident = f"mem_{keyed_digest(secret, 'id of an imported note', key).hex()[:32]}"
-            revisions = tuple(replace(revision, id=ident, agent=agent) for revision in revisions)
+            revisions = tuple(replace(revision, id=ident, agent=self._scope.agent) for revision in revisions)
 
         def work(tx: WriteTx) -> int:
             return import_memory(tx, revisions, key=key, secret=secret, ids=runtime.ids, entry=entry)
 
         return await runtime.store.write(self._place(restored.below), work, priority=Priority.IMPORT)
+
+    def _named(self, restored: Restored) -> tuple[str, str | None, str]:
+        """The key, the entry and the id of a memory in this scope."""
+        key, entry, agent = restored.key, restored.entry, self._scope.agent
+        if entry is None:
+            return key, None, restored.revisions[-1].id
+        if agent is not None:
+            # As with `remember`: what an agent brings is its own, and another agent may bring the same.
+            key, entry = fingerprint(key, agent), fingerprint(entry, agent)
+        # Made with the store's secret: an id outlives what it names, and nobody may try out what that said.
+        digest = keyed_digest(self._runtime.store.facts.secret, "id of an imported note", key)
+        return key, entry, f"mem_{digest.hex()[:32]}"
 
     async def place(self, placed: Placed) -> int:
         runtime = self._runtime
@@ -175,6 +182,28 @@ class _Arrivals:
             import_beside(tx, name, metadata, source_id=beside.source_id, secret=secret, ids=ids)
 
         await runtime.store.write(self._place(beside.below), work, priority=Priority.IMPORT)
+
+    async def known(self, part: Part) -> int:
+        keys: Sequence[str]
+        ids: Sequence[str | None]
+        match part:
+            case Batch():
+                keys, ids = part.keys, _own_ids(part)
+            case Restored():
+                key, _, ident = self._named(part)
+                keys, ids = [key], [ident]
+            case Placed():
+                keys, ids = [part.key], [None]
+            case Beside():
+                return 0
+        below = None if isinstance(part, Placed) else part.below
+        secret = self._runtime.store.facts.secret
+        return await self._runtime.store.read(self._place(below), lambda tx: known_before(tx, keys, ids, secret=secret))
+
+
+def _own_ids(batch: Batch) -> Sequence[str | None]:
+    """The ids that the messages keep here: those of Memhold's own export."""
+    return batch.source_ids if batch.own else [None] * len(batch.keys)
 
 
 def _in_its_role(by: Author, draft: Draft, told: Author) -> Author:

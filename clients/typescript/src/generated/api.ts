@@ -655,7 +655,8 @@ export interface Remembered {
  * documents (`memories` of them are memories, `documents` documents), `added` those that were new, `replaced` the
  * memories that stand in the file several times, with one id and different words: the last holds, the others are
  * its past. `skipped` counts what could not be read (the first hundred in `problems`), `left_out`, by what it is,
- * what is well formed and has no place here. After a `dry_run` nothing was written, and `added` is 0.
+ * what is well formed and has no place here. After a `dry_run` nothing was written, and `added` is 0; `known`
+ * counts what came before, as it is there, or is hidden, or was forgotten: an import would pass it over.
  */
 export interface Report {
   format: string;
@@ -669,6 +670,7 @@ export interface Report {
   dry_run: boolean;
   documents: number;
   replaced: number;
+  known: number;
 }
 
 /** A memory that the rules of a `retain` do not keep, and which rule that is; `change_id` is what hid it. */

@@ -85,12 +85,17 @@ def take_in_now(store: SyncStore, location: str, *, seconds: float = 0.0) -> int
 
 async def _whose(store: AsyncStore, note: Note) -> dict[str, Any]:
     """The scope that a session's lines go to: where it began, also if its repository got a remote since."""
-    if note.former is not None:
-        former = store.scope(namespace=note.former, user=note.user)
-        for name in sessions_of(note.transcript):
-            if any(one.name == name for one in (await former.sessions(prefix=name)).items):
-                return {"namespace": note.former, "user": note.user, "agent": note.agent}
-    return {"namespace": note.namespace, "user": note.user, "agent": note.agent}
+    whose = {"namespace": note.namespace, "user": note.user, "agent": note.agent}
+    if note.former is None:
+        return whose
+    names = sessions_of(note.transcript)
+    before = store.scope(namespace=note.former, user=note.user)
+    for scope, namespace in ((before, note.former), (store.scope(namespace=note.namespace, user=note.user), None)):
+        for name in names:
+            if any(one.name == name for one in (await scope.sessions(prefix=name)).items):
+                return whose | ({"namespace": namespace} if namespace else {})
+    read = await before.import_file(Path(note.transcript), **_HOW, dry_run=True)
+    return whose | ({"namespace": note.former} if read.known else {})
 
 
 def _whose_now(store: SyncStore, note: Note) -> dict[str, Any]:
@@ -102,12 +107,18 @@ def _whose_now(store: SyncStore, note: Note) -> dict[str, Any]:
 
 
 def began_in(store: SyncStore, transcript: str, namespace: str, *, former: str | None, user: str | None) -> str:
-    """The namespace in which a session began: the former one of its project, where it stands there already."""
+    """The namespace in which a session began.
+
+    That is the former one of its project where the session stands there, and where it stands nowhere and a line of it
+    was there: forgotten lines are known by their keys alone.
+    """
     if former is None:
         return namespace
-    scope = store.scope(namespace=former, user=user)
-    known = any(one.name == name for name in sessions_of(transcript) for one in scope.sessions(prefix=name).items)
-    return former if known else namespace
+    names, before = sessions_of(transcript), store.scope(namespace=former, user=user)
+    for scope, place in ((before, former), (store.scope(namespace=namespace, user=user), namespace)):
+        if any(one.name == name for name in names for one in scope.sessions(prefix=name).items):
+            return place
+    return former if before.import_file(Path(transcript), **_HOW, dry_run=True).known else namespace
 
 
 def session_in_store(kind: str, session: str) -> str:

@@ -41,7 +41,7 @@ async def forget_page(visit: Visit) -> Response:
         "forget.html",
         here="/ui/forget",
         bys=list(_BY.items()),
-        sessions=await newest_sessions(visit.scope()),
+        **await newest_sessions(visit.scope()),
         origins=[(name, who(name).capitalize()) for name in ORIGINS if name != "user"],
         ways=[(name, title, text) for name, (title, text) in WAYS.items()],
     )

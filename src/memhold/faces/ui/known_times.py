@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from memhold.values.records import Change, Memory
 
 __all__ = ["Span", "held_then", "known_by_changes", "known_by_records", "stands_at"]
 
 
+_SO: Final = frozenset({"active", "expired"})
+"""States of what is taken to be so: what nobody asked for in a while is known all the same."""
+_NEVER: Final = frozenset({"retracted", "merged"})
+"""States of what held at no time of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From when until when a value was taken to be so; until None it is."""
+    """From when until when a value was taken to be so; until None it is.
+
+    What ended it told until when it had held (`held_until`), or that it had `never` been so.
+    """
 
     since: datetime
     until: datetime | None = None
+    held_until: datetime | None = None
+    never: bool = False
 
 
 def known_by_changes(story: Sequence[Change]) -> Mapping[str, tuple[Span, ...]]:
@@ -25,12 +37,12 @@ def known_by_changes(story: Sequence[Change]) -> Mapping[str, tuple[Span, ...]]:
     for change in story:
         for effect in change.effects:
             spans = found.setdefault(effect.memory_id, [])
-            active = effect.after is not None and effect.after.state == "active"
+            so = effect.after is not None and effect.after.state in _SO
             open_now = bool(spans) and spans[-1].until is None
-            if active and not open_now:
+            if so and not open_now:
                 spans.append(Span(change.at))
-            elif open_now and not active:
-                spans[-1] = Span(spans[-1].since, change.at)
+            elif open_now and not so:
+                spans[-1] = _ended(spans[-1].since, change.at, effect.after)
     return {memory_id: tuple(spans) for memory_id, spans in found.items()}
 
 
@@ -43,16 +55,21 @@ def known_by_records(facts: Iterable[Memory]) -> Mapping[str, tuple[Span, ...]]:
         began[place] = min(fact.created_at, began.get(place, fact.created_at))
     found = {}
     for fact in every.values():
-        ended = None
-        if fact.state != "active":
+        span = Span(fact.created_at)
+        if fact.state not in _SO:
             by = every.get(fact.superseded_by or "")
             told = fact.recorded_at if by is None else by.created_at
             # A correction of what took its place stands there now, and was told later than that.
             if fact.valid_to is not None and fact.valid_from < fact.valid_to:
                 told = min(told, began.get((fact.key, fact.valid_to), told))
-            ended = max(told, fact.created_at)
-        found[fact.id] = (Span(fact.created_at, ended),)
+            span = _ended(fact.created_at, max(told, fact.created_at), fact)
+        found[fact.id] = (span,)
     return found
+
+
+def _ended(since: datetime, until: datetime, after: Memory | None) -> Span:
+    never = after is None or after.state in _NEVER
+    return Span(since, until, held_until=None if after is None else after.valid_to, never=never)
 
 
 def stands_at(versions: Sequence[Memory], moment: datetime) -> list[Memory]:
@@ -60,9 +77,7 @@ def stands_at(versions: Sequence[Memory], moment: datetime) -> list[Memory]:
     return [
         one
         for one in versions
-        if one.state not in {"retracted", "merged"}
-        and one.valid_from <= moment
-        and (one.valid_to is None or moment < one.valid_to)
+        if one.state not in _NEVER and one.valid_from <= moment and (one.valid_to is None or moment < one.valid_to)
     ]
 
 
@@ -81,9 +96,9 @@ def held_then(
             continue
         last = told[-1]
         if last.until is None or known < last.until:
-            over = one.state == "active" and one.valid_to is not None and one.valid_to <= moment
+            over = one.state in _SO and one.valid_to is not None and one.valid_to <= moment
             if one.valid_from <= moment and not over:
                 found.append(one)
-        elif stands_at([one], moment):
+        elif not last.never and one.valid_from <= moment and (last.held_until is None or moment < last.held_until):
             found.append(one)
     return found

@@ -62,12 +62,16 @@ WAYS: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """What takes a change back, in the same place: the change, and which memory stands there then, and stood before."""
+    """What takes a change back, in the same place: the change, and which memory stands there then, and stood before.
+
+    `told` where it stands apart from the list, which is then to show what came of it.
+    """
 
     change: str
     back: str
     forth: str
     word: str = "Undo"
+    told: bool = False
 
 
 async def now_page(visit: Visit) -> Response:
@@ -232,8 +236,11 @@ async def undo(visit: Visit) -> Response:
     receipt = await scope.undo(visit.said("change"), idempotency_key=visit.said("key") or None)
     memory = await _memory(scope, back)
     other = "Redo" if word == "Undo" else "Undo"
-    again = Undo(change=receipt.change_ids[-1], back=forth, forth=back, word=other) if receipt.change_ids else None
-    return _row_part(visit, row_of(memory), "Undone." if word == "Undo" else "Done again.", again)
+    told, again = visit.said("told") == "yes", None
+    if receipt.change_ids:
+        again = Undo(change=receipt.change_ids[-1], back=forth, forth=back, word=other, told=told)
+    answer = _row_part(visit, row_of(memory), "Undone." if word == "Undo" else "Done again.", again)
+    return _heard(answer) if told else answer
 
 
 async def remember(visit: Visit) -> Response:
@@ -246,10 +253,14 @@ async def remember(visit: Visit) -> Response:
         done = await scope.remember(value, idempotency_key=key)
     if done.memory is None:
         raise NotFound("it was forgotten meanwhile")
-    row = row_of(done.memory)
-    said = "Known from now on." if done.receipt.change_ids else "Known already."
-    answer = visit.part("told.html", row=row, said=said, undo=None)
-    # The list above hears it, and shows what it holds now.
+    row, changes = row_of(done.memory), done.receipt.change_ids
+    said = "Known from now on." if changes else "Known already."
+    undo = Undo(change=changes[-1], back=row.id, forth=row.id, told=True) if changes else None
+    return _heard(visit.part("told.html", row=row, said=said, undo=undo))
+
+
+def _heard(answer: Response) -> Response:
+    """The answer, with a word to the list above, which shows what it holds now."""
     answer.headers["hx-trigger"] = "told"
     return answer
 

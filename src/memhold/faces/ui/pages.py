@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -25,7 +25,7 @@ from memhold.faces.ui.rendering import ASSETS, HEADERS, asset, html
 from memhold.faces.ui.subject_page import subject_moment, subject_page
 from memhold.faces.ui.timeline_page import moment_part, timeline_page, undo_here
 from memhold.faces.ui.visit import Visit, form_of, shown
-from memhold.values.errors import InvalidScope, MemholdError
+from memhold.values.errors import InvalidScope, MemholdError, NotFound
 from memhold.values.principal import PRINCIPAL, Right, principal_of
 from memhold.verbs.store_protocols import AsyncStore
 
@@ -33,6 +33,7 @@ __all__ = ["refused_page", "ui_app"]
 
 log = logging.getLogger("memhold.ui")
 
+_GONE: Final = "It was forgotten, or it is in another person's memory."
 Answer = Callable[[Visit], Awaitable[Response]]
 
 
@@ -66,9 +67,12 @@ _PATHS: Final[Sequence[_Path]] = (
     _Path("GET", "/ui/recall", "read", recall_page),
     _Path("POST", "/ui/recall", "read", recall_part),
     _Path("GET", "/ui/sessions", "read", session_pages.sessions_page),
+    _Path("POST", "/ui/sessions/names", "read", session_pages.session_names),
     _Path("POST", "/ui/sessions/turns", "read", session_pages.session_part),
     _Path("POST", "/ui/sessions/context", "read", session_pages.context_part),
     _Path("GET", "/ui/settle", "read", settle_page.settle_page),
+    _Path("POST", "/ui/settle/dropped", "read", settle_page.dropped_part),
+    _Path("POST", "/ui/settle/said", "write", settle_page.say_so),
     _Path("POST", "/ui/settle/{id}", "write", settle_page.settle),
     _Path("POST", "/ui/settle/memories/{id}", "write", settle_page.decide),
     _Path("POST", "/ui/taken-back", "write", settle_page.take_back),
@@ -143,6 +147,8 @@ def _answered(memhold: AsyncStore, path: _Path) -> Callable[[Request], Awaitable
             return refused_page(request, problem_of(error))
         except MemholdError as error:
             problem = problem_of(error)
+            if isinstance(error, NotFound):
+                problem = replace(problem, title="There is no such memory.", detail=_GONE)
             if problem.status >= 500:
                 log.error("%s", type(error).__name__)  # noqa: TRY400 - shape only: a message may hold content
             return refused_page(request, problem)

@@ -17,7 +17,7 @@ from memhold.values.errors import InvalidInput
 from memhold.values.records import HitKind
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["Found", "Part", "found_of", "kept_out_told", "parts_of", "recall_page", "recall_part"]
+__all__ = ["Found", "Part", "filtered_told", "found_of", "kept_out_told", "parts_of", "recall_page", "recall_part"]
 
 _KINDS: Final[Mapping[str, tuple[str, tuple[HitKind, ...] | None]]] = {
     "": ("Everything", None),
@@ -37,6 +37,19 @@ _BESIDE: Final[Mapping[str, str]] = {
     "known": "what was known at another time",
 }
 _MOST: Final = 50
+_KEEPS_OUT: Final[Mapping[str, str]] = {
+    "state": "past, hidden or merged",
+    "moment": "of another moment",
+    "kind": "of another kind, or there only where asked for",
+    "role": "of another role",
+    "memories": "messages, which have no state and no tier",
+    "nothing": "everything: a filter lets nothing through",
+    "session": "of another conversation",
+    "agent": "another agent's",
+    "since": "too early",
+    "until": "too late",
+}
+"""What each filter of an account keeps out, in words."""
 _OUT: Final[Mapping[str, str]] = {
     "limit": "It stands behind the page: ask for more hits.",
     "repeats": "Another one says the same and stands for it.",
@@ -90,7 +103,7 @@ async def recall_part(visit: Visit) -> Response:
         other = _other(asked, beside, moment_of(visit, "then"))
         columns.append((_BESIDE[beside].capitalize(), await scope.recall(replace(other, expect=expect))))
     wanted = await _wanted(scope, expect, columns[0][1].expected)
-    shown = [(title, answer, found_of(answer), _expected(answer)) for title, answer in columns]
+    shown = [(title, answer, found_of(answer), _expected(answer), filtered_told(answer)) for title, answer in columns]
     return visit.part("recall_answer.html", columns=shown, wanted=wanted, missed=bool(visit.said("expect").strip()))
 
 
@@ -154,6 +167,13 @@ def found_of(answer: Recall) -> list[Found]:
 def _found(hit: Hit, most: float, *, filled: bool) -> Found:
     parts = parts_of(hit.why, most)
     return Found(row=row_of(hit), score=hit.score, parts=parts, outdated=hit.outdated, filled=filled)
+
+
+def filtered_told(answer: Recall) -> list[tuple[int, str]]:
+    """How many things each filter keeps out, and of what kind those are; the most first."""
+    kept_out = (answer.account or {}).get("kept_out", {})
+    told = ((int(count), _KEEPS_OUT.get(name, name)) for name, count in kept_out.items())
+    return sorted(told, key=lambda one: -one[0])
 
 
 def kept_out_told(kept_out: str) -> str:

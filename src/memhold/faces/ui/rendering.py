@@ -13,7 +13,7 @@ from starlette.responses import Response
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["ASSETS", "HEADERS", "PAGES", "ago", "asset", "exact", "html", "size", "who"]
+__all__ = ["ASSETS", "HEADERS", "PAGES", "ago", "asset", "exact", "html", "model_name", "size", "who"]
 
 ASSETS: Final[Mapping[str, str]] = {
     "page.css": "text/css; charset=utf-8",
@@ -86,7 +86,13 @@ def size(count: int) -> str:
 def who(origin: str, actor: str | None = None) -> str:
     """Who said something, in words."""
     said = _PEOPLE.get(origin, origin)
-    return f"{said}: {actor}" if actor and origin != "user" else said
+    return f"{said}: {model_name(actor)}" if actor and origin != "user" else said
+
+
+def model_name(name: str) -> str:
+    """What a model is called, without the address of its server: "http://127.0.0.1:8787/v1#qwen" is "qwen"."""
+    place, mark, model = name.partition("#")
+    return model if mark and model and place.startswith(("http://", "https://")) else name
 
 
 @cache
@@ -122,6 +128,7 @@ def _environment() -> Environment:
     )  # fmt: skip
     made.filters["exact"] = exact
     made.filters["who"] = lambda one: who(one.origin, one.actor)
+    made.filters["model"] = model_name
     made.filters["thousands"] = lambda count: f"{count:,}"
     made.filters["iso"] = lambda at: at.astimezone(UTC).isoformat()
     made.filters["size"] = size

@@ -14,13 +14,24 @@ from memhold.faces.ui.visit import Visit
 from memhold.journal.windows import spoken
 from memhold.messages.shapes import read_message
 from memhold.text.token_estimate import estimate_message
-from memhold.values.bounds import MAX_PAGE
 from memhold.values.records import Message
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["Piece", "Turn", "context_part", "newest_sessions", "pieces", "session_part", "sessions_page", "turns"]
+__all__ = [
+    "Piece",
+    "Turn",
+    "context_part",
+    "newest_sessions",
+    "pieces",
+    "session_names",
+    "session_part",
+    "sessions_page",
+    "turns",
+]
 
 _PAGE: Final = 200
+_NAMES: Final = 100
+"""How many sessions are offered at once."""
 _BUDGETS: Final = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 _FENCE: Final = "<memhold-recall "
 
@@ -53,18 +64,19 @@ class Piece:
 
 
 async def sessions_page(visit: Visit) -> Response:
-    """The sessions, the newest first."""
-    return visit.part("sessions.html", here="/ui/sessions", names=await newest_sessions(visit.scope()))
+    """The newest sessions, and a field that finds the others."""
+    return visit.part("sessions.html", here="/ui/sessions", **await newest_sessions(visit.scope()))
 
 
-async def newest_sessions(scope: AsyncScope) -> tuple[str, ...]:
-    """The names of all sessions, the newest first."""
-    page = await scope.sessions(order="newest", limit=MAX_PAGE)
-    names = [one.name for one in page.items]
-    while page.cursor is not None:
-        page = await scope.sessions(order="newest", limit=MAX_PAGE, cursor=page.cursor)
-        names += [one.name for one in page.items]
-    return tuple(names)
+async def session_names(visit: Visit) -> Response:
+    """The newest sessions whose names begin with what was typed."""
+    return visit.part("session_names.html", **await newest_sessions(visit.scope(), visit.said("begins").strip()))
+
+
+async def newest_sessions(scope: AsyncScope, prefix: str = "") -> dict[str, Any]:
+    """The names of the newest sessions that begin so, and whether there are more of them."""
+    page = await scope.sessions(prefix, order="newest", limit=_NAMES)
+    return {"names": [one.name for one in page.items], "more_names": page.cursor is not None}
 
 
 async def session_part(visit: Visit) -> Response:

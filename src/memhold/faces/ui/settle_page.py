@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,18 +11,34 @@ from starlette.responses import Response
 
 from memhold.faces.ui.rows import row_of
 from memhold.faces.ui.visit import Visit
+from memhold.values.bounds import MAX_PAGE
 from memhold.values.errors import InvalidInput
 from memhold.values.records import Memory
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["decide", "settle", "settle_page", "take_back"]
+__all__ = ["Dropped", "decide", "dropped_part", "say_so", "settle", "settle_page", "take_back"]
 
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST: Final = 50
 _PAGES: Final = 5
 """How many pages of what models found are read for what was inferred."""
 _WINDOWS: Final = 20
-"""Of how many windows, the newest, what was not kept is told: each is a look at the trail."""
+"""Of how many windows at once, the newest first, what was not kept is told: each is a look at the trail."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """A statement of a model that no line holds: what it said, why it was not kept, of which conversation."""
+
+    id: str
+    kind: str
+    reason: str
+    text: str
+    by: str | None
+    at: datetime
+    session: str | None
+
+
 _VERDICTS: Final[Mapping[str, Mapping[str, str]]] = {
     "key": {"same": "One thing: they are one timeline from now on.", "different": "Two things, for good."},
     "contradiction": {"same": "The newer one holds, as the user's own word.", "different": "What the user told stays."},
@@ -43,7 +60,7 @@ async def settle_page(visit: Visit) -> Response:
         noted_more=noted.cursor is not None,
         inferred=[row_of(memory) for memory in inferred],
         inferred_more=more,
-        dropped=await _ungrounded(scope),
+        **await _not_kept(scope, None),
     )
 
 
@@ -60,15 +77,64 @@ async def _inferred(scope: AsyncScope) -> tuple[list[Memory], bool]:
     return found[:_MOST], cursor is not None or len(found) > _MOST
 
 
-async def _ungrounded(scope: AsyncScope) -> list[Mapping[str, Any]]:
-    """What models said of the newest windows that no line holds, and that was therefore not kept."""
-    newest = await scope.summaries(limit=_WINDOWS)
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for hit in newest.hits:
-        for change in await scope.history(hit.id):
-            dropped = change.detail.get("ungrounded", ())
-            found[change.id] = [{**one, "at": change.at, "by": change.by.name} for one in dropped]
-    return [one for dropped in found.values() for one in dropped][:_MOST]
+async def dropped_part(visit: Visit) -> Response:
+    """What was not kept of the windows before those that are shown."""
+    return visit.part("dropped.html", **await _not_kept(visit.scope(), visit.said("cursor") or None))
+
+
+async def _not_kept(scope: AsyncScope, cursor: str | None) -> dict[str, Any]:
+    """What models said of some windows that no line holds, but for what the user has said since; then older ones."""
+    found: dict[tuple[str, int], Dropped] = {}
+    for _ in range(_PAGES):
+        page = await scope.summaries(limit=_WINDOWS, cursor=cursor)
+        for hit in page.hits:
+            for change in await scope.history(hit.id):
+                for place, one in enumerate(change.detail.get("ungrounded", ())):
+                    found[change.id, place] = Dropped(
+                        id=f"{change.id}-{place}", kind=one["kind"], reason=one["reason"], text=one["text"],
+                        by=change.by.name, at=change.at, session=hit.session,
+                    )  # fmt: skip
+        cursor = page.cursor
+        if cursor is None or found:
+            break
+    return {"dropped": await _still_open(scope, list(found.values())), "cursor": cursor}
+
+
+async def _still_open(scope: AsyncScope, dropped: Sequence[Dropped]) -> list[Dropped]:
+    """Those that the user has not said since."""
+    if not dropped:
+        return []
+    since = min(one.at for one in dropped)
+    said = await scope.list(["fact", "note"], origin="user", written_since=since, limit=MAX_PAGE)
+    known = {_key(memory.text, memory.subject, memory.attribute, memory.value) for memory in said.items}
+    return [one for one in dropped if _key(one.text, *(fact_of(one.text) or (None, None, None))) not in known]
+
+
+def _key(text: str, subject: str | None, attribute: str | None, value: str | None) -> tuple[str, ...]:
+    """What a statement says, as another of the same would."""
+    parts = (subject, attribute, value) if subject and attribute and value else (text,)
+    return tuple(str(part).casefold() for part in parts)
+
+
+def fact_of(shown: str) -> tuple[str, str, str] | None:
+    """Subject, attribute and value of a fact as a change shows it ("user | home = Lisbon"); None of another text."""
+    subject, bar, rest = shown.partition(" | ")
+    attribute, equals, value = rest.partition(" = ")
+    return (subject, attribute, value) if bar and equals else None
+
+
+async def say_so(visit: Visit) -> Response:
+    """What a model said and no line does, said by the person: from then on it is the user's word."""
+    text, key = visit.said("text").strip(), visit.said("key") or None
+    fact = fact_of(text) if visit.said("kind") == "fact" else None
+    if fact is not None:
+        subject, attribute, value = fact
+        done = await visit.scope().remember(subject=subject, attribute=attribute, value=value, idempotency_key=key)
+    else:
+        done = await visit.scope().remember(text, idempotency_key=key)
+    changes = done.receipt.change_ids
+    said = "Known from now on, as the user's word." if changes else "Known already."
+    return visit.part("settled.html", id=visit.said("id"), said=said, change=changes[-1] if changes else None)
 
 
 async def settle(visit: Visit) -> Response:

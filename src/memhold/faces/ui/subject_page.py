@@ -9,7 +9,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from memhold.faces.ui.known_times import Span, held_then, known_by_records, stands_at
+from memhold.faces.ui.known_times import Span, held_then, known_by_changes, known_by_records, stands_at
 from memhold.faces.ui.rows import Row, row_of
 from memhold.faces.ui.timeline_page import Bar, axis, bars, moments_asked
 from memhold.faces.ui.visit import Visit
@@ -20,6 +20,10 @@ from memhold.verbs.scope import AsyncScope
 
 __all__ = ["Lane", "lanes", "subject_moment", "subject_page"]
 
+_ONCE: Final = 2
+"""The revision of a fact that was told and ended, once each."""
+_TRAILS: Final = 50
+"""Of so many facts the changes are read, those that changed most: each is a look at the trail."""
 _STATES: Final[tuple[State, ...]] = ("active", "superseded", "retracted", "expired")
 
 
@@ -35,7 +39,7 @@ class Lane:
 async def subject_page(visit: Visit) -> Response:
     """The whole page. Its address names one of the facts: a subject's name would stand in the histories of browsers."""
     subject, facts, more = await _facts(visit.scope(), visit.request.path_params["id"])
-    spans = known_by_records(facts)
+    spans = await _known(visit.scope(), facts)
     return visit.part(
         "subject.html",
         subject=subject,
@@ -50,7 +54,7 @@ async def subject_page(visit: Visit) -> Response:
 async def subject_moment(visit: Visit) -> Response:
     """What held at a time of the first slider, as it is known today and as it was known at the second."""
     _, facts, _ = await _facts(visit.scope(), visit.request.path_params["id"])
-    spans = known_by_records(facts)
+    spans = await _known(visit.scope(), facts)
     asked = moments_asked(visit, axis(facts, visit.now, spans))
     held = sorted((row_of(fact) for fact in stands_at(facts, asked.at)), key=_by_name)
     known = sorted((row_of(fact) for fact in held_then(facts, spans, asked.at, asked.known)), key=_by_name)
@@ -64,6 +68,15 @@ async def _facts(scope: AsyncScope, fact_id: str) -> tuple[str, Sequence[Memory]
         raise NotFound("this is no fact, and about nobody in particular")
     page = await scope.list(["fact"], _STATES, subject=fact.subject, limit=MAX_PAGE)
     return fact.subject, page.items, page.cursor is not None
+
+
+async def _known(scope: AsyncScope, facts: Sequence[Memory]) -> Mapping[str, Sequence[Span]]:
+    """When each fact was taken to be so: by its changes where it had more than a beginning and an end."""
+    found: dict[str, Sequence[Span]] = dict(known_by_records(facts))
+    several = sorted((fact for fact in facts if fact.rev > _ONCE), key=lambda fact: -fact.rev)
+    for fact in several[:_TRAILS]:
+        found[fact.id] = known_by_changes(await scope.history(fact.id)).get(fact.id, found[fact.id])
+    return found
 
 
 def lanes(rows: Sequence[Row], now: datetime, spans: Mapping[str, Sequence[Span]] | None = None) -> list[Lane]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -16,6 +16,7 @@ from memhold.faces.ui.visit import Visit
 from memhold.values.errors import InvalidInput, MemholdError
 from memhold.values.jsonable import parse_time
 from memhold.values.records import Change, Effect, Memory, Message
+from memhold.values.repr_parts import one_of
 from memhold.verbs.scope import AsyncScope
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "moment_of",
     "moment_part",
     "moments_asked",
+    "steps_of",
     "timeline_page",
     "undo_here",
 ]
@@ -83,7 +85,7 @@ async def timeline_page(visit: Visit) -> Response:
         axis=axis(versions, visit.now, spans),
         lines=lines,
         more_lines=more,
-        steps=[(change, _steps(change)) for change in reversed(story)],
+        steps=[(change, steps_of(change, {one.id for one in versions} or None)) for change in reversed(story)],
     )
 
 
@@ -141,14 +143,35 @@ def moment_of(visit: Visit, name: str) -> datetime | None:
 
 
 def _versions(story: Sequence[Change], item: Memory | Message) -> list[Memory]:
-    """Each memory of the story as it last stood, in the order of the time since when it holds."""
-    last: dict[str, Memory] = {item.id: item} if isinstance(item, Memory) else {}
+    """What stood in the place of a memory over time, each as it last stood, in the order since when it holds.
+
+    A change may have made other memories too, as one that consolidates does: those are no versions of this one.
+    """
+    if not isinstance(item, Memory):
+        return []
+    last: dict[str, Memory] = {item.id: item}
     for change in story:
         for effect in change.effects:
             after = effect.after
             if after is not None and (after.id not in last or last[after.id].rev < after.rev):
                 last[after.id] = after
-    return sorted(last.values(), key=lambda one: (one.valid_from, one.recorded_at, one.id))
+    own = _of_one_line(item, last)
+    return sorted((last[one] for one in own), key=lambda one: (one.valid_from, one.recorded_at, one.id))
+
+
+def _of_one_line(item: Memory, every: Mapping[str, Memory]) -> set[str]:
+    """Which of these memories stood in the place of one: of its key where it is a fact, and what took whose place."""
+    found = {item.id}
+    if item.kind == "fact":
+        same = (item.subject, item.key)
+        found |= {one.id for one in every.values() if one.kind == "fact" and (one.subject, one.key) == same}
+    grown = True
+    while grown:
+        followed = {every[one].superseded_by for one in found}
+        linked = {one.id for one in every.values() if one.id in followed or one.superseded_by in found}
+        grown = not linked <= found
+        found |= linked
+    return found
 
 
 _NONE: Final[Mapping[str, Sequence[Span]]] = {}
@@ -224,8 +247,12 @@ class Step:
     told: str
 
 
-def _steps(change: Change) -> list[Step]:
-    return [_step(effect) for effect in change.effects]
+def steps_of(change: Change, of: Collection[str] | None = None) -> list[Step]:
+    """What a change did to these memories (None: to any), and to how many others; pure."""
+    own = [effect for effect in change.effects if of is None or effect.memory_id in of]
+    others = len(change.effects) - len(own)
+    told = [Step(row=None, told=f"and {one_of(others, 'other memory', 'other memories')} in the same change")]
+    return [*(_step(effect) for effect in own), *(told if others else [])]
 
 
 def _step(effect: Effect) -> Step:
