@@ -82,7 +82,7 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
 
 
 def test_each_conversation_goes_to_its_own_memory_once(run: CommandLine) -> None:
-    seen = run("agent", "import", "--all", "--dry-run", "--json").json
+    seen = run("agent", "import", "--all", "--dry-run", "--json").json["found"]
     counts = [(one["agent"], one["namespace"], one["conversations"]) for one in seen]
     assert counts == [("claude-code", None, 1), ("claude-code", SHOP, 1), ("codex", SHOP, 1), ("opencode", SHOP, 1)]
     refused = run("agent", "import", "--all")

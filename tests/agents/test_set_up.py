@@ -201,7 +201,7 @@ def test_the_commands(tmp_path: Path) -> None:
     done = process("agent", "install", "claude-code", *options, env=home, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "it listed 10 tools" in done.stdout
-    shown = json.loads(process("agent", "status", "--json", env=home, cwd=tmp_path).stdout)
+    shown = json.loads(process("agent", "status", "--json", env=home, cwd=tmp_path).stdout)["agents"]
     assert [(one["agent"], one["tools"], len(one["hooks"])) for one in shown] == [
         ("claude-code", True, len(EVENTS)),
         ("codex", False, 0),

@@ -70,7 +70,7 @@ def agent_uninstall(common: CommonOptions, *, client: str) -> None:
 def agent_status(common: CommonOptions) -> None:
     """Show which coding agents have memory."""
     found = [state_of(agent, place_of()) for agent in AGENTS]
-    common.show(found, lambda: click.echo("\n".join(line for one in found for line in _lines(one))))
+    common.show({"agents": found}, lambda: click.echo("\n".join(line for one in found for line in _lines(one))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def agent_import(common: CommonOptions, *, client: str | None, every: bool, yes:
         raise click.UsageError("name one coding agent, or pass --all")
     found, troubles = _found([client] if client is not None else list(AGENTS))
     if not common.as_json or dry_run:
-        common.show(_counted(found), lambda: _show_found(found, troubles))
+        common.show({"found": _counted(found), "troubles": troubles}, lambda: _show_found(found, troubles))
     if dry_run or not found:
         return
     if not yes:

@@ -58,11 +58,18 @@ class CommonOptions:
     resume: str = RESUME
 
     def show(self, value: Any, people: Callable[[], None]) -> None:
-        """Print an answer: one JSON object for programs, or what `people` prints."""
+        """Print an answer: one JSON object for programs, or what `people` prints.
+
+        Raises:
+            TypeError: it would be no object; a list needs a name.
+        """
         if self.as_json:
             from memhold.values.jsonable import to_jsonable
 
-            click.echo(json.dumps(to_jsonable(value), ensure_ascii=False))
+            plain = to_jsonable(value)
+            if not isinstance(plain, dict):
+                raise TypeError(f"--json prints an object, not a {type(plain).__name__}")
+            click.echo(json.dumps(plain, ensure_ascii=False))
         else:
             with paged():
                 people()

@@ -97,7 +97,7 @@ def retain_command(
     """
     with opened(common) as (_, scope):
         found = scope.retain(older_than=_days(older_than), unused_for=_days(unused_for), dry_run=dry_run, **given)
-    common.show(found, lambda: _say_retained(found, dry_run=dry_run))
+    common.show({"retained": found}, lambda: _say_retained(found, dry_run=dry_run))
 
 
 def _days(count: float | None) -> timedelta | None:
