@@ -1,0 +1,52 @@
+"""Whether lines have the days, months and weekdays of a claim. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from memhold.consolidate.grounding.claims import Line
+from memhold.consolidate.grounding.words import clauses_of
+from memhold.text.negation import negates
+from memhold.text.times import calendar_names, calendar_words
+from memhold.text.when import Days, days_of
+
+__all__ = ["ON_DAYS", "calendar_stands", "day_stands", "day_told", "month_named"]
+
+
+def day_told(moment: datetime | None, places: Sequence[int], lines: Sequence[Line]) -> bool:
+    """Whether a line speaks of the day from which a fact is to hold, or of days to come up to it."""
+    if moment is None:
+        return True
+    days = [(line.at, one) for line in lines if line.place in places for one in days_of(line.text, line.at)]
+    return any(start <= moment < end or (start > said and said < moment < end) for said, (start, end) in days)
+
+
+def day_stands(days: Days, lines: Sequence[Line]) -> bool:
+    """Whether a line speaks of these days, or of a time within them: a claim may be less exact, never more."""
+    return any(days[0] <= start and end <= days[1] for line in lines for start, end in days_of(line.text, line.at))
+
+
+def month_named(span: str, lines: Sequence[Line]) -> bool:
+    """Whether a span names a month or a weekday and nothing more, and a line has it: "in August" of its second week."""
+    names = calendar_words(span)
+    if not names or _DIGITS.search(span):
+        return False
+    return any(names <= calendar_words(clause) and not negates(clause) for _, clause in clauses_of(lines))
+
+
+_DIGITS = re.compile(r"\d")
+
+ON_DAYS = re.compile(r"(?i)\b(\w+tag|mittwoch|sonnabend)s\b")
+"""German says "dienstags" for what happens on Tuesdays."""
+
+
+def calendar_stands(word: str, lines: Sequence[Line]) -> bool:
+    """Whether a line names that month or weekday, or speaks of a day in it."""
+    if any(word in calendar_words(ON_DAYS.sub(r"\1", line.text)) for line in lines):
+        return True
+    # The day on which a line was said counts where no line names another month or weekday.
+    first = int(any(calendar_words(line.text) for line in lines))
+    days = [days for line in lines for days in days_of(line.text, line.at)[first:]]
+    return any(word in calendar_names(start) for start, end in days if (end - start).days <= 31)

@@ -1,0 +1,206 @@
+"""Whether a claim says yes of what its lines deny, or no of what none denies. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memhold.consolidate.grounding.claims import Claim, Line
+from memhold.consolidate.grounding.names import own_names
+from memhold.consolidate.grounding.subjects import named_in
+from memhold.consolidate.grounding.words import UNSPACED, terms_of
+from memhold.consolidate.told_of import Told, names_in, told_of
+from memhold.text.details import details
+from memhold.text.negation import negates
+
+# ruff: noqa: RUF001 - signs and letters of every script
+
+__all__ = ["denies", "turned"]
+
+_AGAINST = re.compile(
+    r"(?i)\b(?:dislike|hate|avoid|allerg|intoleran|unverträg|refus|against|stop|quit|former|ex-|no longer|least|"
+    r"end|gave up|fear|"
+    r"cancel|reject|declin|abneig|hass|vermeid|ohne|gegen|déteste|évite|refus|odia|evita|rechaz|contra)"
+    r"|싫|못|알레르기|거부|嫌|苦手|アレルギー|讨厌|過敏|过敏|避"
+)
+"""Words that say no without a word of denial: what they are said of may stand in a clause that denies."""
+
+
+def denies(claim: Claim, line: Line) -> bool:
+    """Whether a line of the user's says no of what the claim's attribute names: that there is none."""
+    shared = terms_of(claim.frame, claim.language) & terms_of(line.text, claim.language)
+    return line.own and bool(shared) and negates(line.text)
+
+
+def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
+    """Whether the claim says yes of what its lines only deny, or no of what none denies."""
+    within = " ".join(line.text for line in lines)
+    names = frozenset(
+        term for detail in details(within) if detail.kind == "name" for term in terms_of(detail.text, claim.language)
+    )
+    wanted = terms_of(claim.told, claim.language)
+    if claim.language != "german":  # where every noun looks like a name
+        wanted = wanted - names or wanted
+    clauses = _clauses_of(claim, lines, window)
+    near = [(clause, wanted & terms_of(clause, claim.language)) for clause in clauses]
+    near = [(clause, shared) for clause, shared in near if shared]
+    if not near:  # where its lines share names alone with it, these are what is denied or not
+        wanted |= terms_of(claim.told, claim.language)
+        near = [(clause, wanted & terms_of(clause, claim.language)) for clause in clauses]
+        near = [(clause, shared) for clause, shared in near if shared]
+    if negates(claim.whole, within):
+        if _not_that_one(claim, clauses, within):
+            return True
+        own = {word.casefold() for word in _AGAINST.findall(claim.whole)}
+        all_of_it = terms_of(claim.core, claim.language)
+        told = [one for one in clauses if all_of_it & terms_of(one, claim.language)]
+        told = told or [line.text for line in lines]
+        return not any(
+            negates(one, within) or any(word.casefold() not in own for word in _AGAINST.findall(one)) for one in told
+        )
+    if _only_passed_over(claim, lines):
+        return True
+    if _AGAINST.search(claim.whole) is not None:
+        return _against_denied(claim, clauses, within)
+    over = _ENDED.search(claim.whole) is not None
+    affirmed: set[str] = set()
+    denied: set[str] = set()
+    for clause, shared in near:
+        if not _no(clause, within, over=over):
+            affirmed |= shared
+        elif clause.rstrip()[-1:] not in "?？":
+            denied |= shared
+    denied -= affirmed
+    # Of pairs of characters an ending makes new ones, which no clause has.
+    return len(denied) * (4 if UNSPACED.search(claim.told) else 3) >= max(1, len(wanted)) and bool(denied)
+
+
+_NONE_OF = re.compile(
+    r"(?i)\b(?:kein(?:e[nmrs]?)?|ning[uú]n[oa]?|aucune?|nessun[oa]?|nenhuma?|geen|ingen|inga)\s+(?P<what>[^\W\d_]{3,})"
+)
+
+
+def _not_that_one(claim: Claim, clauses: Sequence[str], within: str) -> bool:
+    """Whether what a claim says there is none of stands only in clauses that say yes: "no meat, but fish I do"."""
+    found = _NONE_OF.search(claim.core)
+    wanted = terms_of(found["what"], claim.language) if found is not None else frozenset()
+    held = [one for one in clauses if wanted & terms_of(one, claim.language)]
+    return bool(held) and not any(negates(one, within) or _AGAINST.search(one) for one in held)
+
+
+def _against_denied(claim: Claim, clauses: Sequence[str], within: str) -> bool:
+    """Whether the word by which a claim says no is itself denied wherever it stands: "I should quit, I won't"."""
+    words = {word.casefold() for word in _AGAINST.findall(claim.whole)}
+    held = [clause for clause in clauses if any(word in clause.casefold() for word in words)]
+    # "No longer allergic to peanuts, but to cats": what is denied is something else.
+    core = terms_of(claim.core, claim.language) if claim.value else frozenset()
+    if any(core & terms_of(one, claim.language) and not negates(one, within) for one in clauses):
+        return False
+    return bool(held) and not negates(claim.whole, within) and all(negates(one, within) for one in held)
+
+
+_PASSED_OVER = re.compile(
+    r"(?i)(?:instead of|rather than|in place of|statt|anstelle(?: von)?|anstatt|au lieu d['’eu]e?|plutôt que"
+    r"|en lugar de|en vez de|anziché|invece di|in plaats van|i stället för|вместо)\s+(?:\w+\s+){0,2}?\Z"
+)
+
+_NOT_THAT = re.compile(
+    r"(?i)(?:,\s*|\b(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|en|maar)\s+)(?:not|never|nicht"
+    r"|kein(?:e[nmrs]?)?|pas|no|non"
+    r"|não|niet|geen)\s+(?:the |an? |de |d['’]|l['’]|le |la |el |il )?\Z"
+)
+"""What a line sets against what it says: "Duruflé, not Fauré"."""
+
+_FOR_ANOTHER = re.compile(r"\s*(?:대신|の代わり|而不是)")
+
+
+def _only_passed_over(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a value stands only where something else was taken in its place: "the Skoda instead of the Renault"."""
+    places = [
+        (line.text, match.start(), match.end())
+        for line in lines
+        for match in re.finditer(re.escape(claim.core), line.text, re.IGNORECASE)
+    ]
+    return (
+        claim.value
+        and bool(places)
+        and all(_PASSED_OVER.search(text[:start]) or _FOR_ANOTHER.match(text[end:]) for text, start, end in places)
+    ) or any(_only_not(name, lines) for name in _set_against(claim))
+
+
+def _set_against(claim: Claim) -> list[str]:
+    """What of a claim a line may set against what it says: a value, and the names of a sentence."""
+    if claim.value:
+        return [claim.core]
+    return [one.text for one in details(claim.core) if one.kind == "name" and one.sure]
+
+
+def _only_not(wanted: str, lines: Sequence[Line]) -> bool:
+    """Whether something stands in the lines only behind a "not" that sets it against something else."""
+    places = [
+        (line.text, match.start())
+        for line in lines
+        for match in re.finditer(rf"(?<![^\W_]){re.escape(wanted)}(?![^\W_])", line.text, re.IGNORECASE)
+    ]
+    return bool(places) and all(_NOT_THAT.search(text[:start]) for text, start in places)
+
+
+_ENDED = re.compile(
+    r"(?i)\A\W*(?:antes|prima|avant|davor|zuvor|früher|before (?:that|then)|earlier|eerder|tidigare|раньше)\b"
+    r"|\b(?:quit|stopped|gave up|given up|used to|until|former\w*|past|aufgehört|früher\w*|ehemals|arrêté"
+    r"|autrefois|ancien\w*"
+    r"|dej[éó]|smesso|gestopt|vroeger|slutat"
+    r"|бросил[аи]?)\b"
+    r"|끊[었은음]|그만[두둠]|그만뒀|やめ[たてま]|辞め[たてま]|戒了|戒掉|不再"
+)
+"""Words that something is over: as a present thing it is told of nobody."""
+
+
+def _no(clause: str, within: str, *, over: bool) -> bool:
+    """Whether a clause denies, or says that something is over where the claim (`over`) does not."""
+    ended = _ENDED.search(clause)
+    if ended is not None and ended[0].casefold() == "until" and _IS_SO.search(clause):
+        ended = None  # "we are insured until September"
+    return negates(clause, within) or (not over and ended is not None)
+
+
+_IS_SO = re.compile(r"(?i)\b(?:am|is|are|will)\b|['’](?:m|re|ll)\b")
+
+
+def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> list[str]:
+    """The clauses of lines that can say a claim, each once: where it is of the user, those of their lines of them."""
+    names = own_names(window)
+    known = names_in(line.text for line in window)
+    whole = claim.whole.casefold()
+    every: list[Told] = []
+    for line in lines:
+        told = told_of(line.text, claim.language, names, known)
+        for one, behind in zip(told, [*told, Told("")][1:], strict=True):
+            refused = line.own and _REFUSED.match(behind.text) and _PROPOSED.search(one.text)
+            if refused and not claim.value and not (one.who and named_in(one.who, whole, claim)):
+                every.append(replace(one, text=f"{one.text} {behind.text}", who=frozenset()))
+            else:
+                every.append(one if line.own else Told(one.text))
+    own = [one for one in every if not one.who or named_in(one.who, whole, claim)]
+    return list(dict.fromkeys(one.text for one in (own if own and not claim.about else every)))
+
+
+_REFUSED = re.compile(
+    r"(?i)\W*(?:no (?:chance|way|thanks?)|not (?:a chance|happening|for me)|never|nope|absolutely not|of course not"
+    r"|(?:and |but )?i (?:won['’]t|don['’]t|didn['’]t|can['’]t|wouldn['’]t|haven['’]t|will not|do not)"
+    r"|kommt nicht in ?frage|auf keinen fall|nie im leben|niemals"
+    r"|(?:aber )?ich nicht|pas question|jamais(?: de la vie)?|certainement pas|(?:mais )?(?:moi|pas) (?:non|moi)"
+    r"|ni hablar|de ninguna manera|jamás|yo no"
+    r"|neanche per sogno|assolutamente no|io no|de jeito nenhum|eu não|geen sprake van|nooit|ik niet|aldrig"
+    r"|jag inte|ни за что|никогда|я нет)\W*\Z"
+)
+"""A clause that does nothing but say no to the one before it."""
+
+_PROPOSED = re.compile(
+    r"(?i)\?|\b(?:should|could|might|wants?|wanted|thinks?|says?|said|asks?|asked|suggest\w*|offer\w*|told|soll\w*"
+    r"|könn\w+|mein[te]\w*|sag\w+|will|wollte"
+    r"|devrai\w+|dit|veut|voulait|debería\w*|dice\w*|quiere\w*|dovre\w+|vuole|deveria|diz|quer|zou|moet|zegt|wil"
+    r"|borde|säger|vill|должн\w+|говорит|хочет)\b"
+)
+"""What somebody proposes or asks: that is what a bare no refuses."""

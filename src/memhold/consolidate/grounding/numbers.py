@@ -1,0 +1,277 @@
+"""Whether lines have the numbers of a claim: with its unit, counting the same thing, ordinals too. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from memhold.consolidate.grounding.claims import Claim, Line
+from memhold.consolidate.grounding.words import UNSPACED, terms_of
+from memhold.consolidate.told_of import CLAUSE
+from memhold.text.function_words import EVIDENCE
+from memhold.text.normal_form import normal_form
+from memhold.text.quantities import Quantity, quantities
+from memhold.text.when import days_of
+
+# ruff: noqa: RUF001 - signs and letters of every script
+
+__all__ = [
+    "counts_a_thing",
+    "counts_another",
+    "number_of_another_line",
+    "number_stands",
+    "numbers_of",
+    "ordinal_stands",
+    "ordinals_in",
+]
+
+
+def number_of_another_line(claim: Claim, cited: Sequence[Line], others: Sequence[Line]) -> bool:
+    """Whether a value is a number alone that its own lines lack, found in others that do not name its attribute."""
+    wanted = quantities(claim.core)
+    if not claim.value or claim.known or len(wanted) != 1 or wanted[0].text != claim.core.strip():
+        return False
+    named = terms_of(claim.frame, claim.language)
+    return bool(cited) and not any(named & terms_of(line.text, claim.language) for line in others)
+
+
+_AGE = re.compile(r"(?i)\b(?:age|alter|âge|edad|età|idade|leeftijd|ålder|alder|возраст)\b|나이|연세|年齢|年龄|年齡|歳")
+
+_YEARS = re.compile(r"\s*(?:살|세|歳|才|岁|歲)")
+
+
+def counts_a_thing(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a value is a number alone that counts something else in its lines than its attribute names."""
+    wanted = quantities(claim.core)
+    if len(wanted) != 1 or wanted[0].unit is not None or wanted[0].text != claim.core.strip():
+        return False
+    named, age = terms_of(claim.frame, claim.language), _AGE.search(claim.frame) is not None
+    seen = False
+    for line in lines:
+        for held in quantities(line.text):
+            if not held.values & wanted[0].values:
+                continue
+            seen = True
+            rest = normal_form("NFC", line.text)[held.start + len(held.text) :]
+            behind = re.match(r"\s*([^\W\d_]+)", rest)
+            counted = frozenset[str]() if behind is None else terms_of(behind[1], claim.language)
+            if not counted or counted & named or named & terms_of(line.text, claim.language):
+                return False
+            if age and (held.unit == "year" or _YEARS.match(rest)):
+                return False
+    return seen
+
+
+def numbers_of(text: str, dates: Sequence[tuple[int, int]]) -> Iterator[Quantity]:
+    """Numbers that are a claim: not those of a date, and no "one" in words, which is no number more often than not."""
+    plain = normal_form("NFC", text)
+    for one in quantities(plain):
+        if any(start <= one.start < end for start, end in dates):
+            continue
+        if not (one.spelled and one.values <= _ONES):
+            yield one
+
+
+_ONES: Final = frozenset(value for one in quantities("0 1") for value in one.values)
+
+_ORDINALS: Final = {
+    name: place
+    for names in (
+        "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+        "dritt viert fünft sechst siebt acht neunt zehnt elft zwölft",
+        "troisième quatrième cinquième sixième septième huitième neuvième dixième onzième douzième",
+        "tercer cuart quint sext séptim octav noven décim",
+        "terz quart quint sest settim ottav non decim",
+        "derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde",
+    )
+    for place, name in enumerate(names.split(), 3)
+}
+
+_ORDINAL = re.compile(
+    rf"(?i)\b(?P<word>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})(?:e[nmrs]?|[oa]s?)?\b(?!\s*\d)"
+    rf"|\b(?P<digits>\d{{1,3}})(?:st|nd|rd|th|ème|º|ª)\b"
+)
+"""From the third on: the first and the second are other words as well; bare "acht" and "non" are none."""
+
+
+def ordinals_in(text: str) -> frozenset[int]:
+    """The ordinals of a text, from the third on, in words or digits."""
+    found = set()
+    for match in _ORDINAL.finditer(text):
+        word = (match["word"] or "").casefold()
+        if match["digits"]:
+            found.add(int(match["digits"]))
+        elif word not in {"acht", "non", "quart", "sext"} or match[0].casefold() != word:
+            found.add(_ORDINALS[word])
+    return frozenset(found)
+
+
+def ordinal_stands(place: int, lines: Sequence[Line]) -> bool:
+    """Whether a line has an ordinal: as one, as a number, or as the day of a date."""
+    for line in lines:
+        if place in ordinals_in(line.text) or any(Decimal(place) in one.values for one in quantities(line.text)):
+            return True
+        if any(start.day == place for start, end in days_of(line.text, line.at) if (end - start).days == 1):
+            return True
+    return False
+
+
+def number_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool:
+    """Whether a line has a number, in whatever form, with its unit and beside what it counts."""
+    for line in lines:
+        for held in quantities(line.text):
+            if held.values & wanted.values and (wanted.unit is None or held.unit in {None, wanted.unit}):
+                if wanted.unit is None and not _same_counted(claim, wanted, line, held):
+                    continue
+                if _scale(claim, wanted) != _scale(line.text, held) != "" != _scale(claim, wanted):
+                    continue  # degrees of two scales
+                mine, theirs = _after(claim, wanted), _after(line.text, held)
+                if mine.rate and theirs.rate and mine.rate != theirs.rate:
+                    continue
+                if mine.last and theirs.last and mine.last not in line.text.casefold():
+                    continue
+                # "He pays 410 euros, I pay 390": what is left out is what was said of the number before.
+                spoken = {one.unit for one in quantities(line.text) if one.start < held.start}
+                return wanted.unit in {None, held.unit, *_COUNTED, *(spoken if held.unit is None else ())}
+        for start, end in days_of(line.text, line.at):
+            if wanted.unit in {None, "year"} and wanted.values & _calendar(start, end):
+                return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _After:
+    """What follows a number and its unit: per what it is ("an hour"), and a word with which the clause ends ("net")."""
+
+    rate: str = ""
+    last: str = ""
+
+
+_UNIT_WORD = r"\s?[-‐‑]?\s?(?:%|°[cf]?|[€$£¥₩₹]|[^\W\d_]+)?"
+
+_RATE = re.compile(
+    rf"(?i){_UNIT_WORD}\s*(?:(?:an?|per|each|every|je|pro|jede[nmrs]?|im|am|par|chaque|por|cada|al?|à l['’]|alla"
+    rf"|all['’]|por|ao|om|i|в|the)\s+|/\s*)"
+    r"(?P<unit>[^\W\d_]+)"
+)
+
+_ADVERB: Final = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year"}
+
+_LAST = re.compile(r"\s?[-‐‑]?\s?(?:[€$£¥₩₹]|[^\W\d_]+)\s+(?P<word>[^\W\d_]{3,})\s*(?:[.,;!?]|\Z)")
+
+
+def _after(text: str, number: Quantity) -> _After:
+    rest = normal_form("NFKC", text)[number.start + len(number.text) :]
+    rate, last = _RATE.match(rest), _LAST.match(rest)
+    word = last["word"].casefold() if last is not None and number.unit is not None else ""
+    if word in EVIDENCE or word in _ADVERB:
+        word = ""
+    unit = _ADVERB.get(last["word"].casefold(), "") if last is not None else ""
+    if rate is not None:
+        unit = next((one.unit for one in quantities(f"1 {rate['unit']}") if one.unit in _COUNTED), None) or unit
+    return _After(unit, word)
+
+
+def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> bool:
+    """Whether a number counts the same thing in a claim as in a line.
+
+    Where it has a unit in the line, the word behind it in the claim stands there too; where both count something square
+    or new or other, so do the words behind that.
+    """
+    if _counts_else(claim, wanted, line.text, held):
+        return False
+    mine = _BEHIND.match(normal_form("NFC", claim)[wanted.start + len(wanted.text) :])
+    if mine is None or mine[1].casefold() in EVIDENCE:
+        return True
+    if held.unit not in {None, *_COUNTED}:
+        word, text = mine[1].casefold(), line.text.casefold()
+        counted = [
+            one for one in quantities(text) if re.match(rf"\s*{re.escape(word)}", text[one.start + len(one.text) :])
+        ]
+        return word in text and (not counted or any(one.values & wanted.values for one in counted))
+    theirs = _BEHIND.match(normal_form("NFC", line.text)[held.start + len(held.text) :])
+    if theirs is None or theirs[1].casefold() != mine[1].casefold() or not (theirs[2] and mine[2]):
+        return True
+    one, other = mine[2].casefold(), theirs[2].casefold()
+    return (
+        one in EVIDENCE
+        or other in EVIDENCE
+        or one[: 2 if UNSPACED.match(one) else 3] == other[: 2 if UNSPACED.match(one) else 3]
+    )
+
+
+_BEHIND = re.compile(r"\s*([^\W\d_]{3,})(?:\s+([^\W\d_]{3,}))?")
+
+
+def counts_another(frame: str, wanted: Quantity, lines: Sequence[Line], language: str) -> bool:
+    """Whether what an attribute names is counted by another number, in every line that has this one.
+
+    "240 loaves on weekdays and 400 on a Saturday": the loaves on a weekday are not 400. Of two clauses with a number
+    each, a later one that names the attribute has its own: "85 a night, 120 in high season".
+    """
+    named = frozenset(term for term in terms_of(frame, language) if len(term) > 1)
+    having = [line for line in lines if any(one.values & wanted.values for one in quantities(line.text))]
+    return bool(named) and bool(having) and all(_counts_other(named, wanted, line.text, language) for line in having)
+
+
+def _counts_other(named: frozenset[str], wanted: Quantity, text: str, language: str) -> bool:
+    plain = normal_form("NFKC", text)
+    mine = behind = False
+    for clause in filter(None, CLAUSE.split(plain)):
+        held = quantities(clause)
+        equal = [one for one in held if one.values & wanted.values]
+        shared = named & terms_of(clause, language)
+        for one in held:
+            next_words = re.match(r"\W*(\w+)(?:\W+\w+){0,2}", clause[one.start + len(one.text) :])
+            if next_words is None:
+                continue
+            if one in equal and named & terms_of(next_words[0], language):
+                return False
+            behind |= one not in equal and wanted.unit is None and bool(named & terms_of(next_words[1], language))
+        if equal and shared and not behind:
+            return False
+        if not equal and mine and shared and any(one.unit in {None, wanted.unit} for one in held):
+            return wanted.unit is not None
+        mine |= bool(equal)
+    return behind
+
+
+_SCALE = re.compile(r"\s?(?:°|degrees?|grad|degrés?|grados?)?\s?(?P<letter>[cf])(?:elsius|ahrenheit)?\b", re.IGNORECASE)
+
+
+def _scale(text: str, number: Quantity) -> str:
+    """The scale of degrees behind a number: "c", "f", or none."""
+    found = _SCALE.match(normal_form("NFKC", text)[number.start + len(number.text) :]) if number.unit == "°" else None
+    return found["letter"].casefold() if found is not None else ""
+
+
+_SHARES: Final = frozenset("割倍回次번배号층階시時")
+"""What a number of Chinese, Japanese or Korean counts when it is no thing: times, tenths, floors."""
+
+
+def _counts_else(claim: str, wanted: Quantity, text: str, held: Quantity) -> bool:
+    """Whether a number counts times or tenths on one side, and something else on the other."""
+    mine, theirs = _counter(claim, wanted), _counter(text, held)
+    if wanted.unit is None and held.unit not in {None, *_COUNTED} and UNSPACED.match(mine):
+        return True
+    return mine != theirs and bool({mine, theirs} & _SHARES) and not mine.isascii() and not theirs.isascii()
+
+
+def _counter(text: str, number: Quantity) -> str:
+    """The character behind a number; a native Korean one is read with its counter."""
+    if number.spelled and number.text[-1:] >= "\uac00":
+        return number.text.split()[-1][-1:]
+    return normal_form("NFKC", text)[number.start + len(number.text) :].lstrip()[:1]
+
+
+_COUNTED: Final = frozenset({"second", "minute", "hour", "day", "night", "week", "month", "year"})
+"""Units that a number may leave out where it is said ("I'm 34"): of money and measures none is supplied."""
+
+
+def _calendar(start: datetime, end: datetime) -> frozenset[Decimal]:
+    """The year of a day, a month or a year; days and months are read as dates where they are meant as such."""
+    return frozenset({Decimal(start.year).normalize()}) if (end - start).days <= 366 else frozenset()

@@ -1,0 +1,67 @@
+"""What somebody proposes or asks, and the user refuses or passes by. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from memhold.consolidate.grounding.claims import THE_USER, Claim, Line
+from memhold.consolidate.grounding.words import literally, terms_of
+from memhold.text.negation import negates
+
+# ruff: noqa: RUF001 - signs and letters of every script
+
+__all__ = ["refused_offer"]
+
+_A_NO = re.compile(
+    r"(?i)\W*(?:no|nope|nah|not really|nein|nö|non|não|nee|нет)\b(?!\s+(?:problem|worries|doubt))"
+    r"|\W*(?:아니[요오,.]|아뇨|いいえ|いや|不是|没有|不[,，。])"
+)
+
+
+def refused_offer(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a value stands only in what somebody else said, and the user's next line refuses or passes it by."""
+    if not claim.value:
+        return _refused_question(claim, lines)
+    if not terms_of(claim.core, claim.language):
+        return False
+    holding = [line for line in lines if literally(claim.core, line.text)]
+    if not holding or any(line.own for line in holding):
+        return False
+    answers = [(line, next((one for one in lines if one.place > line.place and one.own), None)) for line in holding]
+    return all(
+        one is not None and (_A_NO.match(one.text) or (_OFFER.search(line.text) and not _A_YES.match(one.text)))
+        for line, one in answers
+    )
+
+
+def _refused_question(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a sentence has a word that only somebody's question has, to which the user said no."""
+    if negates(claim.core) or THE_USER.match(claim.core) is None:
+        return False
+    own = frozenset(term for line in lines if line.own for term in terms_of(line.text, claim.language))
+    for line, answer in pairwise(lines):
+        if not line.own and answer.own and line.text.rstrip().endswith(("?", "？")) and _A_NO.match(answer.text):
+            asked = terms_of(line.text, claim.language) - own
+            if any(len(term) > 3 for term in asked & terms_of(claim.told, claim.language)):
+                return True
+    return False
+
+
+_OFFER = re.compile(
+    r"(?i)\b(?:could|might|maybe|perhaps|why not|have you (?:considered|tried|thought)|how about|what about"
+    r"|would you like"
+    r"|you should|consider|vielleicht|könntest|möchtest|wie wäre|pourriez|peut-être|pourquoi pas|podrías"
+    r"|quizás?|tal vez"
+    r"|potresti|forse|talvez|poderia)\b|어떠세요|어때요|해 보세요|はどう|いかが|试试|要不要"
+)
+"""What somebody else proposes: it is the user's only where they take it up."""
+
+_A_YES = re.compile(
+    r"(?i)\W*(?:yes|yeah|yep|ok(?:ay)?|sure|right|exactly|good idea|sounds? good|please|fine|deal|i (?:will|do"
+    r"|have|did)|i['’]ll"
+    r"|done|absolutely|great|perfect|ja|gern\w*|genau|gut|stimmt|oui|d['’]accord|bonne idée|volontiers|sí|claro"
+    r"|vale|buena idea"
+    r"|sì|certo|va bene|sim|boa ideia|네|예|좋아요|はい|ええ|いいですね|好的?|是的?|可以)\b"
+)
