@@ -70,6 +70,29 @@ WHERE NOT EXISTS (SELECT 1 FROM memory AS m
   AND NOT EXISTS (SELECT 1 FROM tombstone AS t
                   WHERE t.namespace = e.namespace AND t.user_id = e.user_id AND t.id = e.memory_id)
 
+-- name: rotten_changes
+-- scope: upkeep
+SELECT id FROM change WHERE verb = :verb ORDER BY namespace, user_id, seq
+
+-- name: times_beside_change
+-- scope: upkeep
+SELECT
+  (SELECT at FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq < :seq AND typeof(at) = 'integer'
+   ORDER BY seq DESC LIMIT 1),
+  (SELECT at FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq > :seq AND typeof(at) = 'integer'
+   ORDER BY seq LIMIT 1)
+
+-- name: let_change_stand
+-- scope: upkeep
+UPDATE change SET at = :at, verb = :verb, reason = :reason, by = :by, sources = :sources, spans = :spans,
+  undoes = :undoes, undone_by = :undone_by, detail = :detail, crc = :crc, detail_crc = :detail_crc
+WHERE namespace = :namespace AND user_id = :user_id AND seq = :seq
+
+-- name: forgotten_by_change
+-- scope: upkeep
+SELECT id FROM tombstone
+WHERE namespace = :namespace AND user_id = :user_id AND change_id = :id ORDER BY at, id
+
 -- name: lost_successors
 -- scope: upkeep
 SELECT s.id FROM memory AS s
