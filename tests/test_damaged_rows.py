@@ -407,6 +407,16 @@ def test_a_text_that_is_none_in_any_table_is_named_and_in_no_backup(db: Path, tm
             mem.admin.backup(tmp_path / "backup")
 
 
+def test_a_damaged_day_of_what_models_were_used_for_is_no_raw_error(db: Path) -> None:
+    connection = apsw.Connection(str(db))
+    columns = connection.execute("SELECT count(*) FROM pragma_table_info('model_usage')").get
+    values = ("no day", "a model", "a purpose", *[1] * (columns - 3))
+    connection.execute(f"INSERT INTO model_usage VALUES ({', '.join('?' * columns)})", values)  # noqa: S608 - marks
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem, pytest.raises(StoreCorrupt, match="tally; run 'memhold doctor'"):
+        mem.admin.model_usage()
+
+
 def test_a_flipped_bit_of_a_vector_is_no_other_likeness(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with Memhold.open(str(path), worker=False) as mem:

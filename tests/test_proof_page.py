@@ -36,6 +36,14 @@ def test_one_page(tmp_path: Path) -> None:
         ("def test_it(): pass", "", ["test_it.json"]),
         ("import pytest\n@pytest.mark.skip(reason='none here')\ndef test_it(): pass", "not run: none here", []),
         ("def test_it(): assert False", "failed", []),
+        (
+            (
+                "import pytest\n@pytest.mark.filterwarnings('error')\n"
+                "def test_it(record_property): record_property('lag', 1)"
+            ),
+            "",
+            ["test_it.json"],
+        ),
     ],
 )
 def test_what_has_nothing_to_count_is_done_too(tmp_path: Path, body: str, said: str, kept: list[str]) -> None:
