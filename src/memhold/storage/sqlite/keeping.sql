@@ -82,12 +82,6 @@ SELECT
   (SELECT at FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq > :seq AND typeof(at) = 'integer'
    ORDER BY seq LIMIT 1)
 
--- name: let_change_stand
--- scope: upkeep
-UPDATE change SET at = :at, verb = :verb, reason = :reason, by = :by, sources = :sources, spans = :spans,
-  undoes = :undoes, undone_by = :undone_by, detail = :detail, crc = :crc, detail_crc = :detail_crc
-WHERE namespace = :namespace AND user_id = :user_id AND seq = :seq
-
 -- name: forgotten_by_change
 -- scope: upkeep
 SELECT id FROM tombstone

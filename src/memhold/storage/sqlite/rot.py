@@ -216,6 +216,8 @@ def let_changes_stand(connection: apsw.Connection) -> int:
     one that forgot something also that, as the marks of what it forgot say it. Where its detail alone is damaged, that
     alone is emptied. A change whose id is no text any more is left as it is.
     """
+    changed = ", ".join(f"{name} = :{name}" for name in (*CHANGE, "crc", "detail_crc") if name not in {"seq", "id"})
+    change = f"UPDATE change SET {changed} WHERE {' AND '.join(f'{name} = :{name}' for name in KEYS['change'])}"  # noqa: S608 - names of this module
     key, mended = len(KEYS["change"]), 0
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -229,7 +231,7 @@ def let_changes_stand(connection: apsw.Connection) -> int:
             known = {**held, "detail": "{}"} if detail_alone else _known(connection, held, named, clock)
             digests = digests_of("change", [*row[:key], *(known[name] for name in CHANGE)])
             given = {**known, **named, **dict(zip(("crc", "detail_crc"), digests, strict=True))}
-            connection.execute(KEEPING["let_change_stand"], given)
+            connection.execute(change, given)
             mended += 1
         connection.execute("COMMIT")
     except BaseException:
