@@ -1,30 +1,39 @@
 """Run every proof in full and write docs/proof.md; stopped in the middle, it goes on where it was.
 
 A proof is a test marked `proof`. It is done once for a state of the source: what passed is kept in `.proof/`, under a
-hash of `src/`, `tests/proofs` and `reality/`, and is not run again until one of them changes. All of them take about
-three hours on two quiet cores (reckoned from the small counts): one for the soak, most of one for the thousand kills.
+hash of `src/`, `tests/proofs` and `reality/`, and is not run again until one of them changes.
+
+They run side by side, one on each processor, those first that took longest the last time. What goes on for a time has a
+lane of its own beside them, at a lower priority; what judges a ratio comes at the end, by itself.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
+import math
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
+_NOTHING_FOUND = 5
+"""What pytest exits with where no test carries the marks."""
 HEAD = """# What the proofs found
 
 `make proof` wrote this page: every fault-injection proof in full, on {machine}, of the source at commit
 {commit}. A run is one seeded history with one fault; a proof passes only when every run does. `make test` runs a small
-number of each.
+number of each. Proofs ran side by side, so their seconds add up to more than it took.
 
 | proof | runs | seconds | result |
 |---|---:|---:|---|
@@ -41,27 +50,74 @@ def state() -> str:
     return digest.hexdigest()[:16]
 
 
-def proofs() -> list[str]:
-    """The ids of all proofs."""
+def proofs(marked: str = "proof") -> list[str]:
+    """The ids of all proofs that carry these marks."""
     listed = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "proof", "tests", "reality"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marked, "tests", "reality"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
+    if listed.returncode not in {0, _NOTHING_FOUND}:
+        raise RuntimeError(f"pytest cannot list the proofs:\n{listed.stdout}{listed.stderr}")
     return [line for line in listed.stdout.splitlines() if "::" in line]
 
 
-def prove(proof: str, out: Path) -> str:
+def name_of(proof: str) -> str:
+    """What a proof is called in the page and in the file that keeps what it did."""
+    return proof.rpartition("::")[2]
+
+
+def longest_first(wanted: Iterable[str], took: Mapping[str, float]) -> list[str]:
+    """The proofs by how long they took when they last passed; one of which that is not known may be the longest."""
+    return sorted(wanted, key=lambda proof: -took.get(name_of(proof), math.inf))
+
+
+def last_times(kept: Path) -> dict[str, float]:
+    """How many seconds each proof took when it last passed, whatever the source was."""
+    files = sorted(kept.glob("*/*.json"), key=lambda path: path.stat().st_mtime)
+    return {row["proof"]: row["seconds"] for row in (json.loads(path.read_text()) for path in files)}
+
+
+def run_lanes(lanes: Sequence[Sequence[str]], work: Callable[[str, int], None], *, side_by_side: int) -> None:
+    """Do the work of each proof with its lane's number: the first lane in as many places side by side, another in one.
+
+    Ends when all are done. Where one raises, or Ctrl-C is pressed, nothing more begins.
+    """
+    waiting = [deque(lane) for lane in lanes]
+    stopped = threading.Event()
+
+    def go(number: int) -> None:
+        while waiting[number] and not stopped.is_set():
+            with contextlib.suppress(IndexError):  # another place of the lane took the last
+                work(waiting[number].popleft(), number)
+
+    places = [0] * side_by_side + list(range(1, len(lanes)))
+    with ThreadPoolExecutor(max_workers=len(places)) as pool:
+        try:
+            for done in as_completed([pool.submit(go, number) for number in places]):
+                done.result()
+        finally:
+            stopped.set()
+
+
+def prove(proof: str, out: Path, *, niceness: int = 0) -> str:
     """Run one proof in full; returns what the page says where it did not pass, empty where it did.
 
-    What it did is written to `out`: by its own fixture, or here for one that has nothing to count.
+    What it did is written to `out`: by its own fixture, or here for one that has nothing to count. What pytest printed
+    is shown where it did not pass.
     """
     environment = {**os.environ, "MEMHOLD_PROOF": "full", "MEMHOLD_PROOF_OUT": str(out)}
-    name, told = proof.rpartition("::")[2], out / "pytest.xml"
-    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={told}", proof]
-    done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
+    name = name_of(proof)
+    told = out / f"{hashlib.sha256(proof.encode()).hexdigest()[:16]}.xml"
+    # The newer form of the report refuses what a proof records beside its result.
+    report = ["-o", "junit_family=xunit1", f"--junitxml={told}"]
+    command = ["nice", "-n", str(niceness), sys.executable, "-m", "pytest", "-q", *report, proof]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     found = outcome(told.read_text(encoding="utf-8")) if told.exists() else "failed"
     told.unlink(missing_ok=True)
     if done.returncode or isinstance(found, str):
+        print(done.stdout, flush=True)
         return found if isinstance(found, str) else "failed"
     kept = out / f"{name}.json"
     if not kept.exists():
@@ -104,22 +160,54 @@ def page(out: Path, failed: Mapping[str, str], left: int) -> str:
     return HEAD.format(machine=machine, commit=commit()) + "\n".join(lines) + "\n"
 
 
+class Progress:
+    """What is done and what failed, told after each proof: a run that is stopped has told what it did."""
+
+    def __init__(self, out: Path, wanted: Sequence[str]) -> None:
+        self.failed: dict[str, str] = {}
+        self._out = out
+        self._left = [proof for proof in wanted if not self._kept(proof).exists()]
+        self._of = len(wanted)
+        self._telling = threading.Lock()
+
+    def _kept(self, proof: str) -> Path:
+        return self._out / f"{name_of(proof)}.json"
+
+    def left(self, among: Iterable[str]) -> list[str]:
+        """Those of these that are to be run."""
+        return [proof for proof in among if proof in self._left]
+
+    def work(self, proof: str, lane: int) -> None:
+        """Run one; beside the first lane at a lower priority."""
+        print(f"begun: {proof}", flush=True)
+        why = prove(proof, self._out, niceness=10 if lane else 0)
+        with self._telling:
+            self._left.remove(proof)
+            if why:
+                self.failed[name_of(proof)] = why
+            print(f"[{self._of - len(self._left)}/{self._of}] {proof}: {why or 'passed'}", flush=True)
+            self.write()
+
+    def write(self) -> None:
+        """Write the page as it is now."""
+        (ROOT / "docs" / "proof.md").write_text(page(self._out, self.failed, len(self._left)))
+
+
 def main() -> int:
-    """Run what is not done yet; the page is written after each, so that a run that is stopped has told what it did."""
+    """Run what is not done yet; the page is written after each."""
     argparse.ArgumentParser(prog="python -m benchmarks.proof", description=__doc__).parse_args()
     out = ROOT / ".proof" / state()
     out.mkdir(parents=True, exist_ok=True)
-    failed: dict[str, str] = {}
-    wanted = proofs()
-    for place, proof in enumerate(wanted, start=1):
-        name = proof.split("::")[-1]
-        if not (out / f"{name}.json").exists():
-            print(f"[{place}/{len(wanted)}] {proof}", flush=True)
-            if why := prove(proof, out):
-                failed[name] = why
-        (ROOT / "docs" / "proof.md").write_text(page(out, failed, len(wanted) - place))
-    print(page(out, failed, 0))
-    return 1 if failed else 0
+    wanted = longest_first(proofs(), last_times(out.parent))
+    alone, by_the_clock = proofs("proof and alone"), proofs("proof and by_the_clock")
+    progress = Progress(out, wanted)
+    beside = [proof for proof in wanted if proof not in {*alone, *by_the_clock}]
+    lanes = [progress.left(beside), progress.left(by_the_clock)]
+    run_lanes(lanes, progress.work, side_by_side=os.cpu_count() or 1)
+    run_lanes([progress.left(alone)], progress.work, side_by_side=1)
+    progress.write()
+    print(page(out, progress.failed, 0))
+    return 1 if progress.failed else 0
 
 
 if __name__ == "__main__":

@@ -193,6 +193,7 @@ async def harmed(first: Served, second: Served, until: float) -> list[str]:
 
 
 @pytest.mark.proof
+@pytest.mark.alone
 @pytest.mark.bound(600)
 async def test_two_servers_bear_200_clients_and_kills(
     locations: tuple[str, str], tmp_path: Path, runs: Callable[[int, int], range], request: pytest.FixtureRequest
@@ -295,6 +296,7 @@ def added(n: int) -> dict[str, Any]:
 
 
 @pytest.mark.proof
+@pytest.mark.alone
 def test_what_a_verb_costs_the_processor(
     locations: tuple[str, str], tmp_path: Path, runs: Callable[[int, int], range], request: pytest.FixtureRequest
 ) -> None:

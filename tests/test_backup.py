@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from memhold import Memhold
-from memhold.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, StoreReadOnly
+from memhold.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, StoreFull, StoreReadOnly
 from memhold.storage.sqlite import backup as backup_module
 from memhold.storage.sqlite import ledger, restore
 from memhold.storage.sqlite.backup import verify
@@ -396,3 +396,12 @@ def test_a_restore_lets_no_revoked_token_in_again(db: Path, tmp_path: Path) -> N
     with opened(db) as mem:
         assert mem.admin.tokens.check(gone.secret) is None
         assert mem.admin.tokens.check(stays.secret) is not None
+
+
+def test_a_backup_that_finds_no_room_names_the_disk_that_is_full(db: Path, tmp_path: Path) -> None:
+    def full(*_: int) -> None:
+        raise apsw.FullError("as SQLite says it when the copy's disk is full")
+
+    with opened(db) as mem, pytest.raises(StoreFull, match=r"the backup .*monday cannot be written: No space left"):
+        mem.admin.backup(tmp_path / "monday", progress=full)
+    assert not [one for one in tmp_path.iterdir() if "monday" in one.name]

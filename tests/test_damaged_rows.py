@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from memhold import AsyncMemhold, Memhold
-from memhold.errors import NotFound, StoreCorrupt
+from memhold.errors import Forgotten, NotFound, StoreCorrupt, UndoConflict
 
 PLAIN = {"worker": False, "embedding": "none"}
 FLIPS = {
@@ -246,6 +246,92 @@ def test_a_damaged_change_is_named_and_nothing_is_undone_past_it(db: Path, tmp_p
             mem.admin.backup(tmp_path / "backup")
 
 
+@pytest.mark.parametrize("flip", CHANGES)
+def test_a_damaged_change_can_be_let_stand_and_what_it_may_have_done_is_undone_by_nobody(
+    db: Path, tmp_path: Path, flip: str
+) -> None:
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        told, other = scope.remember("Prefers window seats"), scope.remember("Prefers tea")
+        assert told.memory is not None
+        pinned = scope.pin(told.memory.id)
+        before = scope.changes(limit=1000).items
+    [first], [second], [beside] = (one.change_ids for one in (told.receipt, pinned.receipt, other.receipt))
+    connection = apsw.Connection(str(db))
+    connection.execute(CHANGES[flip], (second,))
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        with pytest.raises(StoreCorrupt, match="doctor --repair rows"):
+            scope.undo(written_since=before[-3].at)
+        mem.admin.doctor(repair="rows")
+        found = mem.admin.doctor()
+        assert [one for one in found if one.severity == "wrong"] == []
+        after = scope.changes(limit=1000).items
+        assert [(one.id, one.seq, one.at, one.effects) for one in after] == [
+            (one.id, one.seq, one.at, one.effects) for one in before
+        ]
+        assert [one for one in after if one.id != second] == [one for one in before if one.id != second]
+        mem.admin.backup(tmp_path / "backup")
+        if flip == "detail":
+            assert scope.undo(first, cascade=True).change_ids
+            return
+        assert [second in one.what for one in found if one.check == "rows"] == [True]
+        assert [one.verb for one in scope.history(told.memory.id)] == ["remember", "damaged"]
+        for change in (first, second):
+            with pytest.raises(UndoConflict, match=second):
+                scope.undo(change, cascade=True)
+        assert scope.get(told.memory.id).pinned
+        scope.undo(beside)
+        # What stands below it goes by forgetting alone; then nothing is in the way of the rest.
+        scope.forget(told.memory.id)
+        scope.undo(written_since=before[-3].at)
+
+
+def test_of_a_damaged_change_is_known_what_it_touched(db: Path) -> None:
+    """What it hid is not called forgotten, and what a document said elsewhere goes with the document."""
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        told = scope.remember("Prefers window seats")
+        assert told.memory is not None
+        hidden = scope.forget(told.memory.id, hard=False)
+        scope.documents.put(("b",), "what it said first")
+        scope.documents.move(("b",), ("a",))
+        moved = scope.changes(limit=1000).items[-1]
+        scope.documents.put(("a",), "what it says now")
+    connection = apsw.Connection(str(db))
+    connection.execute("UPDATE change SET verb = verb || 'x' WHERE id IN (?, ?)", (hidden.change_id, moved.id))
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        mem.admin.doctor(repair="rows")
+        with pytest.raises(UndoConflict, match=str(hidden.change_id)):
+            scope.undo(told.receipt.change_ids[0])
+        assert scope.documents.delete(("a",), hard=True).erased
+    left = apsw.Connection(str(db))
+    assert left.execute("SELECT count(*) FROM memory WHERE text LIKE 'what it%'").get == 0
+    left.close()
+
+
+def test_a_damaged_forget_still_says_what_it_forgot(db: Path) -> None:
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        told = scope.remember("Prefers window seats")
+        assert told.memory is not None
+        done = scope.forget(told.memory.id)
+    connection = apsw.Connection(str(db))
+    connection.execute("UPDATE change SET at = 'x', sources = '[]', verb = 'frrget' WHERE id = ?", (done.change_id,))
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        mem.admin.doctor(repair="rows")
+        assert [one for one in mem.admin.doctor() if one.severity == "wrong"] == []
+        last = scope.history(told.memory.id)[-1]
+        assert (last.id, last.verb, last.sources) == (done.change_id, "forget", (told.memory.id,))
+        with pytest.raises(Forgotten):
+            scope.undo(told.receipt.change_ids[0])
+
+
 SESSIONS = {
     "metadata": "UPDATE session SET metadata = replace(metadata, 'Lisbon', 'Misbon')",
     "time": "UPDATE session SET last_at = last_at + 1048576",
@@ -319,6 +405,16 @@ def test_a_text_that_is_none_in_any_table_is_named_and_in_no_backup(db: Path, tm
         assert "rows" in {one.check for one in mem.admin.doctor() if one.severity == "wrong"}
         with pytest.raises(StoreCorrupt, match="table generation"):
             mem.admin.backup(tmp_path / "backup")
+
+
+def test_a_damaged_day_of_what_models_were_used_for_is_no_raw_error(db: Path) -> None:
+    connection = apsw.Connection(str(db))
+    columns = connection.execute("SELECT count(*) FROM pragma_table_info('model_usage')").get
+    values = ("no day", "a model", "a purpose", *[1] * (columns - 3))
+    connection.execute(f"INSERT INTO model_usage VALUES ({', '.join('?' * columns)})", values)  # noqa: S608 - marks
+    connection.close()
+    with Memhold.open(str(db), **PLAIN) as mem, pytest.raises(StoreCorrupt, match="tally; run 'memhold doctor'"):
+        mem.admin.model_usage()
 
 
 def test_a_flipped_bit_of_a_vector_is_no_other_likeness(tmp_path: Path) -> None:

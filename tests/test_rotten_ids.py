@@ -183,7 +183,7 @@ async def test_the_same_on_a_database(database: str, how: str) -> None:
                 "SELECT set_config('memhold.namespace', 'default', false), set_config('memhold.user_id', 'alice', false)"
             )
             for table, item in (("message", said), ("memory", note)):
-                connection.execute(f"UPDATE {table} SET id = overlay(id PLACING 'e' FROM 12) WHERE id = %s", (item,))  # noqa: S608 - names of this test
+                connection.execute(f"UPDATE {table} SET id = overlay(id PLACING 'g' FROM 12) WHERE id = %s", (item,))  # noqa: S608 - names of this test
         if how == "repair":
             await mem.admin.doctor(repair="rows")
         else:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import itertools
+import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +64,37 @@ def _count_statements(dies_at: int) -> None:
 
 def run_dying(child: Path, place: str, dies_at: int, seed: int, *more: str) -> tuple[int, str]:
     """Run a child until it ends or dies: how it ended, and the whole lines that it printed."""
-    done = subprocess.run(
-        [sys.executable, str(child), place, str(dies_at), str(seed), *more],
-        capture_output=True, text=True, timeout=120, check=False, cwd=ROOT, env=environment(),
-    )  # fmt: skip
-    assert done.returncode in {0, -9}, done.stderr
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        code = _nursery(child).run(arguments=[place, str(dies_at), str(seed), *more], out=str(out), err=str(err))
+        assert code in {0, -9}, err.read_text("utf-8")
+        printed = out.read_text("utf-8")
     # A line that was cut in the middle was not acknowledged.
-    return done.returncode, done.stdout[: done.stdout.rfind("\n") + 1]
+    return code, printed[: printed.rfind("\n") + 1]
+
+
+class _Nursery:
+    """A process that forks the children of one kind; it ends with this one."""
+
+    def __init__(self, child: Path) -> None:
+        self._one_at_a_time = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("nursery.py")), str(child)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment(),
+        )  # fmt: skip
+        atexit.register(self._end)
+
+    def run(self, **asked: object) -> int:
+        """Have one child run; how it ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with self._one_at_a_time:
+            self._process.stdin.write(json.dumps(asked) + "\n")
+            self._process.stdin.flush()
+            return int(self._process.stdout.readline())
+
+    def _end(self) -> None:
+        self._process.communicate()
+
+
+_nursery = functools.cache(_Nursery)

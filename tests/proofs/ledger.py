@@ -49,6 +49,8 @@ def check_whole(place: Path | str) -> set[str]:
     """Open a file, or a database as its superuser, check that it is whole, and return the ids of what it holds."""
     if isinstance(place, str) and place.startswith("postgresql:"):
         with psycopg.connect(place, user="postgres") as asked:
+            # As of one moment: a worker may still write, and its rows are to agree with its index.
+            asked.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             return _check_rows(lambda sql, *values: asked.execute(sql.replace("?", "%s"), values).fetchall())
     connection = apsw.Connection(str(place))
     try:

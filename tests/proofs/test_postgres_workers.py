@@ -240,7 +240,7 @@ async def test_the_proof_sees_a_holder_that_checks_nothing(databases: Databases)
     with _holders(url, "unguarded") as holders:
         other = _child(url, "9")
         try:
-            until = time.monotonic() + 60
+            until = time.monotonic() + 180
             while _ask(url, LEFT) != [(0,)] and time.monotonic() < until:
                 time.sleep(0.1)  # noqa: ASYNC251 - the process works meanwhile
             _check_once(url, ALONE)

@@ -115,6 +115,7 @@ VERBS: dict[str, Callable[[Soak, AsyncScope, list[str]], Awaitable[None]]] = {
 
 
 @pytest.mark.proof
+@pytest.mark.by_the_clock
 async def test_doctor_is_silent_after_ordinary_work(
     request: pytest.FixtureRequest, tmp_path: Path, runs: Callable[[int, int], range]
 ) -> None:

@@ -102,7 +102,8 @@ def migrate_command(common: CommonOptions, source: str, target: str) -> None:
 @click.option(
     "--repair",
     type=click.Choice(["clock", "rows"]),
-    help="Mend it: 'clock' dates as of now what a clock that was ahead dated later; 'rows' erases what is damaged.",
+    help="Mend it: 'clock' dates as of now what a clock that was ahead dated later; 'rows' erases what is damaged, and"
+    " keeps of a damaged change what is still known.",
 )
 def doctor_command(common: CommonOptions, repair: Literal["clock", "rows"] | None) -> None:
     """Look for damage, and say what to do.

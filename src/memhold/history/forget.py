@@ -23,7 +23,7 @@ from memhold.upkeep.periods import DUE_ROLLUP
 from memhold.values.answers import Erasure, Receipt
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
 from memhold.values.origins import users_line
-from memhold.values.records import KINDS, LINEAGE, Author, Change, Effect, Kind, Memory, Message, micros
+from memhold.values.records import KINDS, LINEAGE, ROTTEN, Author, Change, Effect, Kind, Memory, Message, micros
 from memhold.values.written import Written
 
 __all__ = [
@@ -167,6 +167,8 @@ class _Rows:
             if LINEAGE in into.metadata:
                 changes = self._tx.changes(memory_id=into.id)
                 named |= {source for change in changes if change.verb == "compact" for source in change.sources}
+                # What a rotten one merged is known from what it touched.
+                named |= {effect.memory_id for change in changes if change.verb == ROTTEN for effect in change.effects}
             rows = self.find(sorted(named))[1] if named else []
             found |= {one.id: one for one in rows if one.state == "merged" and one.superseded_by == into.id}
         return list(found.values())
@@ -260,7 +262,8 @@ def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str
     What the user told is their own word, wherever it was said too; what another line says that it names, stays.
     """
     windows = [one for one in rows.find(frontier)[1] if one.kind in {"summary", "raw"}]
-    changes = [change for one in windows for change in tx.changes(memory_id=one.id) if change.verb == "consolidate"]
+    learning = {"consolidate", ROTTEN}
+    changes = [change for one in windows for change in tx.changes(memory_id=one.id) if change.verb in learning]
     ids = dict.fromkeys(effect.memory_id for change in changes for effect in change.effects)
     besides = _Besides(rows, going, of_some=False)
     return [

@@ -7,7 +7,7 @@ from dataclasses import replace
 from memhold.journal.visibility import checked_id, seen
 from memhold.ports.transaction import ReadTx
 from memhold.values.errors import NotFound, StoreCorrupt, WrongKind
-from memhold.values.records import Change, Effect, Memory, Message
+from memhold.values.records import ROTTEN, Change, Effect, Memory, Message
 
 __all__ = ["check_trail", "former_contents", "get", "history", "lineage"]
 
@@ -44,7 +44,7 @@ def check_trail(tx: ReadTx) -> None:
     if damaged:
         raise StoreCorrupt(
             f"changes are damaged on the disk ({', '.join(damaged[:5])}), so what happened is not known; restore a"
-            " backup of before"
+            " backup of before, or go on without what they said: 'memhold doctor --repair rows'"
         )
 
 
@@ -76,7 +76,7 @@ def former_contents(tx: ReadTx, document: Memory) -> list[Memory]:
     waiting = [document.id]
     while waiting:
         one = waiting.pop()
-        changes = [change for change in tx.changes(memory_id=one) if change.verb in {"put", "move"}]
+        changes = [change for change in tx.changes(memory_id=one) if change.verb in {"put", "move", ROTTEN}]
         touched = dict.fromkeys(effect.memory_id for change in changes for effect in change.effects)
         before = [memory for memory in tx.find_memories([*touched]) if memory.superseded_by == one]
         waiting += [memory.id for memory in before if memory.id not in found]

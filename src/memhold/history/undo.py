@@ -18,7 +18,7 @@ from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
 from memhold.values.errors import Forgotten, NotFound, ScopeDenied, UndoConflict, WrongKind
-from memhold.values.records import Author, Change, Effect, Memory, Message, Session, Span
+from memhold.values.records import ROTTEN, Author, Change, Effect, Memory, Message, Session, Span
 from memhold.values.written import Written
 
 __all__ = ["Undoer", "reaches_below", "stands", "undo", "undo_written", "would_undo"]
@@ -136,7 +136,7 @@ def would_undo(tx: ReadTx, receipt: Receipt) -> Receipt:
     return replace(receipt, change_ids=undone)
 
 
-_NOT_UNDONE = frozenset({"forget", "evidence", "expire", "keep_apart"})
+_NOT_UNDONE = frozenset({"forget", "evidence", "expire", "keep_apart", ROTTEN})
 
 
 def _appended(tx: ReadTx, span: Span) -> list[Message]:
@@ -182,6 +182,8 @@ def _undo_tree(tx: WriteTx, change: Change, undoer: Undoer, made_id: str | None 
 def _refusal(change: Change) -> str | None:
     if change.verb == "add":
         return "an add cannot be undone: the journal only grows; forget its messages instead"
+    if change.verb == ROTTEN:
+        return f"{change.id} was damaged on the disk, and nobody knows what it did; tell the right value, or forget it"
     if change.undone_by is not None:
         return f"{change.id} is undone already, by {change.undone_by}; undo that to redo it"
     return None
@@ -214,7 +216,7 @@ def _blocking(tx: ReadTx, change: Change, secret: bytes) -> list[str]:
         if session is None:
             raise Forgotten(f"the session that {change.id} consolidated was forgotten since; add it anew", id=change.id)
         if session.cursor != _cursor_after(tx, change, span):
-            moves = [c for c in _changes(tx) if c.verb != "add" and any(s.session == span.session for s in c.spans)]
+            moves = [c for c in _changes(tx) if _may_have_moved(c, span.session)]
             blocking |= _between(tx, change, moves)
     if not blocking:
         blocking = _contradicting(tx, change, secret)
@@ -222,16 +224,27 @@ def _blocking(tx: ReadTx, change: Change, secret: bytes) -> list[str]:
     return sorted(found, key=lambda item: -1 if (one := found[item]) is None else one.seq, reverse=True)
 
 
+def _may_have_moved(change: Change, session: str) -> bool:
+    """Whether a change moved the cursor of a session; of a rotten one nobody knows."""
+    return change.verb == ROTTEN or (change.verb != "add" and any(span.session == session for span in change.spans))
+
+
 def _hiding(tx: ReadTx, memory_id: str, change: Change) -> set[str]:
     """The standing change that hides a memory; it can be shown again, so it blocks and is not "forgotten".
+
+    Where none is known to, those of which nobody knows what they did.
 
     Raises:
         Forgotten: nothing hides it: it is gone.
     """
     if tx.tombstone(memory_id) is None:
+        rotten: set[str] = set()
         for later in _changes(tx, after=change.seq):
             if later.undone_by is None and memory_id in later.sources and _root(tx, later).verb == "hide":
                 return {later.id}
+            rotten |= {later.id} if later.verb == ROTTEN else set()
+        if rotten:
+            return rotten
     raise Forgotten(f"{memory_id}, which {change.id} touched, was forgotten since; tell it anew", id=memory_id)
 
 

@@ -205,7 +205,8 @@ class Maintenance(Protocol):
         """Build anew the indexes over rows that do not agree with them; returns how many that were.
 
         Rows that no index can take (two of one number) and that cannot be read are removed first. Damaged rows of
-        sessions stand from then on as they are, without metadata that cannot be read. Writes wait.
+        sessions stand from then on as they are, without metadata that cannot be read, those of changes as changes of
+        which only is known what they touched. Writes wait.
 
         Raises:
             StoreCorrupt: pages are damaged otherwise: a backup is to be restored.

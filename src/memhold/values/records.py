@@ -25,6 +25,7 @@ __all__ = [
     "ORIGINS",
     "OWN_KEYS",
     "PATH_MARK",
+    "ROTTEN",
     "STATES",
     "TIERS",
     "TOGETHER",
@@ -408,6 +409,12 @@ class Span:
     session: str
     first: int
     last: int
+
+
+ROTTEN = "damaged"
+"""The verb of a change that was damaged on the disk and was let stand: when, and what it touched, is all that is known.
+
+It cannot be undone, and blocks the undoing of what it may stand on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -159,7 +159,8 @@ class AsyncAdmin(Protocol):
             repair: `clock` dates as of now what a clock that was ahead dated later, and makes due now what it put off.
                 Only where this machine's clock is right. `rows` builds the file's indexes anew where they do not agree
                 with its rows, and erases every message and current memory that is damaged: what was derived from one
-                stays. Damaged sessions stand as they are from then on.
+                stays. Damaged sessions stand as they are from then on, and damaged changes as changes of which only is
+                known what they touched.
             progress: Called with scopes looked at and scopes in all.
 
         Raises:

@@ -10,6 +10,7 @@ from memhold.ports.models import Tally
 from memhold.storage.postgres.connection import Session
 from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.upkeep import Looks
+from memhold.storage.sql.rows import readable
 from memhold.values.errors import FailureClass
 
 __all__ = ["PostgresUsageBook"]
@@ -41,7 +42,7 @@ class PostgresUsageBook:
     async def read(self, since: date | None = None) -> list[Tally]:
         def look(connection: Session, _: datetime) -> list[Tally]:
             found = connection.execute(QUERIES["read_usage"], {"since": since.isoformat() if since else ""})
-            return [_tally(row) for row in found.fetchall()]
+            return [_to_tally(row) for row in found.fetchall()]
 
         return await self._look(look)
 
@@ -52,7 +53,8 @@ def _params(tally: Tally) -> dict[str, Any]:
     return {"day": tally.day.isoformat(), "model": tally.model, "purpose": tally.purpose, **counts, **failures}
 
 
-def _tally(row: Sequence[Any]) -> Tally:
+@readable
+def _to_tally(row: Sequence[Any]) -> Tally:
     failures = {cls: count for cls, count in zip(_CLASSES, row[3 + len(_COUNTS) :], strict=True) if count}
     counts = dict(zip(_COUNTS, row[3:], strict=False))
     return Tally(day=date.fromisoformat(row[0]), model=row[1], purpose=row[2], failures=failures, **counts)

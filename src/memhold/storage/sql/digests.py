@@ -15,6 +15,7 @@ from zlib import crc32
 __all__ = [
     "CHANGE",
     "CONTENT",
+    "DAMAGED_CHANGES",
     "DAMAGED_ROWS",
     "DAMAGED_SESSIONS",
     "FILLED",
@@ -93,6 +94,11 @@ DAMAGED_SESSIONS = (
     " --repair rows'"
 )
 """What to do about rows of sessions that do not agree with their digests."""
+DAMAGED_CHANGES = (
+    "history and undo of what they touched are refused; restore a backup of before, or go on without what they said"
+    " with 'memhold doctor --repair rows': they then stand in the history as damaged"
+)
+"""What to do about rows of changes that do not agree with their digests."""
 _COLUMNS = {
     "message": MESSAGE, "memory": MEMORY, "change": CHANGE, "session": SESSION,
     "word_block": ("records", "entries"), "vector_block": ("marks", "vectors"),

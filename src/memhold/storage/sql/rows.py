@@ -51,6 +51,7 @@ __all__ = [
     "memory_params",
     "message_params",
     "opt_micros",
+    "readable",
     "receipt_from",
     "receipt_text",
     "session_params",
@@ -92,7 +93,7 @@ def _author(author: Author) -> str:
     return dumps({"origin": author.origin, "name": author.name, "version": author.version})
 
 
-def _readable(made: Callable[[R], V]) -> Callable[[R], V]:
+def readable(made: Callable[[R], V]) -> Callable[[R], V]:
     """The function, with our error where a row of a table without digests holds what nobody wrote."""
 
     @wraps(made)
@@ -100,7 +101,7 @@ def _readable(made: Callable[[R], V]) -> Callable[[R], V]:
         try:
             return made(row)
         except (TypeError, ValueError, KeyError, OverflowError) as error:
-            what = f"a row cannot be read as {made.__name__.removeprefix('to_').removesuffix('_from')}"
+            what = f"a row cannot be read as {made.__name__.lstrip('_').removeprefix('to_').removesuffix('_from')}"
             raise StoreCorrupt(f"{what}; run 'memhold doctor', then 'memhold restore'") from error
 
     return read
@@ -115,7 +116,7 @@ def _opt_time(value: int | None) -> datetime | None:
     return None if value is None else from_micros(value)
 
 
-@_readable
+@readable
 def to_counters(row: Row) -> tuple[int, ...]:
     """Whole numbers, of which an absent one is 0."""
     return tuple(int(value or 0) for value in row)
@@ -126,7 +127,7 @@ def to_place(row: Row) -> Place:
     return Place(row[0], row[1], row[2] or None, _opt_time(row[3]))
 
 
-@_readable
+@readable
 def to_session(row: Row) -> Session:
     """A session from the columns of `read_session`."""
     return Session(
@@ -378,7 +379,7 @@ def receipt_text(receipt: Receipt) -> str:
     return dumps(asdict(receipt))
 
 
-@_readable
+@readable
 def receipt_from(text: str) -> Receipt:
     """The inverse of `receipt_text`."""
     from memhold.values.answers import Receipt, Visibility
@@ -394,7 +395,7 @@ def receipt_from(text: str) -> Receipt:
     )
 
 
-@_readable
+@readable
 def to_due(row: Row) -> Due:
     """Due work from the columns of `read_due`."""
     from memhold.values.answers import Due
@@ -411,7 +412,7 @@ def to_due(row: Row) -> Due:
     )
 
 
-@_readable
+@readable
 def to_generation(row: Row) -> Generation:
     """A row of `generation`."""
     number, fingerprint, dimension, state, made_at = row
@@ -420,13 +421,13 @@ def to_generation(row: Row) -> Generation:
     )
 
 
-@_readable
+@readable
 def to_evidence(row: Row) -> Evidence:
     """Evidence from the columns of `read_evidence`."""
     return Evidence(memory_id=row[0], turn=row[1], at=from_micros(row[2]), operation=row[3], change_id=row[4])
 
 
-@_readable
+@readable
 def to_suspicion(row: Row) -> Suspicion:
     """A suspicion from the columns of `read_suspicions`."""
     return Suspicion(

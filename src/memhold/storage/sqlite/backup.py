@@ -122,6 +122,9 @@ def _copy(path: str, copy: Path, *, busy_timeout: float, progress: Report | None
             # It belongs to another place, and is one file, without a log beside it.
             goal.execute("DELETE FROM store WHERE name = 'place'")
             goal.pragma("journal_mode", "delete")
+        except apsw.FullError as error:
+            # The store is only read: what is full is the disk that the copy goes to.
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
         finally:
             source.close()
             goal.close()

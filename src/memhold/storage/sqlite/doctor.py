@@ -13,11 +13,11 @@ import apsw
 from memhold.ports.file_modes import open_to_others
 from memhold.ports.maintenance import CLOCK_ADVICE, Finding
 from memhold.ports.unfinished import left_behind
-from memhold.storage.sql.digests import DAMAGED_ROWS, DAMAGED_SESSIONS
+from memhold.storage.sql.digests import DAMAGED_CHANGES, DAMAGED_ROWS, DAMAGED_SESSIONS
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, readable, scope_mark
 from memhold.storage.sqlite.rot import RESTORE, altered_migrations, altered_schema, damaged_rows, of_index, orphans
-from memhold.values.records import from_micros, micros
+from memhold.values.records import ROTTEN, from_micros, micros
 
 __all__ = ["examine"]
 
@@ -44,7 +44,7 @@ def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> 
         pages = list(_pages(connection, path))
         found += pages
         if not pages:
-            for check in (_schema, _rows, _orphans, _clock):
+            for check in (_schema, _rows, _rotten, _orphans, _clock):
                 found += check(connection, path, now)
             found += _ledger(connection, path)
     except (apsw.Error, UnicodeDecodeError) as error:
@@ -118,8 +118,15 @@ def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Fin
 def _rows(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
     for table, ids in damaged_rows(connection).items():
         if ids:
-            advice = DAMAGED_SESSIONS if table == "session" else DAMAGED_ROWS
+            advice = {"session": DAMAGED_SESSIONS, "change": DAMAGED_CHANGES}.get(table, DAMAGED_ROWS)
             yield _wrong("rows", f"{len(ids)} damaged in the table {table}: {', '.join(ids)}", advice, path)
+
+
+def _rotten(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
+    ids = [str(row[0]) for row in connection.execute(KEEPING["rotten_changes"], {"verb": ROTTEN})]
+    if ids:
+        what = f"of {len(ids)} changes nobody knows what they did, for they were damaged: {', '.join(ids)}"
+        yield _note("rows", what, "nothing: they cannot be undone, and what they touched is as it was", path)
 
 
 def _orphans(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:

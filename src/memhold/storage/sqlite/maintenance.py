@@ -97,7 +97,7 @@ class SqliteMaintenance:
         )
 
     async def mend_indexes(self) -> int:
-        from memhold.storage.sqlite.rot import let_sessions_stand, mend_indexes
+        from memhold.storage.sqlite.rot import let_changes_stand, let_sessions_stand, mend_indexes
 
         def work() -> int:
             with translated(self._path):
@@ -105,6 +105,7 @@ class SqliteMaintenance:
                 try:
                     mended = mend_indexes(connection)
                     let_sessions_stand(connection)
+                    let_changes_stand(connection)
                     return mended
                 finally:
                     connection.close()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import apsw
 
+from memhold.storage.sql.rows import readable
 from memhold.storage.sqlite.reading import QUERIES
 from memhold.storage.sqlite.writing import SqliteWrite
 from memhold.values.errors import FailureClass
@@ -40,7 +41,7 @@ class SqliteUsageBook:
     async def read(self, since: date | None = None) -> list[Tally]:
         def look(connection: apsw.Connection, _: datetime) -> list[Tally]:
             rows = connection.execute(QUERIES["read_usage"], {"since": since.isoformat() if since else ""})
-            return [_tally(row) for row in rows]
+            return [_to_tally(row) for row in rows]
 
         found: list[Tally] = await self._read(look)
         return found
@@ -52,7 +53,8 @@ def _params(tally: Tally) -> dict[str, Any]:
     return {"day": tally.day.isoformat(), "model": tally.model, "purpose": tally.purpose, **counts, **failures}
 
 
-def _tally(row: Sequence[Any]) -> Tally:
+@readable
+def _to_tally(row: Sequence[Any]) -> Tally:
     from memhold.ports.models import Tally
 
     failures = {cls: count for cls, count in zip(_CLASSES, row[3 + len(_COUNTS) :], strict=True) if count}
