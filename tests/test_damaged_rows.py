@@ -11,6 +11,7 @@ import pytest
 
 from memhold import AsyncMemhold, Memhold
 from memhold.errors import Forgotten, NotFound, StoreCorrupt, UndoConflict
+from tests.ui.person import person, served
 
 PLAIN = {"worker": False, "embedding": "none"}
 FLIPS = {
@@ -108,6 +109,19 @@ async def test_what_has_no_place_to_say_so_is_logged_once(db: Path, caplog: pyte
     ]
 
 
+async def test_messages_name_what_is_damaged_between_them_in_python_and_over_http(db: Path) -> None:
+    item = spoilt(db, FLIPS["another text"])
+    async with served(str(db), embedding="none") as server, person(server) as someone:
+        here = await server.memhold.scope(user="alice", session="s").messages()
+        assert (len(here), here.damaged) == (len(here), (item,))
+        token = await server.token(user="alice")
+        answer = await someone.client.get(
+            "/v1/messages", params={"session": "s"}, headers={"authorization": f"Bearer {token}"}
+        )
+        page = answer.json()
+        assert ([one["id"] for one in page["items"]], page["damaged"]) == ([one.id for one in here], [item])
+
+
 @pytest.mark.parametrize(
     "flip",
     [
@@ -177,14 +191,19 @@ def test_the_command_line_names_what_is_damaged_in_a_listing_and_an_export(
     connection = apsw.Connection(str(db))
     connection.execute("UPDATE memory SET text = replace(text, 'Lisbon', 'Lisbom')")
     connection.close()
+    spoilt(db, FLIPS["another text"])
     own = ("--db", str(db), "--user", "alice")
+    assert main(["messages", "--session", "s", *own]) == 3
+    assert "1 damaged row left out (msg_" in capsys.readouterr().err
     for said in (
         ("list",),
         ("export", str(tmp_path / "a.jsonl")),
         ("export", str(tmp_path / "a"), "--format", "markdown"),
     ):
         assert main([*said, *own]) == 3, said
-        assert "1 damaged row left out (mem_" in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert "left out (" in told
+        assert "mem_" in told
 
 
 _SCHEMA = """PRAGMA writable_schema = ON; PRAGMA schema_version = 99;

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memhold.integrations.wrap import wrap
     from memhold.messages.tool_pairs import cut_window, repair_window
     from memhold.messages.window import Window
-    from memhold.values.answers import Erasure, Hit, Page, Query, Recall, Receipt, Remembered, Status
+    from memhold.values.answers import Erasure, Hit, Messages, Page, Query, Recall, Receipt, Remembered, Status
     from memhold.values.records import Change, Memory, Message, Scope
 
 _EXPORTS = {
@@ -32,7 +32,17 @@ _EXPORTS = {
     "memhold.context.answer": ("Context",),
     "memhold.messages.tool_pairs": ("cut_window", "repair_window"),
     "memhold.messages.window": ("Window",),
-    "memhold.values.answers": ("Erasure", "Hit", "Page", "Query", "Recall", "Receipt", "Remembered", "Status"),
+    "memhold.values.answers": (
+        "Erasure",
+        "Hit",
+        "Messages",
+        "Page",
+        "Query",
+        "Recall",
+        "Receipt",
+        "Remembered",
+        "Status",
+    ),
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
 
@@ -45,6 +55,7 @@ __all__ = [
     "Memhold",
     "Memory",
     "Message",
+    "Messages",
     "Page",
     "Query",
     "Recall",

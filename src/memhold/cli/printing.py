@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 import click
 
 from memhold.cli.output import clean, say_text, table
-from memhold.values.answers import Expected, Hit, Page, Recall, Receipt, Remembered, missing_told
+from memhold.values.answers import Expected, Hit, Messages, Page, Recall, Receipt, Remembered, missing_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import to_jsonable
 from memhold.values.origins import named
@@ -41,6 +41,8 @@ def as_json(verb: Verb, answer: Any) -> Any:
     """The answer as one JSON object; a list stands under what it lists."""
     if dataclasses.is_dataclass(answer) or isinstance(answer, Mapping):
         return answer
+    if isinstance(answer, Messages):
+        return {"messages": answer, "damaged": answer.damaged}
     listed = get_args(verb.types["return"]) if get_origin(verb.types["return"]) is tuple else ()
     named = listed and dataclasses.is_dataclass(listed[0])
     return {f"{listed[0].__name__.lower()}s" if named else verb.name: answer}
@@ -280,12 +282,13 @@ def _say_page(page: Page, _: Arguments) -> None:
     say_missing((), page.damaged)
 
 
-def _say_messages(messages: tuple[Message, ...] | Message, arguments: Arguments) -> None:
+def _say_messages(messages: Messages | Message, arguments: Arguments) -> None:
     if isinstance(messages, Message):
         _say_fields(messages, arguments)
         return
     rows = [(str(m.seq), f"{m.event_time:%Y-%m-%d %H:%M}", *_told(m), m.id) for m in messages]
     table(("#", "when", "role", "text", "id"), rows, wide=3)
+    say_missing((), messages.damaged)
 
 
 def _told(message: Message) -> tuple[str, str]:
@@ -365,6 +368,7 @@ _BY_TYPE: Mapping[type, Callable[[Any, Arguments], None]] = {
     DocumentPage: _say_documents,
     DocumentWrite: _say_written_document,
     Message: _say_messages,
+    Messages: _say_messages,
     Page: _say_page,
     Recall: _say_recall,
     SessionPage: _say_sessions,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -21,6 +21,7 @@ __all__ = [
     "Expected",
     "Hit",
     "Merging",
+    "Messages",
     "ModelHealth",
     "OpenSuspicion",
     "Outcome",
@@ -267,6 +268,21 @@ def missing_told(degraded: Sequence[str], damaged: Sequence[str]) -> list[str]:
         rows = one_of(len(damaged), "damaged row")
         asked.append(f"{rows} left out ({ids_shown(tuple(damaged))}); run 'memhold doctor'")
     return asked
+
+
+class Messages(tuple[Message, ...]):  # noqa: SLOT001 - a tuple of any length can have no slots
+    """Messages of a session, in their order: a tuple that also says what is missing from it.
+
+    `damaged` are ids of messages that stand between these and are damaged on the disk: they are left out.
+    """
+
+    damaged: tuple[str, ...]
+
+    def __new__(cls, found: Iterable[Message] = (), damaged: Iterable[str] = ()) -> Messages:
+        """Messages, and the ids of those that are damaged."""
+        made = super().__new__(cls, found)
+        made.damaged = tuple(damaged)
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,7 @@ from memhold.values.answers import (
     Compacted,
     Consolidated,
     Erasure,
+    Messages,
     OpenSuspicion,
     Page,
     Query,
@@ -484,13 +485,14 @@ class LocalScope:
 
     async def messages(
         self, *, after: int = 0, before: int | None = None, newest: bool = False, limit: int = 1000
-    ) -> tuple[Message, ...]:
+    ) -> Messages:
         name, until = self._scope.session or "", None if before is None else before - 1
-        return tuple(
-            await self._tx.read(
-                lambda tx: page_of_messages(tx, name, after=after, until=until, limit=limit, newest=newest)
-            )
-        )
+
+        def work(tx: ReadTx) -> Messages:
+            found = page_of_messages(tx, name, after=after, until=until, limit=limit, newest=newest)
+            return Messages(found, tx.damaged)
+
+        return await self._tx.read(work)
 
     async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
         found = await self._tx.read(lambda tx: get(tx, message_id))

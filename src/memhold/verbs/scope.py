@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Compacted,
         Consolidated,
         Erasure,
+        Messages,
         OpenSuspicion,
         Page,
         Query,
@@ -725,10 +726,11 @@ class AsyncScope(Protocol):
     )  # fmt: skip
     async def messages(
         self, *, after: int = 0, before: int | None = None, newest: bool = False, limit: int = 1000
-    ) -> tuple[Message, ...]:
+    ) -> Messages:
         """Messages of the scope's session (the unnamed one where none is given), oldest first.
 
-        Items that came without a role are among them, in their place, with the role "" and as they came in `body`.
+        Items that came without a role are among them, in their place, with the role "" and as they came in `body`. What
+        is damaged on the disk is left out, and named in the answer's `damaged`.
 
         Args:
             after: The `seq` to begin behind.

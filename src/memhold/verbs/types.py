@@ -28,8 +28,8 @@ _OURS: Mapping[str, tuple[str, ...]] = {
     "memhold.transfer.importing": ("Progress", "Report"),
     "memhold.values.access_tokens": ("AccessToken", "NewToken"),
     "memhold.values.answers": (
-        "Changes", "Compacted", "Consolidated", "Erasure", "OpenSuspicion", "Page", "Query", "Recall", "Receipt",
-        "Remembered", "Residue", "Retained", "Status",
+        "Changes", "Compacted", "Consolidated", "Erasure", "Messages", "OpenSuspicion", "Page", "Query", "Recall",
+        "Receipt", "Remembered", "Residue", "Retained", "Status",
     ),
     "memhold.values.documents": ("Document", "DocumentHits", "DocumentPage", "DocumentWrite", "Order"),
     "memhold.values.records": (

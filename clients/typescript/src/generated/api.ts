@@ -458,10 +458,15 @@ export interface Message {
   actor: string | null;
 }
 
-/** Messages of a session, oldest first; pass `cursor` as `after` for the next page (null after the last). */
+/**
+ * Messages of a session, oldest first; pass `cursor` as `after` for the next page (null after the last).
+ *
+ * `damaged` are ids of messages between these that are damaged on the disk: they are left out.
+ */
 export interface MessagePage {
   items: Message[];
   cursor: number | null;
+  damaged: string[];
 }
 
 /**

@@ -19,7 +19,7 @@ from uuid import uuid4
 from memhold.faces.remote.transport import Call, Sends
 from memhold.faces.remote.wire import key_header, sent_messages
 from memhold.journal.visibility import checked_id
-from memhold.values.answers import Query, Residue
+from memhold.values.answers import Messages, Query, Residue
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
 from memhold.values.jsonable import from_jsonable
 from memhold.values.records import Memory, Message, Scope
@@ -114,9 +114,10 @@ class RemoteScope:
 
     async def messages(
         self, *, after: int = 0, before: int | None = None, newest: bool = False, limit: int = 1000
-    ) -> tuple[Message, ...]:
+    ) -> Messages:
         """See `AsyncScope.messages`; a long stretch comes in several calls."""
         found: list[Message] = []
+        damaged: dict[str, None] = {}
         query: dict[str, Any] = {**self._session, "after": after}
         query |= {} if before is None else {"before": before}
         query |= {"newest": "true"} if newest else {}
@@ -124,8 +125,9 @@ class RemoteScope:
             page = await self._ask("/v1/messages", {**query, "limit": limit - len(found)})
             items = [from_jsonable(Message, one) for one in page["items"]]
             found = [*items, *found] if newest else [*found, *items]
+            damaged |= dict.fromkeys(page.get("damaged", ()))
             if page["cursor"] is None or len(found) >= limit:
-                return tuple(found)
+                return Messages(found, damaged)
             query["before" if newest else "after"] = page["cursor"]
 
     async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:

@@ -44,10 +44,14 @@ _TAGGED: dict[int | str, dict[str, Any]] = {
 
 
 class MessagePage(BaseModel):
-    """Messages of a session, oldest first; pass `cursor` as `after` for the next page (null after the last)."""
+    """Messages of a session, oldest first; pass `cursor` as `after` for the next page (null after the last).
+
+    `damaged` are ids of messages between these that are damaged on the disk: they are left out.
+    """
 
     items: list[Message]
     cursor: int | None
+    damaged: list[str]
 
 
 class Text(BaseModel):
@@ -87,19 +91,21 @@ def _messages(routes: Routes, memhold: AsyncStore) -> None:
         scope, told = await asked(memhold, request, listing)
         given = {"after": 0, "limit": 1000, **told}
         newest = given.get("newest", False)
-        found = list(await scope.messages(**{**given, "limit": _least(given["limit"])}))
+        first = await scope.messages(**{**given, "limit": _least(given["limit"])})
+        found, damaged = list(first), dict.fromkeys(first.damaged)
         chars = sum(len(message.text) for message in found)
         while found and len(found) % _PAGE == 0 and len(found) < given["limit"] and chars < _PAGE_CHARS:
             size = min(_PAGE, given["limit"] - len(found))
             behind = {"before": found[0].seq} if newest else {"after": found[-1].seq}
             page = await scope.messages(**{**given, **behind, "limit": size})
+            damaged |= dict.fromkeys(page.damaged)
             found = [*page, *found] if newest else [*found, *page]
             chars += sum(len(message.text) for message in page)
             if len(page) < size:
-                return json_response({"items": found, "cursor": None})
+                return json_response({"items": found, "cursor": None, "damaged": list(damaged)})
         more = len(found) == given["limit"] or chars >= _PAGE_CHARS
         last = found[0 if newest else -1].seq if found and more else None
-        return json_response({"items": found, "cursor": last})
+        return json_response({"items": found, "cursor": last, "damaged": list(damaged)})
 
     routes.declared(listing, listing.http, messages, MessagePage)
 
