@@ -84,16 +84,18 @@ async def dropped_part(visit: Visit) -> Response:
 
 async def _not_kept(scope: AsyncScope, cursor: str | None) -> dict[str, Any]:
     """What models said of some windows that no line holds, but for what the user has said since; then older ones."""
-    found: dict[tuple[str, int], Dropped] = {}
+    found: dict[tuple[str, ...], Dropped] = {}
     for _ in range(_PAGES):
         page = await scope.summaries(limit=_WINDOWS, cursor=cursor)
         for hit in page.hits:
             for change in await scope.history(hit.id):
                 for place, one in enumerate(change.detail.get("ungrounded", ())):
-                    found[change.id, place] = Dropped(
+                    told = Dropped(
                         id=f"{change.id}-{place}", kind=one["kind"], reason=one["reason"], text=one["text"],
                         by=change.by.name, at=change.at, session=hit.session,
                     )  # fmt: skip
+                    # What a model says again and again is one thing to look at: where it was said last.
+                    found.setdefault(_key(told.text, *(fact_of(told.text) or (None, None, None))), told)
         cursor = page.cursor
         if cursor is None or found:
             break
@@ -104,9 +106,16 @@ async def _still_open(scope: AsyncScope, dropped: Sequence[Dropped]) -> list[Dro
     """Those that the user has not said since."""
     if not dropped:
         return []
-    since = min(one.at for one in dropped)
-    said = await scope.list(["fact", "note"], origin="user", written_since=since, limit=MAX_PAGE)
-    known = {_key(memory.text, memory.subject, memory.attribute, memory.value) for memory in said.items}
+    since, known, cursor = min(one.at for one in dropped), set(), None
+    for _ in range(_PAGES):
+        said = await scope.list(
+            ["fact", "note"], None, origin="user", written_since=since, limit=MAX_PAGE, cursor=cursor
+        )
+        told = (memory for memory in said.items if memory.state != "retracted")
+        known |= {_key(memory.text, memory.subject, memory.attribute, memory.value) for memory in told}
+        cursor = said.cursor
+        if cursor is None:
+            break
     return [one for one in dropped if _key(one.text, *(fact_of(one.text) or (None, None, None))) not in known]
 
 
