@@ -11,7 +11,8 @@ import pytest
 
 from memhold import AsyncMemhold, Memhold
 from memhold.errors import Forgotten, NotFound, StoreCorrupt, UndoConflict
-from tests.ui.person import person, served
+from memhold.faces.remote.remote_store import RemoteStore, reach
+from tests.rest.serving import live
 
 PLAIN = {"worker": False, "embedding": "none"}
 FLIPS = {
@@ -111,15 +112,13 @@ async def test_what_has_no_place_to_say_so_is_logged_once(db: Path, caplog: pyte
 
 async def test_messages_name_what_is_damaged_between_them_in_python_and_over_http(db: Path) -> None:
     item = spoilt(db, FLIPS["another text"])
-    async with served(str(db), embedding="none") as server, person(server) as someone:
+    async with live(str(db), embedding="none") as server:
         here = await server.memhold.scope(user="alice", session="s").messages()
-        assert (len(here), here.damaged) == (len(here), (item,))
-        token = await server.token(user="alice")
-        answer = await someone.client.get(
-            "/v1/messages", params={"session": "s"}, headers={"authorization": f"Bearer {token}"}
-        )
-        page = answer.json()
-        assert ([one["id"] for one in page["items"]], page["damaged"]) == ([one.id for one in here], [item])
+        transport, principal = await reach(server.url, {"token": await server.token(("read",), user="alice")})
+        async with RemoteStore(transport, principal) as store:
+            there = await store.scope(user="alice", session="s").messages()
+    assert (len(here), here.damaged) == (39, (item,))
+    assert ([one.id for one in there], there.damaged) == ([one.id for one in here], (item,))
 
 
 @pytest.mark.parametrize(
@@ -281,7 +280,7 @@ def test_a_damaged_change_can_be_let_stand_and_what_it_may_have_done_is_undone_b
     connection.close()
     with Memhold.open(str(db), **PLAIN) as mem:
         scope = mem.scope(user="alice", session="s")
-        with pytest.raises(StoreCorrupt, match="doctor --repair rows"):
+        with pytest.raises(StoreCorrupt, match="memhold doctor"):
             scope.undo(written_since=before[-3].at)
         mem.admin.doctor(repair="rows")
         found = mem.admin.doctor()

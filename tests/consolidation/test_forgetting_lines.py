@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 import pytest_asyncio
 
@@ -65,13 +67,19 @@ async def every(alice: Any) -> list[str]:
     return [memory.text for memory in (await alice.list(states=None)).items]
 
 
-async def test_what_the_line_says_goes_although_another_was_cited(opened) -> None:
+@pytest.mark.parametrize("rotten", [False, True], ids=["", "the change that learnt it rotted"])
+async def test_what_the_line_says_goes_although_another_was_cited(opened, tmp_path: Path, *, rotten: bool) -> None:
     """As a store may hold it from before citations were checked: the fact names a line that does not say it."""
     memhold, model = opened
     run = fact("daily run", "five kilometres", "m3")
     alice, ids = await learnt(memhold, model, saved("The user runs 5 km each day.", run, fact("city", "Oslo", "m3")))
     held = {memory.value: memory for memory in (await alice.list(kinds=["fact"])).items}
     await cites(memhold, held["five kilometres"], ids[2])
+    if rotten:
+        with closing(apsw.Connection(str(tmp_path / "memory.db"))) as connection:
+            connection.execute("UPDATE change SET reason = reason || 'x' WHERE verb = 'consolidate'")
+        await memhold.admin.doctor(repair="rows")
+        assert "damaged" in {change.verb for change in (await alice.changes()).items}
     planned = await alice.forget(ids[0], dry_run=True)
     done = await alice.forget(ids[0])
     assert planned.memories == done.memories

@@ -213,6 +213,16 @@ async def test_doctor_tells_of_a_damaged_mark_of_what_was_forgotten(database: st
         assert [what for what in found if what.startswith("1 marks of what was forgotten are damaged")]
 
 
+async def test_what_doctor_advises_for_damaged_rows_can_be_done_here(database: str, databases: Databases) -> None:
+    async with AsyncMemhold.open(database, worker=False) as mem:
+        await mem.scope(user="alice").remember("Prefers window seats")
+        name = database.partition("@/")[2].partition("?")[0]
+        databases.server.sql("UPDATE memory SET text = text || 'x'; UPDATE change SET reason = reason || 'x'", name)
+        found = {one.what.split(":")[0]: one.advice for one in await mem.admin.doctor() if one.check == "rows"}
+        assert "--repair rows" in found["1 damaged in the table memory"]
+        assert "--repair rows" not in found["1 damaged in the table change"]
+
+
 async def test_doctor_says_where_the_wall_is_not_binding(database: str, databases: Databases) -> None:
     await _planted(database)
     async with AsyncMemhold.open(database, worker=False) as mem:

@@ -44,7 +44,7 @@ def check_trail(tx: ReadTx) -> None:
     if damaged:
         raise StoreCorrupt(
             f"changes are damaged on the disk ({', '.join(damaged[:5])}), so what happened is not known; restore a"
-            " backup of before, or go on without what they said: 'memhold doctor --repair rows'"
+            " backup of before; 'memhold doctor' says whether this store can go on without what they said"
         )
 
 

@@ -64,7 +64,7 @@ def examine_scope(connection: Session, scope: Scope, where: str, now: datetime) 
         damaged = [id_of(table, row) for row in connection.execute(select, bound) if not sound_row(table, row)]
         if damaged:
             what = f"{len(damaged)} damaged in the table {table}: {', '.join(damaged)}"
-            yield _wrong("rows", what, _RESTORE if table == "session" else DAMAGED_ROWS, where)
+            yield _wrong("rows", what, DAMAGED_ROWS if table in {"message", "memory"} else _RESTORE, where)
     ahead = connection.execute(KEEPING["rows_ahead"], {**bound, "until": micros(now + CLOCK_SLACK)}).fetchone()
     if ahead is not None and ahead[0]:
         yield _wrong("clock", f"{ahead[0]} rows are dated after what this machine's clock says", CLOCK_ADVICE, where)

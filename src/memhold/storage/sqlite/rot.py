@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 
 import apsw
@@ -177,14 +178,21 @@ def mend_indexes(connection: apsw.Connection) -> int:
         raise StoreCorrupt(f"pages of it are damaged ({lines[named.index(None)]}); {RESTORE}")
     if not named:
         return 0
+    with _alone(connection):
+        _build_anew(connection)
+    return len({*named})
+
+
+@contextmanager
+def _alone(connection: apsw.Connection) -> Iterator[None]:
+    """One transaction in which nobody else writes: all of it stays, or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        _build_anew(connection)
+        yield
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    return len({*named})
 
 
 def let_sessions_stand(connection: apsw.Connection) -> int:
@@ -194,18 +202,13 @@ def let_sessions_stand(connection: apsw.Connection) -> int:
     """
     change = f"UPDATE session SET metadata = ?, crc = ? WHERE {' AND '.join(f'{name} = ?' for name in KEYS['session'])}"  # noqa: S608 - names of this module
     at, mended = len(KEYS["session"]) + SESSION.index("metadata"), 0
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _alone(connection):
         for row in undecoded(connection, select_content("session"), {}):
             if not sound_row("session", row):
                 kept = [*row]
                 kept[at] = row[at] if _is_object(row[at]) else "{}"
                 connection.execute(change, (kept[at], *digests_of("session", kept), *row[: len(KEYS["session"])]))
                 mended += 1
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
     return mended
 
 
@@ -219,8 +222,7 @@ def let_changes_stand(connection: apsw.Connection) -> int:
     changed = ", ".join(f"{name} = :{name}" for name in (*CHANGE, "crc", "detail_crc") if name not in {"seq", "id"})
     change = f"UPDATE change SET {changed} WHERE {' AND '.join(f'{name} = :{name}' for name in KEYS['change'])}"  # noqa: S608 - names of this module
     key, mended = len(KEYS["change"]), 0
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _alone(connection):
         clock = identity(connection).clock
         for row in undecoded(connection, select_content("change"), {}):
             held = dict(zip(CHANGE, row[key:], strict=False))
@@ -233,10 +235,6 @@ def let_changes_stand(connection: apsw.Connection) -> int:
             given = {**known, **named, **dict(zip(("crc", "detail_crc"), digests, strict=True))}
             connection.execute(change, given)
             mended += 1
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
     return mended
 
 
