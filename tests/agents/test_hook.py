@@ -22,7 +22,7 @@ from memhold.faces.agents.hook import EVENTS, main, noted
 from memhold.faces.agents.notes import put_note
 from memhold.faces.agents.project import project_namespace
 from memhold.faces.agents.spool import due_in, settle_note, spool_of
-from memhold.faces.agents.take_in import keep_taking_in, take_in_now
+from memhold.faces.agents.take_in import keep_taking_in, take_in, take_in_now
 from memhold.faces.python.open import AsyncMemhold
 from tests.interfaces.conftest import process
 from tests.interfaces.mcp.conftest import call, environment, over_stdio
@@ -264,7 +264,15 @@ def test_a_session_stays_where_it_began_though_its_repository_got_a_remote(sessi
         assert mem.scope(namespace=PROJECT, user="alice").residue("pomelo").found == {}
 
 
-def test_a_session_that_was_forgotten_under_the_former_name_does_not_come_back(session: Session) -> None:
+async def served_once(session: Session) -> None:
+    async with AsyncMemhold.open(str(session.db), worker=False, embedding="none") as mem:
+        assert await take_in(mem, str(session.db)) == 1
+
+
+@pytest.mark.parametrize("serving", [False, True], ids=["for a command", "by a process that serves"])
+def test_a_session_that_was_forgotten_under_the_former_name_does_not_come_back(
+    session: Session, *, serving: bool
+) -> None:
     (session.project / ".git" / "config").write_text("")
     session.says("we chose pomelo", "Noted.")
     session.hook("SessionEnd")
@@ -274,6 +282,8 @@ def test_a_session_that_was_forgotten_under_the_former_name_does_not_come_back(s
         mem.scope(namespace=former, user="alice").forget(everything=True)
     session.says("and pnpm")
     session.hook("SessionEnd")
+    if serving:
+        asyncio.run(served_once(session))
     assert session.taken() == []
     with Memhold.open(session.db, worker=False) as mem:
         begun = mem.scope(namespace=former, user="alice", session="claude-code:s1")

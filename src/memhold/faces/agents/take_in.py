@@ -85,17 +85,20 @@ def take_in_now(store: SyncStore, location: str, *, seconds: float = 0.0) -> int
 
 async def _whose(store: AsyncStore, note: Note) -> dict[str, Any]:
     """The scope that a session's lines go to: where it began, also if its repository got a remote since."""
-    whose = {"namespace": note.namespace, "user": note.user, "agent": note.agent}
-    if note.former is None:
-        return whose
-    names = sessions_of(note.transcript)
-    before = store.scope(namespace=note.former, user=note.user)
-    for scope, namespace in ((before, note.former), (store.scope(namespace=note.namespace, user=note.user), None)):
+    place = await _began_in(store, note.transcript, note.namespace, former=note.former, user=note.user)
+    return {"namespace": place, "user": note.user, "agent": note.agent}
+
+
+async def _began_in(store: AsyncStore, transcript: str, namespace: str, *, former: str | None, user: str | None) -> str:
+    """See `began_in`."""
+    if former is None:
+        return namespace
+    names, before = sessions_of(transcript), store.scope(namespace=former, user=user)
+    for scope, place in ((before, former), (store.scope(namespace=namespace, user=user), namespace)):
         for name in names:
             if any(one.name == name for one in (await scope.sessions(prefix=name)).items):
-                return whose | ({"namespace": namespace} if namespace else {})
-    read = await before.import_file(Path(note.transcript), **_HOW, dry_run=True)
-    return whose | ({"namespace": note.former} if read.known else {})
+                return place
+    return former if (await before.import_file(Path(transcript), **_HOW, dry_run=True)).known else namespace
 
 
 def _whose_now(store: SyncStore, note: Note) -> dict[str, Any]:
