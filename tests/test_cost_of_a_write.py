@@ -17,6 +17,7 @@ from memhold import AsyncMemhold
 from memhold.faces.bodies import Plain
 from memhold.faces.rest.app import rest_app
 from memhold.server.serving import run
+from memhold.storage.postgres.session import Session
 from memhold.storage.postgres.statements import _as_one, _of_one, driver_text
 from memhold.storage.sql.blocks import load_dialect
 from memhold.storage.sqlite import connection
@@ -93,22 +94,26 @@ def test_what_is_due_already_is_not_written_again(due: Due) -> None:
     assert [tuple(row) for row in due.run("SELECT due_at, again_at FROM due")] == [(9, None)]
 
 
-async def test_an_add_on_postgresql_sends_few_statements(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[bytes] = []
-    execute = psycopg.Cursor.execute
+async def test_an_add_on_postgresql_goes_two_ways(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ways: list[list[bytes]] = []
+    travel, execute = Session.travel, psycopg.Cursor.execute
 
-    def counted(self, query, *args, **named):
-        sent.append(query)
+    def travelled(self, statements):
+        ways.append([text for text, _ in statements])
+        return travel(self, statements)
+
+    def executed(self, query, *args, **named):
+        ways.append([query])
         return execute(self, query, *args, **named)
 
     async with AsyncMemhold.open(database, worker=False, embedding="none") as mem:
         scope = mem.scope(user="alice", session="s")
         await scope.add({"role": "user", "content": "one"})
-        monkeypatch.setattr(psycopg.Cursor, "execute", counted)
+        monkeypatch.setattr(Session, "travel", travelled)
+        monkeypatch.setattr(psycopg.Cursor, "execute", executed)
         await scope.add({"role": "user", "content": "two"})
-        # BEGIN, whose rows they are, the lock, what is there; one for the clock of the server; what is written; COMMIT.
-        # Each statement for itself they were 19.
-        assert len(sent) <= 7, sent
+        # BEGIN, whose rows they are, the lock, what is there; then what is written, and COMMIT.
+        assert [len(texts) for texts in ways] == [4, 2], ways
         assert [message.text for message in await scope.messages()] == ["one", "two"]
 
 

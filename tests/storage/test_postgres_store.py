@@ -50,11 +50,12 @@ class Line:
     def __getattr__(self, name: str):
         return getattr(self._connection, name)
 
-    def execute(self, query, params=None, **kwargs):
-        if query == "COMMIT" and self._faults:
+    def travel(self, statements):
+        if statements[-1][0] == b"COMMIT" and self._faults:
+            self._connection.travel(statements[:-1])
             self._faults.pop()(self._connection)
             raise psycopg.OperationalError("server closed the connection unexpectedly")
-        return self._connection.execute(query, params, **kwargs)
+        return self._connection.travel(statements)
 
 
 def commits_and_is_lost(connection: psycopg.Connection) -> None:

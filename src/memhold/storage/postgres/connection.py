@@ -17,6 +17,7 @@ from psycopg.pq import Format
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumperUnknown, TextLoader
 
+from memhold.storage.postgres.session import Session
 from memhold.values.errors import (
     InvalidInput,
     MemholdError,
@@ -42,8 +43,6 @@ __all__ = [
     "unwaited",
 ]
 
-Session = psycopg.Connection[tuple[Any, ...]]
-"""A connection of ours: in autocommit, with the settings of `connect`."""
 
 _MARK = "\x1a"
 _UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
@@ -174,7 +173,7 @@ def connect(location: Location, *, lock_timeout: float) -> Session:
         StoreUnreachable: with what the server or the network said.
     """
     try:
-        connection: Session = psycopg.connect(location.conninfo, autocommit=True)
+        connection = Session.connect(location.conninfo, autocommit=True)
     except psycopg.OperationalError as error:
         # Before a session there is no statement that its words could quote; libpq never repeats the password.
         reason = str(error).strip().splitlines()[-1].rpartition("FATAL:")[2].strip()

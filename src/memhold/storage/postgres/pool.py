@@ -51,7 +51,7 @@ class Pool:
     def _give_back(self, connection: Session) -> None:
         if connection.info.transaction_status not in {TransactionStatus.IDLE, TransactionStatus.UNKNOWN}:
             with suppress(psycopg.Error):
-                connection.execute("ROLLBACK")
+                connection.roll_back()
         sound = connection.info.transaction_status == TransactionStatus.IDLE
         with self._lock:
             if sound and not self._closed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from types import MappingProxyType
@@ -14,11 +14,12 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from memhold.storage.postgres.connection import Session
+from memhold.storage.postgres.session import Answer, Statement
 from memhold.storage.sql.blocks import Row, Rows, load_dialect
 from memhold.storage.sql.row_batches import touching, writing
 from memhold.values.errors import ReadTimeout, StoreCorrupt
 
-__all__ = ["QUERIES", "Answer", "PostgresStatements", "driver_text"]
+__all__ = ["QUERIES", "PostgresStatements", "driver_text", "numbered"]
 
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 
@@ -43,6 +44,10 @@ _LIKELY: Mapping[str, slice] = MappingProxyType(
     }
 )
 """What `read_likely` answers, and in which of its columns."""
+
+
+_MOST_AT_ONCE = 256
+"""So many statements travel on one way: those of a large import wait nowhere twice."""
 
 
 _MOST_AS_ONE = 12
@@ -74,28 +79,18 @@ def _as_one(names: tuple[str, ...], *, of_one: bool) -> tuple[bytes, Sequence[tu
     return f"{f'WITH {named} ' if named else ''}{texts[-1]}".encode(), tuple(places)
 
 
+def numbered(name: str, params: Mapping[str, Any]) -> Statement:
+    """A named statement as it travels with others."""
+    text, places = _as_one((name,), of_one=False)
+    return text, [params[parameter] for _, parameter in places]
+
+
 def _of_one(waiting: Sequence[tuple[str, Mapping[str, Any]]]) -> bool:
     """Whether what waits names one scope; the first says both parts of it, as what a group counts first does."""
     first = waiting[0][1]
     return all(name in first for name in _WHOSE) and all(
         params.get(name, first[name]) == first[name] for _, params in waiting for name in _WHOSE
     )
-
-
-class Answer:
-    """`Rows` that have arrived."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows = iter(rows)
-
-    def fetchone(self) -> Row | None:
-        return next(self._rows, None)
-
-    def fetchall(self) -> Sequence[Row]:
-        return list(self._rows)
-
-    def __iter__(self) -> Iterator[Row]:
-        return self._rows
 
 
 class PostgresStatements:
@@ -122,27 +117,26 @@ class PostgresStatements:
         self.send()
         self.connection.execute("SAVEPOINT one")
 
-    def prepare(self, scope: Mapping[str, Any], session: str, *, until: int) -> Callable[[], int]:
-        """Ask what nearly every write asks first, together with what else travels; call the result when it has arrived.
+    def prepare(
+        self, scope: Mapping[str, Any], session: str, *, until: int, before: Sequence[Statement]
+    ) -> tuple[list[Answer], int | None]:
+        """Send what waits, `before`, and what nearly every write asks first; the answers of `before` and the clock.
 
         One statement reads all of it. An answer is given once, to exactly that question, and not after anything was
-        written. What is called gives the clock, of those that are not beyond `until`; the namespace must be there.
+        written. The clock is the last that is not beyond `until`; None where the namespace is not there.
         """
-        self.send()
         named = {**scope, "session_id": session}
-        cursor = self.connection.execute(QUERIES["read_likely"], {**named, "until": until})
-
-        def arrived() -> int:
-            [found] = cursor.fetchall()
-            parts = {name: found[part] for name, part in _LIKELY.items()}
-            # The first column of each is never empty where there is a row.
-            self._ready = {
-                name: (named if name == "read_session" else scope, [] if part[0] is None else [part])
-                for name, part in parts.items()
-            }
-            return int(found[-1])
-
-        return arrived
+        *answers, likely = self.send([*before, numbered("read_likely", {**named, "until": until})])
+        found = likely.fetchone()
+        if found is None:
+            return answers, None
+        parts = {name: found[part] for name, part in _LIKELY.items()}
+        # The first column of each is never empty where there is a row.
+        self._ready = {
+            name: (named if name == "read_session" else scope, [] if part[0] is None else [part])
+            for name, part in parts.items()
+        }
+        return answers, int(found[-1])
 
     def run(self, name: str, params: Mapping[str, Any]) -> Rows:
         self._check_time()
@@ -152,7 +146,8 @@ class PostgresStatements:
             elif name in self._ready and self._ready[name][0] == params:
                 return Answer(self._ready.pop(name)[1])
         self.send()
-        return self.connection.execute(QUERIES[name], params)
+        # What reads is planned for its values each time: its filters are of all kinds.
+        return self.connection.execute(QUERIES[name], params, prepare=None if self._holds else False)
 
     def composed(self, name: str, numbers: Mapping[str, int], params: Mapping[str, Any]) -> Rows:
         """Run a statement that holds `{name}` of these whole numbers."""
@@ -184,22 +179,28 @@ class PostgresStatements:
         self._ready = {}
         if self._together:
             self._waiting += [(name, one) for one in params]
-        elif len(params) == 1:
-            self.connection.execute(QUERIES[name], params[0])
         else:
-            with self.together():
-                for one in params:
-                    self.connection.execute(QUERIES[name], one)
+            self._travel([numbered(name, one) for one in params])
 
-    def send(self) -> None:
-        """Send what waits to be written: what a small group writes as one statement, which is prepared once."""
+    def send(self, then: Sequence[Statement] = ()) -> list[Answer]:
+        """Send what waits to be written, and `then`, of which it gives the answers.
+
+        What a small group writes goes as one statement, which is prepared once.
+        """
         waiting, self._waiting = self._waiting, []
+        statements: list[Statement] = []
         if len(waiting) > _MOST_AS_ONE:
-            for name, params in waiting:
-                self.connection.execute(QUERIES[name], params)
+            statements = [numbered(name, params) for name, params in waiting]
         elif waiting:
             text, places = _as_one(tuple(name for name, _ in waiting), of_one=_of_one(waiting))
-            psycopg.RawCursor(self.connection).execute(text, [waiting[at][1][name] for at, name in places])
+            statements = [(text, [waiting[at][1][name] for at, name in places])]
+        return self._travel([*statements, *then])[len(statements) :]
+
+    def _travel(self, statements: Sequence[Statement]) -> list[Answer]:
+        answers: list[Answer] = []
+        for first in range(0, len(statements), _MOST_AT_ONCE):
+            answers += self.connection.travel(statements[first : first + _MOST_AT_ONCE])
+        return answers
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -208,13 +209,11 @@ class PostgresStatements:
             return
         self._together = True
         try:
-            with self.connection.pipeline():
-                yield
-                self.send()
+            yield
+            self.send()
         finally:
             self._together = False
             self._waiting.clear()
-        self.rest()
 
     def rest(self) -> None:
         """End a pipeline so that the server counts the time in which nothing more comes.

@@ -25,7 +25,7 @@ from memhold.storage.postgres.pool import Pool
 from memhold.storage.postgres.reading import PostgresRead
 from memhold.storage.postgres.schema import Facts, create_or_migrate
 from memhold.storage.postgres.standbys import Positions, Standbys
-from memhold.storage.postgres.statements import QUERIES
+from memhold.storage.postgres.statements import numbered
 from memhold.storage.postgres.tokens import PostgresTokens
 from memhold.storage.postgres.upkeep import PostgresUpkeep
 from memhold.storage.postgres.usage import PostgresUsageBook
@@ -41,6 +41,11 @@ T = TypeVar("T")
 log = logging.getLogger("memhold.storage")
 
 _RACES = 8
+_BEGIN = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_BOUNDS = (
+    b"SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true)"
+)
+_WHOLE = b"SELECT set_config('transaction_timeout', $1, true)"
 _WHOLE_FROM = 170_000
 """PostgreSQL 17 can end a transaction by its age; before, one that is frozen right after it began stays."""
 
@@ -231,10 +236,8 @@ class PostgresStore(Opened):
         """What one statement of upkeep finds, on one way to the server and back."""
 
         def unit(connection: Session) -> Sequence[Row]:
-            # What travels in one pipeline is one transaction to the server, without BEGIN and COMMIT.
-            with connection.pipeline():
-                connection.execute(QUERIES["enter_upkeep"])
-                found = connection.execute(QUERIES[name], params)
+            # What travels together is one transaction to the server, without BEGIN and COMMIT.
+            _, found = connection.travel([numbered("enter_upkeep", {}), numbered(name, params)])
             return found.fetchall()
 
         return await self._in_thread(unit)
@@ -243,9 +246,7 @@ class PostgresStore(Opened):
         return await self._in_thread(lambda connection: self._upkeep_unit(connection, work, "READ WRITE"))
 
     def _upkeep_unit(self, connection: Session, work: Callable[[Session, datetime], T], mode: str) -> T:
-        with connection.pipeline():
-            connection.execute(f"BEGIN {mode}".encode())
-            connection.execute(QUERIES["enter_upkeep"])
+        connection.travel([(f"BEGIN {mode}".encode(), ()), numbered("enter_upkeep", {})])
         result = work(connection, self._clock.now())
         connection.execute("COMMIT")
         if self._standbys is not None and mode == "READ WRITE":
@@ -320,19 +321,14 @@ def snapshot(
     limit = "0" if seconds is None else f"{max(1, int(seconds * 1000))}ms"
     # The last statement may begin when the time is nearly over: only one that is frozen lives longer than twice that.
     whole = "0" if seconds is None else f"{1000 + int(seconds * 2000)}ms"
-    with connection.pipeline():
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        # A reader holds nobody up: between two statements it may decode for as long as it may read.
-        connection.execute(
-            "SELECT set_config('statement_timeout', %s, true),"
-            " set_config('idle_in_transaction_session_timeout', %s, true)",
-            (limit, limit),
-        )
-        if connection.info.server_version >= _WHOLE_FROM:
-            connection.execute("SELECT set_config('transaction_timeout', %s, true)", (whole,))
-        connection.execute(QUERIES["enter"], {"namespace": scope.namespace, "user_id": scope.user or ""})
-        now = clock.now()
-        last = connection.execute(QUERIES["read_clock"], {"until": micros(now + STEADY)}).fetchone()
+    now = clock.now()
+    # A reader holds nobody up: between two statements it may decode for as long as it may read.
+    bounds = [(_BOUNDS, (limit,))]
+    if connection.info.server_version >= _WHOLE_FROM:
+        bounds.append((_WHOLE, (whole,)))
+    enter = numbered("enter", {"namespace": scope.namespace, "user_id": scope.user or ""})
+    clocks = numbered("read_clock", {"until": micros(now + STEADY)})
+    last = connection.travel([(_BEGIN, ()), *bounds, enter, clocks])[-1].fetchone()
     time_ = store_time(now, from_micros(int(last[0]) if last is not None else 0))
     tx = PostgresRead(connection, scope, time_, until=until)
     try:
@@ -341,4 +337,4 @@ def snapshot(
         tx.end()
         # What was read stands, also where the server ended the transaction since; the pool lets go of what broke.
         with suppress(psycopg.Error):
-            connection.execute("ROLLBACK")
+            connection.roll_back()

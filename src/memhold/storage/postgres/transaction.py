@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
@@ -11,7 +11,8 @@ from psycopg.pq import TransactionStatus
 
 from memhold.ports.stores import Clock
 from memhold.storage.postgres.connection import Session, in_our_words, is_lost, is_race
-from memhold.storage.postgres.statements import QUERIES, PostgresStatements
+from memhold.storage.postgres.session import Answer, Statement
+from memhold.storage.postgres.statements import QUERIES, PostgresStatements, numbered
 from memhold.storage.postgres.writing import PostgresWrite
 from memhold.storage.sql.row_batches import RowBatch
 from memhold.storage.store_time import STEADY, StoreTime, store_time
@@ -20,6 +21,7 @@ from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["UnansweredError", "WriteTransaction", "committed"]
 
+_BEGIN = b"BEGIN ISOLATION LEVEL READ COMMITTED"
 MARK_BYTES = 16
 MARKS_BYTES = 256
 """What a namespace keeps of marks (see `lock_with_mark`)."""
@@ -61,21 +63,12 @@ class WriteTransaction:
 
     def _locked(self, scope: Scope, *, begin: bool) -> tuple[bytes, int] | None:
         """Lock the namespace: the marks before, and the clock; None where it is new and its row is not to be made."""
-        with self._connection.pipeline():
-            if begin:
-                self._connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-                self._connection.execute(QUERIES["enter"], {"namespace": self._namespace, "user_id": self._user})
-            else:
-                self._connection.execute(QUERIES["add_namespace"], {"namespace": self._namespace})
-            marking = {"namespace": self._namespace, "mark": self._mark}
-            held = self._connection.execute(QUERIES["lock_with_mark"], marking)
-            arrived = self._prepare(scope)
-            row = held.fetchone()
-            if row is None:
-                return None
-            last = arrived()
-        self._sql.rest()
-        return bytes(row[0])[MARK_BYTES:], last
+        whose = {"namespace": self._namespace, "user_id": self._user}
+        first = [(_BEGIN, ()), numbered("enter", whose)] if begin else [numbered("add_namespace", whose)]
+        marking = numbered("lock_with_mark", {"namespace": self._namespace, "mark": self._mark})
+        (*_, held), last = self._prepare(scope, [*first, marking])
+        row = held.fetchone()
+        return None if row is None or last is None else (bytes(row[0])[MARK_BYTES:], last)
 
     def run(self, scope: Scope, work: Callable[[Any], Any], shown: str) -> tuple[Any, BaseException | None, bool]:
         """Run one unit in its savepoint: its result or its error, and whether it made work due.
@@ -108,7 +101,7 @@ class WriteTransaction:
         if status != TransactionStatus.INTRANS and not (tx.marked and status == TransactionStatus.INERROR):
             return False
         if tx.marked:
-            self._connection.execute("ROLLBACK TO SAVEPOINT one")
+            self._connection.roll_back(savepoint="one")
         self._gathered = self._gathered.taken_back()
         return True
 
@@ -119,15 +112,13 @@ class WriteTransaction:
         with self._sql.together():
             # Rows that wait are the former user's: they are written before its scope is left.
             self._gathered.flush()
-            self._sql.send()
-            self._connection.execute(QUERIES["enter"], {"namespace": self._namespace, "user_id": user})
-            arrived = self._prepare(scope)
-        arrived()
+            self._prepare(scope, [numbered("enter", {"namespace": self._namespace, "user_id": user})])
         self._user = user
 
-    def _prepare(self, scope: Scope) -> Callable[[], int]:
+    def _prepare(self, scope: Scope, before: Sequence[Statement]) -> tuple[list[Answer], int | None]:
         bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
-        return self._sql.prepare(bound, scope.session or "", until=micros(self._clock.now() + STEADY))
+        until = micros(self._clock.now() + STEADY)
+        return self._sql.prepare(bound, scope.session or "", until=until, before=before)
 
     def commit(self) -> None:
         """Write what was gathered and the clock, and commit, all in one way to the server and back.
@@ -141,14 +132,13 @@ class WriteTransaction:
                 self._sql.many(
                     "write_clock", [{"now": micros(self._now.dated), "until": micros(self._now.clock + STEADY)}]
                 )
-                self._sql.send()
                 # What fails before it makes the server pass it over.
-                answer = self._connection.execute("COMMIT")
+                [answer] = self._sql.send([(b"COMMIT", ())])
         except psycopg.Error as error:
             if is_lost(error):
                 raise UnansweredError(self._namespace, self._mark, self._before) from None
             raise
-        if answer.statusmessage != "COMMIT":
+        if answer.said != b"COMMIT":
             raise StoreError("PostgreSQL rolled the transaction back; nothing was stored, try again")
 
 
@@ -164,7 +154,7 @@ def committed(connection: Session, unanswered: UnansweredError) -> bool | None:
         connection.execute(QUERIES["add_namespace"], {"namespace": unanswered.namespace})
         row = connection.execute(QUERIES["lock_namespace"], {"namespace": unanswered.namespace}).fetchone()
     finally:
-        connection.execute("ROLLBACK")
+        connection.roll_back()
     marks = b"" if row is None else bytes(row[0])
     standing = {marks[at : at + MARK_BYTES] for at in range(0, len(marks), MARK_BYTES)}
     if unanswered.mark in standing:
