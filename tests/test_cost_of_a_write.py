@@ -17,8 +17,10 @@ from memhold import AsyncMemhold
 from memhold.faces.bodies import Plain
 from memhold.faces.rest.app import rest_app
 from memhold.server.serving import run
+from memhold.storage.postgres.connection import parsed
 from memhold.storage.postgres.session import Session
 from memhold.storage.postgres.statements import _as_one, _of_one, driver_text
+from memhold.storage.postgres.store import PostgresStore
 from memhold.storage.sql.blocks import load_dialect
 from memhold.storage.sqlite import connection
 from memhold.storage.sqlite.store import SqliteStore
@@ -134,8 +136,14 @@ def test_statements_of_several_scopes_cross_each_with_its_own() -> None:
     assert not _of_one([("write_clock", {"now": 1}), ("put_owner", mine)])
 
 
-async def test_a_token_is_looked_up_while_every_reading_thread_is_busy(tmp_path: Path) -> None:
-    store = SqliteStore(str(tmp_path / "m.db"), clock=FakeClock())
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_a_token_is_looked_up_while_every_reading_thread_is_busy(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if kind == "sqlite":
+        store = SqliteStore(str(tmp_path / "m.db"), clock=FakeClock())
+    else:
+        store = await PostgresStore.open(parsed(request.getfixturevalue("database")), clock=FakeClock())
     assert await store.tokens.read() == []
     go_on = Event()
     readers: ThreadPoolExecutor = store._readers

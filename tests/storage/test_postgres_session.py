@@ -12,6 +12,8 @@ import pytest
 from memhold.storage.postgres import session
 from memhold.storage.postgres.connection import connect, is_lost, parsed
 from memhold.storage.postgres.session import Session
+from memhold.storage.postgres.store import PostgresStore
+from memhold.testing import FakeClock
 
 BEGIN = (b"BEGIN", ())
 DOUBLED = b"SELECT $1::bigint * 2, $2::text"
@@ -84,3 +86,32 @@ async def test_the_server_counts_the_silence_behind_what_travelled(line: Session
     with pytest.raises(psycopg.Error) as lost:
         line.travel([(b"COMMIT", ())])
     assert is_lost(lost.value)
+
+
+async def test_a_glance_answers_on_the_loop_and_one_that_is_given_up_leaves_no_answer_behind(line: Session) -> None:
+    for n in range(3):
+        assert [answer.fetchall() for answer in await line.glance([(DOUBLED, (n, "x" * 3_000_000))])] == [
+            [(2 * n, "x" * 3_000_000)]
+        ]
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        await line.glance([(b"SELECT 1 / $1::bigint", (0,))])
+    assert not line.closed
+    waits = asyncio.create_task(line.glance([(b"SELECT pg_sleep(20)", ())]))
+    await asyncio.sleep(0)
+    waits.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waits
+    assert line.closed
+
+
+async def test_a_token_is_found_where_the_idle_connection_was_lost(database: str) -> None:
+    store = await PostgresStore.open(parsed(database), clock=FakeClock())
+    assert await store.tokens.find("tok_none") is None
+    with psycopg.connect(database, autocommit=True) as other:
+        ended = other.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'memhold'"
+        )
+        assert ended.fetchall()[:1] == [(True,)]
+    assert await store.tokens.find("tok_none") is None
+    await store.close()

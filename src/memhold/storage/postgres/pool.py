@@ -38,7 +38,24 @@ class Pool:
         finally:
             self._give_back(connection)
 
+    @contextmanager
+    def glance(self) -> Iterator[Session | None]:
+        """A connection as `lend` gives it, of those that are there already; None where nobody is idle: no one waits.
+
+        Raises:
+            StoreClosed: the pool was closed.
+        """
+        connection = self._idle_one()
+        try:
+            yield connection
+        finally:
+            if connection is not None:
+                self._give_back(connection)
+
     def _take(self) -> Session:
+        return self._idle_one() or self._connect()
+
+    def _idle_one(self) -> Session | None:
         with self._lock:
             if self._closed:
                 raise StoreClosed("the store is closed; open it again")
@@ -46,7 +63,7 @@ class Pool:
                 connection = self._idle.pop()
                 if not connection.closed:
                     return connection
-        return self._connect()
+        return None
 
     def _give_back(self, connection: Session) -> None:
         if connection.info.transaction_status not in {TransactionStatus.IDLE, TransactionStatus.UNKNOWN}:

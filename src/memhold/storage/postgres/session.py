@@ -6,8 +6,10 @@ apart, which was most of what a small transaction cost the processor. This says 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.adapt import PyFormat, Transformer
@@ -15,10 +17,13 @@ from psycopg.errors import InvalidSqlStatementName, error_from_result
 from psycopg.generators import fetch_many, send
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
+from psycopg.waiting import Ready, Wait
 
 from memhold.storage.sql.blocks import Row
 
 __all__ = ["Answer", "Session", "Statement"]
+
+T = TypeVar("T")
 
 Statement = tuple[bytes, Sequence[Any]]
 """A text with its parameters as `$1`, `$2`, and their values."""
@@ -64,6 +69,25 @@ class Session(psycopg.Connection[tuple[Any, ...]]):
             psycopg.OperationalError: the connection is lost, and closed.
             psycopg.Error: what the first one that failed says; those behind it were passed over.
         """
+        sent = self._sent(statements)
+        with self._closed_if_broken():
+            arrived = self.wait(_arrived(self.pgconn, len(sent)))
+            self.pgconn.exit_pipeline_mode()
+        return self._answers(sent, arrived)
+
+    async def glance(self, statements: Sequence[Statement]) -> list[Answer]:
+        """`travel` on the running loop, which waits for the answers without being held up.
+
+        Not on loops that watch no sockets of others (Windows). Raises as `travel` does.
+        """
+        sent = self._sent(statements)
+        with self._closed_if_broken():
+            arrived = await _on_loop(_arrived(self.pgconn, len(sent)), self.pgconn.socket)
+            self.pgconn.exit_pipeline_mode()
+        return self._answers(sent, arrived)
+
+    def _sent(self, statements: Sequence[Statement]) -> list[tuple[_Kind, bytes] | None]:
+        """Give statements to libpq: for each answer to come what it says is prepared, None for a statement's own."""
         pgconn, adapting, prepared = self.pgconn, self._adapting, self._prepared_here
         ready = []
         for text, values in statements:
@@ -71,39 +95,43 @@ class Session(psycopg.Connection[tuple[Any, ...]]):
             given = adapting.dump_sequence(values, [PyFormat.AUTO] * len(values))
             ready.append(((text, adapting.types or ()), given, adapting.formats))
         named: dict[_Kind, bytes] = {}
-        sent: list[_Kind | None] = []
-        pgconn.enter_pipeline_mode()
-        try:
-            for key, given, formats in ready:
-                name = prepared.get(key) or named.get(key)
+        sent: list[tuple[_Kind, bytes] | None] = []
+        with self._closed_if_broken():
+            pgconn.enter_pipeline_mode()
+            for kind, given, formats in ready:
+                name = prepared.get(kind) or named.get(kind)
                 if name is None and len(prepared) + len(named) < _MOST_PREPARED:
-                    name = named[key] = b"memhold_%d" % (len(prepared) + len(named))
-                    pgconn.send_prepare(name, *key)
-                    sent.append(key)
+                    name = named[kind] = b"memhold_%d" % (len(prepared) + len(named))
+                    pgconn.send_prepare(name, *kind)
+                    sent.append((kind, name))
                 if name is None:
-                    pgconn.send_query_params(key[0], given, key[1], formats)
+                    pgconn.send_query_params(kind[0], given, kind[1], formats)
                 else:
                     pgconn.send_query_prepared(name, given, formats)
                 sent.append(None)
             pgconn.pipeline_sync()
-            arrived = self.wait(_arrived(pgconn, len(sent)))
-            pgconn.exit_pipeline_mode()
+        return sent
+
+    @contextmanager
+    def _closed_if_broken(self) -> Iterator[None]:
+        """Answers that nobody read would be taken for those of what comes next."""
+        try:
+            yield
         except BaseException:
-            # Answers that nobody read would be taken for those of what comes next.
             self.close()
             raise
-        prepared.update(
-            (key, named[key])
-            for key, result in zip(sent, arrived, strict=False)
-            if key is not None and result.status == ExecStatus.COMMAND_OK
-        )
+
+    def _answers(self, sent: Sequence[tuple[_Kind, bytes] | None], arrived: Sequence[PGresult]) -> list[Answer]:
+        for one, result in zip(sent, arrived, strict=True):
+            if one is not None and result.status == ExecStatus.COMMAND_OK:
+                self._prepared_here[one[0]] = one[1]
         if (failed := _failure(arrived)) is not None:
             if isinstance(failed, InvalidSqlStatementName):
                 # Somebody had the server forget what it had prepared; a new connection begins anew.
                 self.close()
                 raise psycopg.OperationalError("the server forgot the connection's statements") from failed
             raise failed
-        return [self._answer(result) for key, result in zip(sent, arrived, strict=True) if key is None]
+        return [self._answer(result) for one, result in zip(sent, arrived, strict=True) if one is None]
 
     def _answer(self, result: PGresult) -> Answer:
         if result.status != ExecStatus.TUPLES_OK:
@@ -140,6 +168,34 @@ def _next(pgconn: PGconn) -> Generator[Any, Any, PGresult]:
     if not results:
         raise psycopg.OperationalError("the connection is lost")
     return results[-1]
+
+
+async def _on_loop(steps: Generator[Any, Any, T], socket: int) -> T:
+    """Run one of the driver's generators to its end, each wait of it on the running loop."""
+    loop = asyncio.get_running_loop()
+    ready: Any = None
+    while True:
+        try:
+            wanted = steps.send(ready)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        came: asyncio.Future[int] = loop.create_future()
+        if wanted & Wait.R:
+            loop.add_reader(socket, _came, came, Ready.R)
+        if wanted & Wait.W:
+            loop.add_writer(socket, _came, came, Ready.W)
+        try:
+            ready = await came
+        finally:
+            loop.remove_reader(socket)
+            if wanted & Wait.W:
+                loop.remove_writer(socket)
+
+
+def _came(future: asyncio.Future[int], what: int) -> None:
+    if not future.done():
+        future.set_result(what)
 
 
 def _failure(arrived: Sequence[PGresult]) -> psycopg.Error | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -233,14 +234,18 @@ class PostgresStore(Opened):
         return await self._in_thread(lambda connection: self._upkeep_unit(connection, work, "READ ONLY"))
 
     async def _ask(self, name: str, params: Mapping[str, Any]) -> Sequence[Row]:
-        """What one statement of upkeep finds, on one way to the server and back."""
+        """What one statement of upkeep finds, on one way to the server and back.
 
-        def unit(connection: Session) -> Sequence[Row]:
-            # What travels together is one transaction to the server, without BEGIN and COMMIT.
-            _, found = connection.travel([numbered("enter_upkeep", {}), numbered(name, params)])
-            return found.fetchall()
-
-        return await self._in_thread(unit)
+        It is asked from the loop; where no connection is idle or that fails, on a thread, which rides out what passes.
+        """
+        # What travels together is one transaction to the server, without BEGIN and COMMIT.
+        asked = [numbered("enter_upkeep", {}), numbered(name, params)]
+        self._guard()
+        if sys.platform != "win32":
+            with self._pool.glance() as connection, suppress(psycopg.Error):
+                if connection is not None:
+                    return (await connection.glance(asked))[1].fetchall()
+        return await self._in_thread(lambda connection: connection.travel(asked)[1].fetchall())
 
     async def _change(self, work: Callable[[Session, datetime], T]) -> T:
         return await self._in_thread(lambda connection: self._upkeep_unit(connection, work, "READ WRITE"))
