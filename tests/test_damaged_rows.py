@@ -459,3 +459,52 @@ def test_a_flipped_bit_of_a_vector_is_no_other_likeness(tmp_path: Path) -> None:
         assert scope.recall("gardening", limit=30).degraded == ()
         assert [one for one in mem.admin.doctor() if one.severity == "wrong"] == []
         mem.admin.backup(tmp_path / "backup")
+
+
+WORDS = {
+    "records": "UPDATE word_block SET records = zeroblob(length(records)) WHERE first = 0",
+    "entries": "UPDATE word_block SET entries = zeroblob(length(entries))",
+    "cut short": "UPDATE word_block SET records = substr(records, 1, 7) WHERE first = 0",
+}
+
+
+@pytest.mark.parametrize(("flip", "embedding"), [("records", "builtin"), ("entries", "none"), ("cut short", "none")])
+async def test_a_damaged_words_index_is_named_and_read_from_the_texts(db: Path, flip: str, embedding: str) -> None:
+    open_with = {"worker": False, "embedding": embedding}
+    async with AsyncMemhold.open(str(db), **open_with) as mem:
+        scope = mem.scope(user="alice", session="s")
+        for turn in range(150):
+            await scope.add([{"role": "user", "content": f"{turn} about the weather"}])
+        await scope.forget((await scope.messages())[3].id)
+        await mem.settle()
+        asked = ("gardening message 7", "which town", "")
+        whole = [await scope.recall(text, limit=100) for text in asked]
+    connection = apsw.Connection(str(db))
+    connection.execute(WORDS[flip])
+    connection.close()
+    async with live(str(db), embedding=embedding) as server:
+        transport, principal = await reach(server.url, {"token": await server.token(("read",), user="alice")})
+        async with RemoteStore(transport, principal) as store:
+            for one in (server.memhold, store):
+                scope = one.scope(user="alice", session="s")
+                found = [await scope.recall(text, limit=100) for text in asked]
+                assert [[hit.id for hit in answer.hits] for answer in found] == [
+                    [hit.id for hit in answer.hits] for answer in whole
+                ]
+                assert {answer.degraded for answer in found} == {("words",)}
+    async with AsyncMemhold.open(str(db), **open_with) as mem:
+        scope = mem.scope(user="alice", session="s")
+        assert "words" in (await scope.context([{"role": "user", "content": "gardening"}], budget=4000)).degraded
+        assert {one.advice for one in await mem.admin.doctor() if one.check == "words"} == {"run 'memhold reindex'"}
+        await mem.admin.reindex()
+        again = await scope.recall(asked[0], limit=100)
+        assert (again.degraded, [one.id for one in again.hits]) == ((), [one.id for one in whole[0].hits])
+        assert not [one for one in await mem.admin.doctor() if one.severity == "wrong"]
+
+
+def test_the_command_line_says_that_the_words_index_is_damaged(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from memhold.cli.main import main
+
+    spoilt(db, WORDS["records"])
+    assert main(["recall", "gardening", "--db", str(db), "--user", "alice"]) == 3
+    assert "the words index is damaged" in capsys.readouterr().err

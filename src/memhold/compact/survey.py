@@ -57,7 +57,7 @@ def copies(tx: ReadTx, caches: Caches, changed: Sequence[Memory]) -> list[tuple[
     """
     if not changed:
         return []
-    near = Nearness(caches.indexes.index(tx), None, distance=1.0, word_distance=1.0)
+    near = Nearness(caches.indexes.whole(tx), None, distance=1.0, word_distance=1.0)
     agents = tx.agents()
     groups: dict[tuple[object, ...], dict[str, Memory]] = defaultdict(dict)
     for memory in changed:
@@ -90,7 +90,7 @@ def survey(tx: ReadTx, caches: Caches, changed: Changed, bounds: Bounds, generat
         CorruptVectors, CorruptIndex: an index is damaged; `reindex` builds it anew.
     """
     vectors = None if generation is None else caches.vectors.vectors(tx, generation)
-    near = Nearness(caches.indexes.index(tx), vectors, distance=bounds.distance, word_distance=bounds.word_distance)
+    near = Nearness(caches.indexes.whole(tx), vectors, distance=bounds.distance, word_distance=bounds.word_distance)
     agents = tx.agents()
     held: dict[int, Memory] = {memory.number: memory for memory in changed.memories}
     strength: dict[tuple[int, int], float] = {}

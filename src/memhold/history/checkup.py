@@ -10,7 +10,7 @@ from datetime import datetime
 from memhold.facts.changed_notes import COPIES, changed_since
 from memhold.facts.matching import ALIKE
 from memhold.facts.undecided_keys import waiting
-from memhold.index.documents import memory_entry, message_entry
+from memhold.index.documents import entry_of
 from memhold.index.pending_vectors import DUE_COMPACTION, DUE_INDEX, waits
 from memhold.index.postings_check import verify
 from memhold.journal.archive import uncovered
@@ -33,25 +33,6 @@ def documents(tx: ReadTx) -> Iterator[tuple[Message | Memory, bool]]:
     while page := tx.documents(after=after, limit=_PAGE):
         yield from page
         after = page[-1][0].number
-
-
-def _entry(
-    item: Message | Memory,
-    *,
-    hidden: bool,
-    terms: Terms,
-    sessions: Mapping[str, int],
-    agents: Mapping[str, int],
-) -> Entry:
-    """A message or memory as it should stand in the words index."""
-    session = 0 if item.session is None else sessions.get(item.session, 0)
-    agent = 0 if item.agent is None else agents.get(item.agent, 0)
-    made = (
-        message_entry(item, terms, session=session, agent=agent)
-        if isinstance(item, Message)
-        else memory_entry(item, terms, session=session, agent=agent)
-    )
-    return replace(made, record=replace(made.record, active=False)) if hidden else made
 
 
 def _sessions(tx: ReadTx) -> Mapping[str, int]:
@@ -77,7 +58,7 @@ def index_drift(tx: ReadTx) -> list[str]:
     for item, hidden in documents(tx):
         living.add(item.number)
         found = held.find(item.number)
-        wanted = _entry(item, hidden=hidden, terms=analyse(said(item)), sessions=sessions, agents=agents)
+        wanted = entry_of(item, hidden=hidden, terms=analyse(said(item)), sessions=sessions, agents=agents)
         if found is None:
             missing += not wanted.record.removed  # an item and a copy are in no index
             continue
@@ -153,7 +134,7 @@ def rebuild_words(tx: WriteTx, terms: Mapping[str, Terms]) -> int:
         if item.agent is not None and item.agent not in agents:
             agents[item.agent] = tx.agent_number(item.agent)
         known = terms.get(item.id) or analyse(said(item))
-        batch.append(_entry(item, hidden=hidden, terms=known, sessions=sessions, agents=agents))
+        batch.append(entry_of(item, hidden=hidden, terms=known, sessions=sessions, agents=agents))
         if len(batch) == _PAGE:
             tx.index(batch)
             done, batch = done + len(batch), []

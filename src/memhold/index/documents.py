@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from memhold.index.marks import asks, said_by, tells_of_change
@@ -14,7 +15,7 @@ from memhold.text.analysis import Terms, analyse
 from memhold.upkeep.periods import due_rollup
 from memhold.values.records import HitKind, Kind, Memory, Message, micros
 
-__all__ = ["KIND_OF", "ROLE_OF", "index_memories", "memory_entry", "message_entry"]
+__all__ = ["KIND_OF", "ROLE_OF", "entry_of", "index_memories", "memory_entry", "message_entry"]
 
 KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
     {
@@ -73,6 +74,25 @@ def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> E
         active=memory.shown,
     )
     return Entry(number=memory.number, record=record, terms=terms.counts)
+
+
+def entry_of(
+    item: Message | Memory,
+    *,
+    hidden: bool,
+    terms: Terms,
+    sessions: Mapping[str, int],
+    agents: Mapping[str, int],
+) -> Entry:
+    """A message or memory as it should stand in the words index."""
+    session = 0 if item.session is None else sessions.get(item.session, 0)
+    agent = 0 if item.agent is None else agents.get(item.agent, 0)
+    made = (
+        message_entry(item, terms, session=session, agent=agent)
+        if isinstance(item, Message)
+        else memory_entry(item, terms, session=session, agent=agent)
+    )
+    return replace(made, record=replace(made.record, active=False)) if hidden else made
 
 
 def index_memories(tx: WriteTx, memories: Sequence[Memory], terms: Terms | None = None) -> None:

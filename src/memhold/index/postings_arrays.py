@@ -19,6 +19,7 @@ from memhold.ports.postings import (
     Block,
     corrupt_index,
 )
+from memhold.values.errors import CorruptIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,9 +83,10 @@ class DecodedIndex:
         columns: a structured array, one element a row, with the fields of the layout (event_time, session, ...).
         numbers: int64, the document number of each row; strictly increasing.
         memo: what was computed from these arrays and is worth keeping as long as they are; the arrays never change.
+        damage: what was wrong with a block whose documents were read from their texts instead; None: nothing was.
     """
 
-    __slots__ = ("_bases", "_ends", "_entries", "_firsts", "_whole", "columns", "memo", "numbers")
+    __slots__ = ("_bases", "_ends", "_entries", "_firsts", "_whole", "columns", "damage", "memo", "numbers")
 
     def __init__(self, columns: Columns, numbers: Integers, entries: Keys, ends: Integers, bases: Integers) -> None:
         self.columns = columns
@@ -95,6 +97,7 @@ class DecodedIndex:
         self._firsts = numbers[bases] if len(bases) else numbers
         self.memo: dict[object, Any] = {}
         self._whole: DecodedIndex | None = None
+        self.damage: CorruptIndex | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -272,6 +275,7 @@ class DecodedIndex:
             self.columns[:size], self.numbers[:size], self._entries[:0], self._ends[:0], self._bases[:0]
         )
         part._whole = self
+        part.damage = self.damage
         self.memo["part"] = part
         return part
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
+from memhold.index.from_texts import from_texts
 from memhold.index.postings_arrays import DecodedIndex, decode
 from memhold.ports.transaction import ReadTx
+from memhold.values.errors import CorruptIndex
 
 __all__ = ["IndexCache"]
 
@@ -35,7 +37,10 @@ class IndexCache:
         return sum(entry.nbytes for _, entry in self._entries.values())
 
     def index(self, tx: ReadTx) -> DecodedIndex:
-        """The decoded index of the transaction's scope, as of its snapshot."""
+        """The decoded index of the transaction's scope, as of its snapshot.
+
+        Where blocks are damaged, what they held is read from the texts, and `damage` says so.
+        """
         key = (tx.scope.namespace, tx.scope.user)
         rev = tx.index_rev()
         with self._lock:
@@ -43,7 +48,7 @@ class IndexCache:
             if held is not None and held[0] == rev:
                 self._entries.move_to_end(key)
                 return held[1]
-        decoded = decode(tx.blocks())
+        decoded = _decoded(tx)
         if held is not None:
             decoded = decoded.following(held[1])
         with self._lock:
@@ -52,3 +57,24 @@ class IndexCache:
             while len(self._entries) > 1 and self._held() > self._max_bytes:
                 self._entries.popitem(last=False)
         return decoded
+
+    def whole(self, tx: ReadTx) -> DecodedIndex:
+        """The same, for whoever draws conclusions from what is not in it.
+
+        Raises:
+            CorruptIndex: a block is damaged; `reindex` builds it anew.
+        """
+        index = self.index(tx)
+        if index.damage is not None:
+            raise index.damage
+        return index
+
+
+def _decoded(tx: ReadTx) -> DecodedIndex:
+    blocks = tx.blocks()
+    try:
+        return decode(blocks)
+    except CorruptIndex as error:
+        made = decode(from_texts(tx, blocks))
+        made.damage = error.with_traceback(None)
+        return made

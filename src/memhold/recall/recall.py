@@ -182,7 +182,7 @@ def recall(
 
     Raises:
         InvalidInput: the cursor is not one of this question in this scope.
-        CorruptIndex: the words index is damaged.
+        CorruptIndex: the words index is damaged, and its digests agree with it.
     """
     place = place_of(tx, query, secret)
     view = _view(tx, query, place, caches, meaning, in_time)
@@ -222,7 +222,7 @@ def related(
     only filters and limits may differ.
 
     Raises:
-        CorruptIndex: the words index is damaged.
+        CorruptIndex: the words index is damaged, and its digests agree with it.
     """
     view = _view(tx, queries[0], place_of(tx, queries[0], b""), caches, meaning, in_time)
     found = [standing(tx, _ranking(tx, view, query, caches, None), query.limit) for query in queries]
@@ -257,6 +257,8 @@ def _view(
     if not meaning.off and not in_time():
         meaning = Meaning(failed=LATE)
     found, gaps = nearness(tx, index, caches.vectors, caches.near, meaning, also)
+    if index.damage is not None:
+        gaps.degraded, gaps.why = ("words", *gaps.degraded), gaps.why or str(index.damage)
     view = View(index=index, question=question, gaps=gaps, scores=scores)
     if not question.words:
         return view

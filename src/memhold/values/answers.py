@@ -263,7 +263,9 @@ class Recall:
 
 def missing_told(degraded: Sequence[str], damaged: Sequence[str]) -> list[str]:
     """What could not be asked and what was left out as damaged, as lines for a person."""
-    asked = [f"{name} could not be asked; there may be more" for name in degraded if name != DAMAGED]
+    asked = [f"{name} could not be asked; there may be more" for name in degraded if name not in {DAMAGED, "words"}]
+    if "words" in degraded:
+        asked.append("the words index is damaged, and was read from the texts; run 'memhold doctor'")
     if damaged:
         rows = one_of(len(damaged), "damaged row")
         asked.append(f"{rows} left out ({ids_shown(tuple(damaged))}); run 'memhold doctor'")
