@@ -187,7 +187,7 @@ def invents(request: ChatRequest) -> ChatReply:
     made = sensible_reply(request)
     [call] = made.tool_calls
     lines = re.findall(r"\[(m\d+) user\]", request.turns[0].text)
-    told = [("favorite food", "pizza"), ("flights last year", "seven")]
+    told = [("favorite food", "pizza"), ("flights last year", "a | b = seven")]
     facts = [{"subject": "user", "attribute": one, "value": value, "sources": lines[:1]} for one, value in told]
     return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": facts}),))
 
@@ -204,16 +204,22 @@ async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> N
         page = (await alice.get("/ui/settle")).text
         assert page.count('value="user | favorite food = pizza"') == 1, "what is said again and again is one card"
         assert "of trip 21" in Seen(page).text
+        [window] = dict.fromkeys(re.findall(r'href="/ui/memories/(\w+)" title="The lines', page))
+        assert "Porto, seat 51" in (await alice.get(f"/ui/memories/{window}")).text, (
+            "it leads to the lines it came from"
+        )
         older = (await alice.post("/ui/settle/dropped", cursor=hidden(page, "cursor"))).text
         assert "of trip 1" in Seen(older).text
         assert "Look through older" not in older
-        said = await alice.post("/ui/settle/said", id="x", kind="fact", text="user | favorite food = pizza")
+        said = await alice.post("/ui/settle/said", id="x", subject="user", attribute="favorite food", value="pizza")
         assert "Known from now on" in said.text
         [fact] = [one for one in (await of(running).list(["fact"])).items if one.attribute == "favorite food"]
         assert (fact.value, fact.origin, fact.subject) == ("pizza", "user", "user")
         page = (await alice.get("/ui/settle")).text
         assert "favorite food" not in page, "what was said since is open no more"
-        assert page.count('value="user | flights last year = seven"') == 1
+        assert page.count('value="user | flights last year = a | b = seven"') == 1
+        given = {name: hidden(page, name) for name in ("subject", "attribute", "value")}
+        assert given == {"subject": "user", "attribute": "flights last year", "value": "a | b = seven"}
         running.clock.advance(timedelta(days=1))
         await of(running).remember(attribute="favorite food", value="soup")
         assert "favorite food" not in (await alice.get("/ui/settle")).text, "also where it changed since"

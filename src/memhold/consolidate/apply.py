@@ -260,7 +260,12 @@ def _left_out(answers: Sequence[Answered]) -> dict[str, list[dict[str, str]]]:
     every = [one for answer in answers for one in answer.draft.left_out][:MAX_LEFT_OUT]
     return {
         "unreadable": [{"kind": one.kind, "reason": one.reason} for one in every if not one.text],
-        "ungrounded": [{"kind": one.kind, "reason": one.reason, "text": one.text} for one in every if one.text],
+        "ungrounded": [
+            {"kind": one.kind, "reason": one.reason, "text": one.text}
+            | dict(zip(("subject", "attribute", "value"), one.parts or (), strict=False))
+            for one in every
+            if one.text
+        ],
     }
 
 

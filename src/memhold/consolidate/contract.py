@@ -160,11 +160,15 @@ class Noted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Something of a reply that is not kept, and why; `text` is what it said, where no line of the window says it."""
+    """Something of a reply that is not kept, and why; `text` is what it said, where no line of the window says it.
+
+    Of a fact `parts` are its subject, attribute and value.
+    """
 
     kind: ItemKind
     reason: str
     text: str = ""
+    parts: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,8 +218,8 @@ class _Reading:
         """What was asked of a message and came from the line above it: left out, and said so."""
         for item in items[:MAX_FACTS] if isinstance(items, list) else ():
             if isinstance(item, dict) and item.get("kind") in {"fact", "note"} and isinstance(item.get("text"), str):
-                text = item["text"][:MAX_VALUE]
-                self.left_out.append(LeftOut(kind=item["kind"], reason="only the line above says it", text=text))
+                reason, text = "only the line above says it", item["text"][:MAX_VALUE]
+                self.left_out.append(LeftOut(kind=item["kind"], reason=reason, text=text, parts=_parts(item)))
 
     def each(self, given: Mapping[str, Any], name: str, kind: ItemKind, most: int, read: Callable[[Any], T]) -> list[T]:
         """What can be read of a list, each once; what cannot is left out with its reason."""
@@ -232,6 +236,15 @@ class _Reading:
             if one not in found:
                 found.append(one)
         return found
+
+
+def _parts(item: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Subject, attribute and value of a fact that is retold; None where they are not all there."""
+    match [item.get(name) for name in ("subject", "attribute", "value")]:
+        case [str(subject), str(attribute), str(value)]:
+            return subject[:MAX_VALUE], attribute[:MAX_VALUE], value[:MAX_VALUE]
+        case _:
+            return None
 
 
 def _draft(given: Mapping[str, Any], frame: Frame) -> Draft:

@@ -112,7 +112,8 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
                 continue
             if _retold(piece, above.get(piece.number), named[2]):
-                retold.append({"kind": "fact", "text": f"{named[0]} | {named[1]} = {named[2]}"})
+                parts = dict(zip(("subject", "attribute", "value"), named, strict=True))
+                retold.append({"kind": "fact", "text": f"{named[0]} | {named[1]} = {named[2]}", **parts})
                 continue
             blank = {**fact, "operation": _operation(fact), "importance": "mid", "sources": []}
             facts.setdefault(_key(*named), blank)["sources"] += _line(piece, " ".join(named[1:]))

@@ -69,7 +69,7 @@ def _kept_facts(
         )
         finding = _ended(fact, lines) if fact.operation == "remove" else find(claim, lines)
         if finding.standing is None:
-            left.append(LeftOut(kind="fact", reason=finding.reason, text=_shown(fact)))
+            left.append(_left(fact, finding.reason))
             dropped.append(fact)
             continue
         holds_from = fact.holds_from if day_told(fact.holds_from, finding.places, lines) else None
@@ -129,7 +129,7 @@ def _told_apart(
     )
     for fact, finding in found:
         if (fact, finding) in bare and any(often[place] > 1 for place in finding.places):
-            left.append(LeftOut(kind="fact", reason="no line says it", text=_shown(fact)))
+            left.append(_left(fact, "no line says it"))
         else:
             yield fact, finding
 
@@ -175,5 +175,6 @@ def _quoted_entry(lines: Sequence[Line]) -> str:
     return " … ".join(f"“{text}”" for text in texts)
 
 
-def _shown(fact: Learned) -> str:
-    return f"{fact.subject} | {fact.attribute} = {fact.value}"
+def _left(fact: Learned, reason: str) -> LeftOut:
+    parts = (fact.subject, fact.attribute, fact.value)
+    return LeftOut(kind="fact", reason=reason, text="{} | {} = {}".format(*parts), parts=parts)

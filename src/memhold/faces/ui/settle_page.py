@@ -28,7 +28,10 @@ _WINDOWS: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """A statement of a model that no line holds: what it said, why it was not kept, of which conversation."""
+    """A statement of a model that no line holds: what it said, why it was not kept, of which conversation.
+
+    Of a fact `subject`, `attribute` and `value` are told apart; `window` is the summary that names the lines.
+    """
 
     id: str
     kind: str
@@ -37,6 +40,15 @@ class Dropped:
     by: str | None
     at: datetime
     session: str | None
+    window: str
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """What it says, as another of the same would."""
+        return _key(self.text, self.subject, self.attribute, self.value)
 
 
 _VERDICTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -92,10 +104,11 @@ async def _not_kept(scope: AsyncScope, cursor: str | None) -> dict[str, Any]:
                 for place, one in enumerate(change.detail.get("ungrounded", ())):
                     told = Dropped(
                         id=f"{change.id}-{place}", kind=one["kind"], reason=one["reason"], text=one["text"],
-                        by=change.by.name, at=change.at, session=hit.session,
+                        by=change.by.name, at=change.at, session=hit.session, window=hit.id,
+                        subject=one.get("subject"), attribute=one.get("attribute"), value=one.get("value"),
                     )  # fmt: skip
                     # What a model says again and again is one thing to look at: where it was said last.
-                    found.setdefault(_key(told.text, *(fact_of(told.text) or (None, None, None))), told)
+                    found.setdefault(told.says, told)
         cursor = page.cursor
         if cursor is None or found:
             break
@@ -116,7 +129,7 @@ async def _still_open(scope: AsyncScope, dropped: Sequence[Dropped]) -> list[Dro
         cursor = said.cursor
         if cursor is None:
             break
-    return [one for one in dropped if _key(one.text, *(fact_of(one.text) or (None, None, None))) not in known]
+    return [one for one in dropped if one.says not in known]
 
 
 def _key(text: str, subject: str | None, attribute: str | None, value: str | None) -> tuple[str, ...]:
@@ -125,19 +138,11 @@ def _key(text: str, subject: str | None, attribute: str | None, value: str | Non
     return tuple(str(part).casefold() for part in parts)
 
 
-def fact_of(shown: str) -> tuple[str, str, str] | None:
-    """Subject, attribute and value of a fact as a change shows it ("user | home = Lisbon"); None of another text."""
-    subject, bar, rest = shown.partition(" | ")
-    attribute, equals, value = rest.partition(" = ")
-    return (subject, attribute, value) if bar and equals else None
-
-
 async def say_so(visit: Visit) -> Response:
     """What a model said and no line does, said by the person: from then on it is the user's word."""
     text, key = visit.said("text").strip(), visit.said("key") or None
-    fact = fact_of(text) if visit.said("kind") == "fact" else None
-    if fact is not None:
-        subject, attribute, value = fact
+    subject, attribute, value = (visit.said(name) for name in ("subject", "attribute", "value"))
+    if subject and attribute and value:
         done = await visit.scope().remember(subject=subject, attribute=attribute, value=value, idempotency_key=key)
     else:
         done = await visit.scope().remember(text, idempotency_key=key)
