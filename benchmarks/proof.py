@@ -135,9 +135,15 @@ def outcome(report: str) -> str | float:
 
 
 def said(row: dict[str, Any]) -> str:
-    """What a proof measured, behind its result."""
+    """What a proof measured, behind its result: figures, words, or several of them."""
     note = row.get("note")
-    return "" if not note else ": " + ", ".join(f"{name} {value:,}" for name, value in note.items())
+    return "" if not note else ": " + ", ".join(f"{name} {_told(value)}" for name, value in note.items())
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, list):
+        return " and ".join(map(_told, value)) or "none"
+    return f"{value:,}" if isinstance(value, int | float) else str(value)
 
 
 def commit() -> str:

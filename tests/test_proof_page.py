@@ -22,9 +22,10 @@ def test_what_a_report_says() -> None:
 
 
 def test_one_page(tmp_path: Path) -> None:
-    (tmp_path / "one.json").write_text('{"proof": "one", "runs": 1000, "seconds": 61.4, "note": {"kills": 1000}}')
+    note = '{"kills": 1000, "held": ["lost", 2]}'
+    (tmp_path / "one.json").write_text(f'{{"proof": "one", "runs": 1000, "seconds": 61.4, "note": {note}}}')
     told = page(tmp_path, {"two": outcome(SKIPPED), "three": "failed"}, 4)
-    assert "| one | 1,000 | 61 | passed: kills 1,000 |" in told
+    assert "| one | 1,000 | 61 | passed: kills 1,000, held lost and 2 |" in told
     assert "| two | | | **not run: no PostgreSQL / here** |" in told
     assert "| three | | | **failed** |" in told
     assert "4 more proofs are to be run" in told

@@ -246,7 +246,8 @@ class ReadTx(FactReads, VectorReads, Protocol):
     def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
         """Messages and current memories with a document number after that one, by number, and whether each is hidden.
 
-        For upkeep of what is derived from them: it is the only read that sees what is hidden.
+        For upkeep of what is derived from them: it is the only read that sees what is hidden. A page may be shorter
+        than `limit` where rows are damaged; only behind the last one it is empty.
         """
         ...
 

@@ -59,6 +59,25 @@ class DamageCases:
             assert ((notes if kind else said)[1].id in damaged) == spoilt, place
             assert all(number in numbered for number in damaged.values())
 
+    async def test_pages_of_documents_leave_out_damaged_rows_alone(self, store: Store, ids: Ids, spoil: Spoil) -> None:
+        said = await store.write(ALICE, lambda tx: say(tx, ids, "one", "two"))
+        one = await store.write(ALICE, lambda tx: add_note(tx, ids, "first"))
+        later = await store.write(ALICE, lambda tx: say(tx, ids, "three"))
+        other = await store.write(ALICE, lambda tx: add_note(tx, ids, "second"))
+        spoilt = [await spoil(store, message.id) for message in said]
+        wanted = [one, *later, other] if all(spoilt) else [*said, one, *later, other]
+
+        def paged(tx: ReadTx, limit: int) -> list[object]:
+            found: list[object] = []
+            after = -1
+            while page := tx.documents(after=after, limit=limit):
+                found += [item for item, _ in page]
+                after = page[-1][0].number
+            return found
+
+        for limit in (1, 2, 3, 10):
+            assert await store.read(ALICE, lambda tx, most=limit: paged(tx, most)) == wanted  # type: ignore[misc]
+
     async def test_a_damaged_row_can_be_erased_by_its_id(self, store: Store, ids: Ids, spoil: Spoil) -> None:
         [one] = await store.write(ALICE, lambda tx: say(tx, ids, "one"))
         note = await store.write(ALICE, lambda tx: add_note(tx, ids, "a note"))

@@ -405,16 +405,24 @@ class SqlRead:
         return frozenset(item for item, there in zip(ids, found, strict=True) if there)
 
     def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
-        messages = self._content("read_message_documents", after=after, limit=limit)
-        memories = self._content("read_memory_documents", after=after, limit=limit)
-        hidden = {row[_MESSAGE_ID]: bool(row[-1]) for row in messages}
-        hidden |= {row[_MEMORY_ID]: bool(row[-1]) for row in memories}
-        items: list[Message | Memory] = [*self._messages(messages), *self._memories(memories)]
-        found: list[tuple[Message | Memory, bool]] = [(item, hidden[item.id]) for item in items]
-        if not found and hidden:
-            last = max([*(row[_MESSAGE_NUMBER] for row in messages), *(row[_MEMORY_NUMBER] for row in memories)])
-            return self.documents(after=int(last), limit=limit)
-        return sorted(found, key=lambda document: document[0].number)[:limit]
+        while True:
+            messages = self._content("read_message_documents", after=after, limit=limit)
+            memories = self._content("read_memory_documents", after=after, limit=limit)
+            hidden = {row[_MESSAGE_ID]: bool(row[-1]) for row in messages}
+            hidden |= {row[_MEMORY_ID]: bool(row[-1]) for row in memories}
+            # Behind the last row of a full page rows of its kind may follow, also where damaged ones leave it shorter.
+            # A number that is none sorts behind all numbers: nothing sound follows it.
+            lasts = [
+                page[-1][number]
+                for page, number in ((messages, _MESSAGE_NUMBER), (memories, _MEMORY_NUMBER))
+                if len(page) == limit
+            ]
+            ends = [last for last in lasts if isinstance(last, int)]
+            items: list[Message | Memory] = [*self._messages(messages), *self._memories(memories)]
+            known = sorted((item for item in items if not ends or item.number <= min(ends)), key=lambda one: one.number)
+            if known or not ends:
+                return [(item, hidden[item.id]) for item in known[:limit]]
+            after = min(ends)
 
     def blocks(self) -> list[Block]:
         found = self._run("read_word_blocks")
