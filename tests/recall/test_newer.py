@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
 from memhold.index.marks import CHANGED, SHORT, tells_of_change
+from memhold.recall.signals import understood
 from memhold.text.change import asks_past
 
 OLD = "I live in Leeds."
@@ -40,6 +43,25 @@ def test_a_word_of_change_of_the_user_is_marked(role: str, text: str, times: int
 )
 def test_a_question_for_what_was_before_is_known(question: str, past: bool) -> None:  # noqa: FBT001 - a case
     assert asks_past(question) is past
+
+
+@pytest.mark.parametrize(
+    ("question", "content"),
+    [
+        ("Where do I work now?", ["work"]),
+        ("Currently what do I drive?", ["drive"]),
+        ("Wo arbeite ich jetzt?", ["arbeite"]),
+        ("나 지금 어디 살지?", ["살지"]),
+        ("我现在开的车", ["在开", "开的", "的车"]),
+        # What is told beside the question is not asked how it is now.
+        ("I am in Rome now. Where do I eat?", ["Rome", "now", "eat"]),
+    ],
+)
+def test_a_question_that_stands_alone_is_not_about_what_else_was_said_to_be_now(
+    question: str, content: list[str]
+) -> None:
+    read = understood(question, datetime(2026, 1, 1, tzinfo=UTC))
+    assert [word.word for word in read.words if not word.weak] == content
 
 
 async def _told(memhold: AsyncMemhold, *said: tuple[str, str]) -> list[str]:

@@ -22,6 +22,7 @@ from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.recall.near import Near
 from memhold.text.analysis import QueryWord, analyse_query
+from memhold.text.change import NOW
 from memhold.text.person import Person, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
@@ -99,7 +100,8 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
     """Read a question as of a time; `carried` are the words that it takes along from its conversation.
 
     In a text of several sentences most times are part of what is told ("I could not sleep last night"): only those in
-    its sentences that ask are read, and only what is not still to come.
+    its sentences that ask are read, and only what is not still to come. A question that stands
+    alone asks with words of now how it is today; what says "now" is no nearer to it.
     """
     ends = [0, *(found.end() for found in _ENDS.finditer(text)), len(text)]
     spans = [(start, end) for start, end in pairwise(ends) if text[start:end].strip()]
@@ -112,7 +114,7 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
         events = []
     return Question(
         text=text,
-        words=(*analyse_query(text), *carried),
+        words=(*analyse_query(text, frozenset() if goes_on else NOW), *carried),
         times=tuple(found),
         anchors=tuple(events),
         goes_on=goes_on,

@@ -159,8 +159,10 @@ def analyse(text: str, language: str | None = None) -> Terms:
     return Terms(counts=counts, length=length)
 
 
-def analyse_query(text: str) -> tuple[QueryWord, ...]:
+def analyse_query(text: str, little: frozenset[str] = frozenset()) -> tuple[QueryWord, ...]:
     """Give the words of a question, in its order, each once, with the terms that may stand for it in the index.
+
+    `little` are further words, folded, that say as little as function words do.
 
     A word of a question whose language shows is looked up under that language's stem (and the English one, under which
     short texts without function words are indexed); where nothing shows the language, under stems of every language.
@@ -173,9 +175,9 @@ def analyse_query(text: str) -> tuple[QueryWord, ...]:
     alone = sum(len(token) for token in tokens if _UNSPACED.match(token)) == 1
     words: dict[tuple[str, ...], QueryWord] = {}
     for token in tokens:
-        little = _function_grams(token) if _UNSPACED.match(token) else _function_compound(token, shown)
+        few = _function_grams(token, little) if _UNSPACED.match(token) else _function_compound(token, shown)
         for surface, terms in _asked(token, language, alone=alone):
-            weak = surface in little or _is_weak(surface, shown)
+            weak = surface in few or _is_weak(surface, shown) or _fold(surface) in little
             words.setdefault(terms, QueryWord(word=surface, terms=terms, weak=weak))
     return tuple(words.values())
 
@@ -344,14 +346,14 @@ def _function_compound(token: str, language: str | None) -> frozenset[str]:
     return frozenset({token}) if little else frozenset()
 
 
-def _function_grams(run: str) -> frozenset[str]:
+def _function_grams(run: str, more: frozenset[str]) -> frozenset[str]:
     """The grams of a run that stand in function words alone; of Hangul those of a run that is one."""
     if _HANGUL.match(run):
-        return frozenset(_grams(run)) if run in UNSPACED_FUNCTION_WORDS else frozenset()
+        return frozenset(_grams(run)) if run in UNSPACED_FUNCTION_WORDS or run in more else frozenset()
     little, start = [False] * len(run), 0
     while start < len(run):
         ends = range(min(len(run), start + _LONGEST_FUNCTION_WORD), start, -1)
-        end = next((end for end in ends if run[start:end] in UNSPACED_FUNCTION_WORDS), None)
+        end = next((end for end in ends if run[start:end] in UNSPACED_FUNCTION_WORDS or run[start:end] in more), None)
         if end is not None:
             little[start:end] = [True] * (end - start)
         start = end or start + 1

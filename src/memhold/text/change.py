@@ -11,7 +11,7 @@ import re
 
 from memhold.text.sentences import Span, sentences
 
-__all__ = ["BRIEF", "asks_past", "brief_change", "change_words", "changes", "word_count"]
+__all__ = ["BRIEF", "NOW", "asks_past", "brief_change", "change_words", "changes", "word_count"]
 
 BRIEF = 30
 """Words up to which a sentence is a short clause: longer ones tell of more than one thing."""
@@ -123,6 +123,13 @@ _UNSPACED = re.compile(
     r"|今は|以前|代わりに|変え[たてま]|変わ[っり]|変更|引っ越[しす]|切り替え|乗り換え|中止|キャンセル|辞め|やめ[たてま]|新しい|実は"
     r"|になりました|になった|売っ[たて]"
 )
+_NOW = (
+    "now nowadays currently jetzt nun derzeit momentan aktuell inzwischen mittlerweile maintenant actuellement "
+    "ahora actualmente agora atualmente adesso attualmente nu tegenwoordig momenteel теперь сейчас "
+    "지금 지금은 요즘 요즘은 이제 현재 现在 目前 如今 現在 今は"
+)
+NOW = frozenset(_NOW.split())
+"""Words by which a question says that it asks how it is now: they say when and not what."""
 _BEFORE = re.compile(
     r"\b(?:at first|first|initial|initially|original|originally|earlier|before|previous|previously|former|formerly|old"
     r"|used to|back then|in the beginning|history|evolved|changed|progress\w*|over time|compared"
