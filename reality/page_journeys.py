@@ -173,6 +173,13 @@ def settle_by_keyboard(visitor: Visitor, _: Mapping[str, Any]) -> None:
     card = page.locator(".card.settled")
     expect(card).to_contain_text("What the user told stays.")
     expect(card.get_by_role("button", name="Undo")).to_be_focused()
+    invented = page.locator("li.card", has_text="pizza")
+    invented.press("n")
+    gone = page.locator(".card.settled", has_text="Dismissed")
+    expect(gone.get_by_role("button", name="Undo")).to_be_focused()
+    page.reload()
+    expect(page.locator("li.card").first).to_be_visible()
+    expect(invented).to_have_count(0)
 
 
 def replay_a_session(visitor: Visitor, _: Mapping[str, Any]) -> None:

@@ -22,9 +22,16 @@ DRIVER_SECONDS = 1_500
 """When a driver that hangs is ended: what it did until then still counts."""
 FILL = """
 import asyncio, sys
+from dataclasses import replace
 from memhold import AsyncMemhold
 from memhold.faces.ui.demo_memory import DEMO_USER, put_demo
+from memhold.testing.scripted import ScriptedChat, sensible_reply
 from memhold.values.records import Scope
+FACT = {"subject": "user", "attribute": "favorite food", "value": "pizza", "sources": ["m1"]}
+def invents(request):
+    made = sensible_reply(request)
+    [call] = made.tool_calls
+    return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": [FACT]}),))
 CALL = {"id": "c1", "type": "function", "function": {"name": "search_flights", "arguments": '{"to": "Porto"}'}}
 async def main(path):
     async with await AsyncMemhold.open(path, worker=False) as mem:
@@ -44,6 +51,11 @@ async def main(path):
             {"role": "tool", "tool_call_id": "c1", "content": "3 flights: TP 1930, TP 1936, FR 2095"},
             {"role": "assistant", "content": "There are three."}])
         await mem.scope(user="another").remember("the canary of another")
+        await mem.settle(30)
+    async with await AsyncMemhold.open(path, worker=False, consolidation=ScriptedChat(otherwise=invents)) as mem:
+        scope = mem.scope(user=DEMO_USER, session="lunch")
+        await scope.add([{"role": "user", "content": "I had lunch at the harbour."}])
+        await scope.consolidate()
         await mem.settle(30)
 asyncio.run(main(sys.argv[1]))
 """

@@ -169,6 +169,7 @@ CASES: Mapping[str, Callable[[Mapping[str, str]], Mapping[str, Any]]] = {
     "pin": lambda ids: {"memory_id": ids["memory"], "rev": 1},
     "confirm": lambda ids: {"memory_id": ids["memory"], "rev": 1},
     "drop": lambda ids: {"memory_id": ids["memory"]},
+    "dismiss": lambda _: {"change_id": "chg_0198c2f0", "place": 0},
     "unpin": lambda ids: {"memory_id": ids["memory"]},
     "undo": lambda ids: {"change_id": ids["change"], "redo": True},
     "recall": lambda _: {"query": "which city", "kinds": ["fact"], "limit": 3, "also": [{"agent": "none"}]},

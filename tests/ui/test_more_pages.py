@@ -208,10 +208,14 @@ async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> N
         assert "Porto, seat 51" in (await alice.get(f"/ui/memories/{window}")).text, (
             "it leads to the lines it came from"
         )
-        older = (await alice.post("/ui/settle/dropped", cursor=hidden(page, "cursor"))).text
+        more = "/ui/settle/more"
+        assert (await alice.post(more, group="all")).status_code == 422
+        older = (await alice.post(more, group="dropped", cursor=hidden(page, "cursor"))).text
         assert "of trip 1" in Seen(older).text
         assert "Look through older" not in older
-        said = await alice.post("/ui/settle/said", id="x", subject="user", attribute="favorite food", value="pizza")
+        food = {"id": "x", "subject": "user", "attribute": "favorite food", "value": "pizza"}
+        assert (await alice.post("/ui/settle/said", **food, word="perhaps")).status_code == 422
+        said = await alice.post("/ui/settle/said", **food, word="confirm")
         assert "Known from now on" in said.text
         [fact] = [one for one in (await of(running).list(["fact"])).items if one.attribute == "favorite food"]
         assert (fact.value, fact.origin, fact.subject) == ("pizza", "user", "user")
@@ -225,7 +229,38 @@ async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> N
         assert "favorite food" not in (await alice.get("/ui/settle")).text, "also where it changed since"
         await of(running).undo((await of(running).changes(limit=1000)).items[-1].id)
         await alice.post("/ui/taken-back", change=hidden(said.text, "change"), id="x")
+        page = (await alice.get("/ui/settle")).text
+        assert "favorite food" in page
+        card = page[page.index('<li class="card"', page.index("favorite food") - 900) :]
+        which = {name: hidden(card, name) for name in ("change", "place")}
+        said = await alice.post("/ui/settle/said", id="x", **which, word="drop")
+        assert "Dismissed" in said.text
+        assert "favorite food" not in (await alice.get("/ui/settle")).text, "nor of the windows before it"
+        await alice.post("/ui/taken-back", change=hidden(said.text, "change"), id="x")
         assert "favorite food" in (await alice.get("/ui/settle")).text
+
+
+async def test_what_waits_is_shown_page_by_page(server: Served, alice: Person) -> None:
+    agent = of(server, actor="agent:cursor")
+    for number in range(53):
+        await of(server).remember(attribute=f"city {number}", value="Busan")
+    server.clock.advance(timedelta(days=1))
+    for number in range(53):
+        await agent.remember(attribute=f"city {number}", value="Seoul")
+        await agent.remember(f"Noted {number}")
+    page = (await alice.get("/ui/settle")).text
+    doubted, noted = page.split("Noted by agents")
+    assert doubted.count("data-card") == noted.count("data-card") == 50
+    doubts = [one.suspicion.id for one in await of(server).suspicions()]
+    # What is settled meanwhile moves nothing that is behind it.
+    for one in (*doubts[:7], doubts[49]):
+        await alice.post(f"/ui/settle/{one}", verdict="different", kind="contradiction")
+    more = (await alice.post("/ui/settle/more", group="doubts", cursor=hidden(doubted, "cursor"))).text
+    assert [one for one in doubts if one in more] == doubts[50:]
+    assert 'name="cursor"' not in more
+    more = (await alice.post("/ui/settle/more", group="noted", cursor=hidden(noted, "cursor"))).text
+    assert more.count("data-card") == 3
+    assert 'name="cursor"' not in more
 
 
 # ------------------------------------------------------------------------------------------------ health

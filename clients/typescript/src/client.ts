@@ -200,6 +200,12 @@ export class Scope {
     return this.send("drop", { ...rest, memory_id }, call);
   }
 
+  /** A person's no to a statement of a model that was not kept; `place` says which of the change's, counted from 0. */
+  dismiss(change_id: string, place: number, options: Options<api.DismissArguments, "change_id" | "place"> = {}): Promise<api.Receipt> {
+    const [rest, call] = apart(options);
+    return this.send("dismiss", { ...rest, change_id, place }, call);
+  }
+
   /**
    * Forget one message or memory (`forget(id)`), or what passes filters (`forget({ session: "s1" })`), for good.
    *

@@ -21,7 +21,7 @@ from memhold.values.errors import Forgotten, NotFound, ScopeDenied, UndoConflict
 from memhold.values.records import ROTTEN, Author, Change, Effect, Memory, Message, Session, Span
 from memhold.values.written import Written
 
-__all__ = ["Undoer", "reaches_below", "stands", "undo", "undo_written", "would_undo"]
+__all__ = ["Undoer", "reaches_below", "sees_change", "stands", "undo", "undo_written", "would_undo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id:
 
 def _undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id: str | None) -> Receipt:
     change = tx.find_change(change_id)
-    if change is None or not _seen(tx, change):
+    if change is None or not sees_change(tx, change):
         raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
     _check(change)
     if _emptied(tx, change):
@@ -100,7 +100,7 @@ def undo_written(tx: WriteTx, written: Written, *, cascade: bool, undoer: Undoer
     touched: dict[str, None] = {}
     made: list[str] = []
     added: list[str] = []
-    chosen = [one for one in _changes(tx) if written.names(one.by.origin, one.by.name, one.at) and _seen(tx, one)]
+    chosen = [one for one in _changes(tx) if written.names(one.by.origin, one.by.name, one.at) and sees_change(tx, one)]
     for change in reversed(chosen):
         current = tx.find_change(change.id)
         if current is None or current.undone_by is not None or change.verb in _NOT_UNDONE or _gone(tx, change):
@@ -159,7 +159,7 @@ def _made_by_somebody(tx: ReadTx, change_id: str) -> bool:
     return change is None or change.verb not in {"evidence", "expire"}
 
 
-def _seen(tx: ReadTx, change: Change) -> bool:
+def sees_change(tx: ReadTx, change: Change) -> bool:
     """Whether the scope's agent may see the change: one that touched only another agent's memories is not there."""
     touched = tx.find_memories([effect.memory_id for effect in change.effects])
     return not touched or any(sees(tx.scope, memory) for memory in touched)
@@ -357,8 +357,8 @@ def _emptied(tx: ReadTx, change: Change) -> bool:
 
 
 def _moved(tx: ReadTx, change: Change) -> tuple[Effect, ...]:
-    """The effects of a change that are to be undone; what a hide only names is shown again, at the revision it has."""
-    if _root(tx, change).verb != "hide":
+    """The effects of a change that are to be undone; what a hide or a dismissal only names keeps its revision."""
+    if _root(tx, change).verb not in {"hide", "dismiss"}:
         return change.effects
     return tuple(effect for effect in change.effects if effect.rev_before != effect.rev_after)
 
@@ -390,7 +390,7 @@ def _undo_one(tx: WriteTx, change: Change, undoer: Undoer, made_id: str | None) 
         undoes=change.id,
     )
     _hidden(tx, change, made)
-    touched = [*(effect.memory_id for effect in made.effects), *change.sources]
+    touched = [*(one.memory_id for one in made.effects if one.rev_before != one.rev_after), *change.sources]
     tx.add_change(replace(made, effects=joined((*made.effects, *founded(tx, touched)))))
     _mark(tx, change, made.id)
     return made.id

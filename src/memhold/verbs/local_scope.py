@@ -28,6 +28,7 @@ from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, re
 from memhold.facts.suspicions import list_suspicions, settle_suspicion
 from memhold.facts.tell import tell_fact
 from memhold.history.changes import changes
+from memhold.history.dismissal import dismiss
 from memhold.history.forget import Sources, Target, damaged_number
 from memhold.history.history import get, history
 from memhold.history.status import status, windows
@@ -342,6 +343,11 @@ class LocalScope:
         writer = self._writer()
         once = self._tx.once("drop", idempotency_key, [memory_id, rev])
         return await self._remembered(lambda tx: drop(tx, memory_id, rev=rev, writer=writer), once)
+
+    async def dismiss(self, change_id: str, place: int, *, idempotency_key: str | None = None) -> Receipt:
+        writer = self._writer()
+        once = self._tx.once("dismiss", idempotency_key, [change_id, place])
+        return await self._tx.write_once(once, lambda tx: dismiss(tx, change_id, place, writer=writer))
 
     async def recall(
         self,

@@ -990,6 +990,16 @@ export interface DropArguments {
   rev?: number | undefined;
 }
 
+/** What `dismiss` takes. */
+export interface DismissArguments {
+  /** The change (chg_…) that left it out. */
+  change_id: string;
+  /** Which of its statements, counted from 0. */
+  place: number;
+  /** Any text unique to this write; sent twice with one key, it is one write. Left out, the client makes one. */
+  idempotency_key?: string | undefined;
+}
+
 /** What `forget` takes. */
 export interface ForgetArguments {
   /** A memory (mem_…) or message (msg_…) to forget. */
@@ -1580,6 +1590,7 @@ export const OPERATIONS = {
   unpin: { method: "POST", path: "/v1/memories/{memory_id}/unpin", session: true, again: false, keyed: true },
   confirm: { method: "POST", path: "/v1/memories/{memory_id}/confirm", session: true, again: false, keyed: true },
   drop: { method: "POST", path: "/v1/memories/{memory_id}/drop", session: true, again: false, keyed: true },
+  dismiss: { method: "POST", path: "/v1/changes/{change_id}/dismiss", session: false, again: false, keyed: true },
   forget: { method: "POST", path: "/v1/forget", session: false, again: false, keyed: true },
   undo: { method: "POST", path: "/v1/undo", session: false, again: false, keyed: true },
   recall: { method: "POST", path: "/v1/recall", session: true, again: true, keyed: false },
@@ -1642,6 +1653,7 @@ export interface Arguments {
   unpin: UnpinArguments;
   confirm: ConfirmArguments;
   drop: DropArguments;
+  dismiss: DismissArguments;
   forget: ForgetArguments;
   undo: UndoArguments;
   recall: RecallArguments;
@@ -1702,6 +1714,7 @@ export interface Answers {
   unpin: Remembered;
   confirm: Remembered;
   drop: Remembered;
+  dismiss: Receipt;
   forget: Erasure;
   undo: Receipt;
   recall: Recall;

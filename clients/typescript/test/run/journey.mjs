@@ -114,6 +114,7 @@ async function facts(zoe) {
   holds((await zoe.confirm(note.memory.id)).memory.last_confirmed_at !== null, "it is confirmed");
   const wrong = await zoe.remember("Never said");
   is((await zoe.drop(wrong.memory.id)).memory?.state ?? "retracted", "retracted");
+  await raises(MemholdError, () => zoe.dismiss(wrong.receipt.change_ids[0], 0));
   const listed = await all(zoe.list({ limit: 1, kinds: ["fact", "note"], states: null }));
   is(new Set(listed.map((one) => one.id)).size, listed.length);
   holds(listed.length >= 4, "every state");

@@ -450,6 +450,26 @@ class SyncScope:
         """
         return self._loop.run(self._core.drop(memory_id, rev=rev, idempotency_key=idempotency_key))
 
+    def dismiss(self, change_id: str, place: int, *, idempotency_key: str | None = None) -> Receipt:
+        """A person's no to a statement that was not kept, since no line says it: it need not be looked at again.
+
+        Such statements stand in the `detail` of the change that consolidated a window, under `ungrounded`. Nothing is
+        believed or erased by it; the history of the window's summary tells of it, and it can be undone. To say that
+        one is so after all, `remember` it. Dismissed twice, it is dismissed once.
+
+        Args:
+            change_id: The change (chg_…) that left it out.
+            place: Which of its statements, counted from 0.
+            idempotency_key: Any text unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            ScopeDenied: the scope's actor is no person.
+            NotFound, WrongKind: no such change in this scope, or no such statement in it.
+            InvalidInput: the place is no whole number from 0.
+            StoreCorrupt: the change is damaged on the disk, or one that has to be read. Nothing happens.
+        """
+        return self._loop.run(self._core.dismiss(change_id, place, idempotency_key=idempotency_key))
+
     def forget(
         self,
         item_id: str | None = None,

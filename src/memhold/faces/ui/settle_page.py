@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -16,7 +16,7 @@ from memhold.values.errors import InvalidInput
 from memhold.values.records import Memory
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["Dropped", "decide", "dropped_part", "say_so", "settle", "settle_page", "take_back"]
+__all__ = ["Dropped", "decide", "more_part", "say_so", "settle", "settle_page", "take_back"]
 
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST: Final = 50
@@ -30,10 +30,12 @@ _WINDOWS: Final = 20
 class Dropped:
     """A statement of a model that no line holds: what it said, why it was not kept, of which conversation.
 
-    Of a fact `subject`, `attribute` and `value` are told apart; `window` is the summary that names the lines.
+    It stands at `place` of what `change` left out; `window` is the summary that names the lines. Of a fact `subject`,
+    `attribute` and `value` are told apart.
     """
 
-    id: str
+    change: str
+    place: int
     kind: str
     reason: str
     text: str
@@ -44,6 +46,11 @@ class Dropped:
     subject: str | None = None
     attribute: str | None = None
     value: str | None = None
+
+    @property
+    def id(self) -> str:
+        """What names it on the page."""
+        return f"{self.change}-{self.place}"
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -57,62 +64,97 @@ _VERDICTS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Some of what waits for one reason: its cards, how many there are in all where that is known, where more begin."""
+
+    cards: Sequence[Any]
+    cursor: str | None
+    total: int | None = None
+
+
 async def settle_page(visit: Visit) -> Response:
-    """Everything that waits for a person."""
+    """Everything that waits for a person, of each reason the first."""
     scope = visit.scope()
-    doubts = await scope.suspicions()
-    noted = await scope.list(["fact", "note"], origin="agent", unconfirmed_since=_NEVER, limit=_MOST)
-    inferred, more = await _inferred(scope)
-    return visit.part(
-        "settle.html",
-        here="/ui/settle",
-        doubts=[(one.suspicion, row_of(one.memory), row_of(one.other)) for one in doubts[:_MOST]],
-        doubted=len(doubts),
-        noted=[row_of(memory) for memory in noted.items],
-        noted_more=noted.cursor is not None,
-        inferred=[row_of(memory) for memory in inferred],
-        inferred_more=more,
-        **await _not_kept(scope, None),
-    )
+    groups = {name: await read(scope, None) for name, read in _GROUPS.items()}
+    return visit.part("settle.html", here="/ui/settle", groups=groups)
 
 
-async def _inferred(scope: AsyncScope) -> tuple[list[Memory], bool]:
+async def more_part(visit: Visit) -> Response:
+    """What waits for one reason behind what is shown of it."""
+    name = visit.said("group")
+    if name not in _GROUPS:
+        raise InvalidInput(f"there is nothing to settle of that name; ask for one of {', '.join(_GROUPS)}")
+    group = await _GROUPS[name](visit.scope(), visit.said("cursor") or None)
+    return visit.part("settle_cards.html", name=name, group=group)
+
+
+async def _doubts(scope: AsyncScope, cursor: str | None) -> _Group:
+    """Doubted keys and contradictions, oldest first; the cursor is the last that is shown, settled since or not."""
+    every = await scope.suspicions(settled=True)
+    places = {one.suspicion.id: place for place, one in enumerate(every, 1)}
+    waiting = [one for one in every if one.suspicion.settled is None]
+    left = [one for one in waiting if places[one.suspicion.id] > places.get(cursor or "", 0)]
+    cards = [(one.suspicion, row_of(one.memory), row_of(one.other)) for one in left[:_MOST]]
+    return _Group(cards, left[_MOST - 1].suspicion.id if len(left) > _MOST else None, len(waiting))
+
+
+async def _noted(scope: AsyncScope, cursor: str | None) -> _Group:
+    """What agents noted and nobody confirmed."""
+    page = await scope.list(["fact", "note"], origin="agent", unconfirmed_since=_NEVER, limit=_MOST, cursor=cursor)
+    return _Group([row_of(memory) for memory in page.items], page.cursor)
+
+
+async def _inferred(scope: AsyncScope, cursor: str | None) -> _Group:
     """What a model concluded and no line says, as far as nobody confirmed it."""
     found: list[Memory] = []
-    cursor: str | None = None
     for _ in range(_PAGES):
-        page = await scope.list(["fact", "note"], origin="model", unconfirmed_since=_NEVER, limit=200, cursor=cursor)
+        page = await scope.list(
+            ["fact", "note"], origin="model", unconfirmed_since=_NEVER, limit=MAX_PAGE, cursor=cursor
+        )
         found += [memory for memory in page.items if memory.metadata.get("standing") == "inferred"]
         cursor = page.cursor
         if cursor is None or len(found) >= _MOST:
             break
-    return found[:_MOST], cursor is not None or len(found) > _MOST
+    return _Group([row_of(memory) for memory in found], cursor)
 
 
-async def dropped_part(visit: Visit) -> Response:
-    """What was not kept of the windows before those that are shown."""
-    return visit.part("dropped.html", **await _not_kept(visit.scope(), visit.said("cursor") or None))
-
-
-async def _not_kept(scope: AsyncScope, cursor: str | None) -> dict[str, Any]:
-    """What models said of some windows that no line holds, but for what the user has said since; then older ones."""
+async def _not_kept(scope: AsyncScope, cursor: str | None) -> _Group:
+    """What models said of some windows that no line holds, but for what the user has said since, yes or no."""
     found: dict[tuple[str, ...], Dropped] = {}
     for _ in range(_PAGES):
         page = await scope.summaries(limit=_WINDOWS, cursor=cursor)
+        told: list[Dropped] = []
+        refused: set[str] = set()
         for hit in page.hits:
             for change in await scope.history(hit.id):
-                for place, one in enumerate(change.detail.get("ungrounded", ())):
-                    told = Dropped(
-                        id=f"{change.id}-{place}", kind=one["kind"], reason=one["reason"], text=one["text"],
+                if change.verb == "dismiss" and change.undone_by is None:
+                    refused.add(f"{change.detail.get('of')}-{change.detail.get('place')}")
+                told += [
+                    Dropped(
+                        change=change.id, place=place, kind=one["kind"], reason=one["reason"], text=one["text"],
                         by=change.by.name, at=change.at, session=hit.session, window=hit.id,
                         subject=one.get("subject"), attribute=one.get("attribute"), value=one.get("value"),
-                    )  # fmt: skip
-                    # What a model says again and again is one thing to look at: where it was said last.
-                    found.setdefault(told.says, told)
+                    )
+                    for place, one in enumerate(change.detail.get("ungrounded", ()))
+                ]  # fmt: skip
+        # What a model says again and again is one thing to look at: where it was said last.
+        settled = {one.says for one in told if one.id in refused}
+        for one in told:
+            if one.says not in settled:
+                found.setdefault(one.says, one)
         cursor = page.cursor
         if cursor is None or found:
             break
-    return {"dropped": await _still_open(scope, list(found.values())), "cursor": cursor}
+    return _Group(await _still_open(scope, list(found.values())), cursor)
+
+
+_GROUPS: Final[Mapping[str, Callable[[AsyncScope, str | None], Awaitable[_Group]]]] = {
+    "doubts": _doubts,
+    "noted": _noted,
+    "inferred": _inferred,
+    "dropped": _not_kept,
+}
 
 
 async def _still_open(scope: AsyncScope, dropped: Sequence[Dropped]) -> list[Dropped]:
@@ -139,15 +181,21 @@ def _key(text: str, subject: str | None, attribute: str | None, value: str | Non
 
 
 async def say_so(visit: Visit) -> Response:
-    """What a model said and no line does, said by the person: from then on it is the user's word."""
-    text, key = visit.said("text").strip(), visit.said("key") or None
+    """What a model said and no line does: from now on the user's word, or dismissed, as the person says."""
+    scope, text, key, word = visit.scope(), visit.said("text").strip(), visit.said("key") or None, visit.said("word")
     subject, attribute, value = (visit.said(name) for name in ("subject", "attribute", "value"))
-    if subject and attribute and value:
-        done = await visit.scope().remember(subject=subject, attribute=attribute, value=value, idempotency_key=key)
+    if word not in {"confirm", "drop"}:
+        raise InvalidInput("say 'confirm' or 'drop'")
+    if word == "drop":
+        receipt = await scope.dismiss(visit.said("change"), visit.number("place", 0), idempotency_key=key)
+    elif subject and attribute and value:
+        told = await scope.remember(subject=subject, attribute=attribute, value=value, idempotency_key=key)
+        receipt = told.receipt
     else:
-        done = await visit.scope().remember(text, idempotency_key=key)
-    changes = done.receipt.change_ids
-    said = "Known from now on, as the user's word." if changes else "Known already."
+        receipt = (await scope.remember(text, idempotency_key=key)).receipt
+    yes = "Known from now on, as the user's word." if receipt.change_ids else "Known already."
+    said = yes if word == "confirm" else "Dismissed: it is not so."
+    changes = receipt.change_ids
     return visit.part("settled.html", id=visit.said("id"), said=said, change=changes[-1] if changes else None)
 
 

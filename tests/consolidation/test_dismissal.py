@@ -1,0 +1,111 @@
+"""A person's no to what a model said and no line does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from memhold import AsyncMemhold
+from memhold.ports.models import ChatReply, ChatRequest
+from memhold.testing.scripted import ScriptedChat, sensible_reply
+from memhold.values.errors import InvalidInput, MemholdError, NotFound, ScopeDenied, UndoConflict, WrongKind
+from memhold.values.records import Change
+
+
+def invents(request: ChatRequest) -> ChatReply:
+    """A sensible reply, and two facts that nobody said."""
+    made = sensible_reply(request)
+    [call] = made.tool_calls
+    facts = [
+        {"subject": "user", "attribute": name, "value": value, "sources": ["m1"]}
+        for name, value in (("favorite food", "pizza"), ("shoe size", "forty"))
+    ]
+    return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": facts}),))
+
+
+@pytest.fixture
+async def mem() -> AsyncIterator[AsyncMemhold]:
+    chat = ScriptedChat(otherwise=invents)
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=chat, embedding="none") as opened:
+        yield opened
+
+
+async def left_out(mem: AsyncMemhold) -> tuple[str, Change]:
+    """A window's summary, and the change that left something out of it."""
+    alice = mem.scope(user="alice", session="s")
+    await alice.add([{"role": "user", "content": "I took the train to Porto, seat 31."}])
+    [summary] = (await alice.consolidate()).summaries
+    change = (await alice.history(summary))[-1]
+    assert {one["value"] for one in change.detail["ungrounded"]} == {"pizza", "forty"}
+    return summary, change
+
+
+async def test_a_no_is_told_once_by_the_history_of_the_window_and_can_be_undone(mem: AsyncMemhold) -> None:
+    alice = mem.scope(user="alice")
+    summary, change = await left_out(mem)
+    before = await alice.get(summary)
+    receipt = await alice.dismiss(change.id, 1, idempotency_key="no")
+    assert (await alice.dismiss(change.id, 1, idempotency_key="no")).change_ids == receipt.change_ids
+    assert (await alice.dismiss(change.id, 1)).change_ids == (), "said already"
+    told = (await alice.history(summary))[-1]
+    assert (told.id, told.verb, told.by.origin) == (*receipt.change_ids, "dismiss", "user")
+    assert dict(told.detail) == {"of": change.id, "place": 1}, "nothing that was said"
+    await alice.undo(told.id)
+    [again] = (await alice.dismiss(change.id, 1)).change_ids
+    assert again != told.id
+    [taken_back] = (await alice.undo(again)).change_ids
+    await alice.undo(taken_back)
+    assert (await alice.dismiss(change.id, 1)).change_ids == (), "the undo was undone"
+    assert (await alice.dismiss(change.id, 0)).change_ids, "the other one is another"
+    assert await alice.get(summary) == before, "nothing is believed or erased by it"
+    assert (await alice.list(["fact", "note"], None)).items == ()
+
+
+async def test_it_stands_in_the_way_of_nothing(mem: AsyncMemhold) -> None:
+    alice = mem.scope(user="alice")
+    summary, change = await left_out(mem)
+    [no] = (await alice.dismiss(change.id, 0)).change_ids
+    await alice.undo(change.id)
+    assert (await alice.get(summary)).state == "retracted"
+    await alice.undo(no)
+    with pytest.raises(UndoConflict):
+        await alice.undo(no)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (("chg_0198c2f0", 0), NotFound),
+        (("mem_0198c2f0", 0), WrongKind),
+        ((None, 2), NotFound),
+        ((None, -1), InvalidInput),
+        ((None, True), InvalidInput),
+        ((None, 0.0), InvalidInput),
+    ],
+)
+async def test_what_is_not_there_cannot_be_dismissed(
+    mem: AsyncMemhold, given: tuple[str | None, int], error: type[MemholdError]
+) -> None:
+    _, change = await left_out(mem)
+    seq = (await mem.scope(user="alice").changes(limit=1000)).items[-1].seq
+    with pytest.raises(error):
+        await mem.scope(user="alice").dismiss(given[0] or change.id, given[1])
+    assert (await mem.scope(user="alice").changes(limit=1000)).items[-1].seq == seq
+
+
+async def test_it_is_a_persons_to_say_and_of_their_own_memory(mem: AsyncMemhold) -> None:
+    _, change = await left_out(mem)
+    with pytest.raises(ScopeDenied):
+        await mem.scope(user="alice", actor="agent:cursor").dismiss(change.id, 0)
+    with pytest.raises(NotFound):
+        await mem.scope(user="bob").dismiss(change.id, 0)
+
+
+async def test_what_was_forgotten_with_the_window_is_not_there(mem: AsyncMemhold) -> None:
+    alice = mem.scope(user="alice", session="s")
+    _, change = await left_out(mem)
+    await alice.forget((await alice.messages())[0].id)
+    with pytest.raises(NotFound, match="was forgotten"):
+        await alice.dismiss(change.id, 0)
