@@ -28,7 +28,8 @@ PAGES = {
 }
 PATIENCE = 90_000
 """How many milliseconds anything may take to appear: what ends a journey that is broken, on a machine however busy."""
-LOOKS = {"light": (1280, "light"), "dark": (1280, "dark"), "phone": (390, "light")}
+LOOKS = {"light": (1280, "light"), "dark": (1280, "dark"), "phone": (390, "light"), "reflow": (320, "light")}
+"""Widths and colours; 320 pixels are 1,280 enlarged four times, at which nothing may need scrolling to the side."""
 AXE = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
 
 
@@ -68,17 +69,23 @@ def asked_of_the_test(asked: Mapping[str, Any], harm: str) -> None:
         sleep(0.05)
 
 
+def picture(page: Page, asked: Mapping[str, Any], name: str) -> None:
+    """A picture of a state that a person brought about, beside those of every page."""
+    page.screenshot(path=Path(asked["pictures"]) / f"{name}.png")
+
+
 def line(page: Page, words: str) -> Any:
     return page.locator("li.row", has_text=words)
 
 
-def correct_recall_undo(visitor: Visitor, _: Mapping[str, Any]) -> None:
+def correct_recall_undo(visitor: Visitor, asked: Mapping[str, Any]) -> None:
     page = visitor.at("/ui")
     line(page, "kimchi").get_by_role("button", name="Correct").click()
     page.get_by_label("The right value").fill("bibimbap")
     page.keyboard.press("Enter")
     done = line(page, "bibimbap")
     expect(done.get_by_role("status")).to_contain_text("Corrected.")
+    picture(page, asked, "state-corrected")
     other = visitor.at("/ui/recall")
     other.get_by_label("Question").fill("what is her favorite food")
     other.get_by_role("button", name="Ask").click()
@@ -91,7 +98,7 @@ def correct_recall_undo(visitor: Visitor, _: Mapping[str, Any]) -> None:
     expect(line(page, "kimchi")).to_be_visible()
 
 
-def two_tabs(visitor: Visitor, _: Mapping[str, Any]) -> None:
+def two_tabs(visitor: Visitor, asked: Mapping[str, Any]) -> None:
     first, second = visitor.at("/ui"), visitor.at("/ui")
     for tab in (first, second):
         line(tab, "barley tea").get_by_role("button", name="Correct").click()
@@ -102,6 +109,7 @@ def two_tabs(visitor: Visitor, _: Mapping[str, Any]) -> None:
     field.fill("oolong")
     field.press("Enter")
     expect(second.get_by_role("alert").filter(has_text="Somebody changed it")).to_contain_text("green tea")
+    picture(second, asked, "state-changed-meanwhile")
     expect(second.get_by_label("The right value")).to_have_value("oolong")
 
 
@@ -167,16 +175,17 @@ def what_is_done_early_counts(visitor: Visitor, _: Mapping[str, Any]) -> None:
     assert {one.url for one in (page, bare)} == {f"{visitor.base}/ui"}
 
 
-def settle_by_keyboard(visitor: Visitor, _: Mapping[str, Any]) -> None:
+def settle_by_keyboard(visitor: Visitor, asked: Mapping[str, Any]) -> None:
     page = visitor.at("/ui/settle")
     page.keyboard.press("d")
     card = page.locator(".card.settled")
     expect(card).to_contain_text("What the user told stays.")
     expect(card.get_by_role("button", name="Undo")).to_be_focused()
-    invented = page.locator("li.card", has_text="pizza")
+    invented = page.locator("section", has_text="Not kept").locator("li.card", has_text="pizza")
     invented.press("n")
     gone = page.locator(".card.settled", has_text="Dismissed")
     expect(gone.get_by_role("button", name="Undo")).to_be_focused()
+    picture(page, asked, "state-settled")
     page.reload()
     expect(page.locator("li.card").first).to_be_visible()
     expect(invented).to_have_count(0)
@@ -193,14 +202,16 @@ def replay_a_session(visitor: Visitor, _: Mapping[str, Any]) -> None:
     expect(page.locator("#context")).to_contain_text("budget 1,000")
 
 
-def forget_with_a_proof(visitor: Visitor, _: Mapping[str, Any]) -> None:
+def forget_with_a_proof(visitor: Visitor, asked: Mapping[str, Any]) -> None:
     page = visitor.at("/ui/forget")
     page.get_by_role("textbox", name="These words").fill("QX7T2M")
     page.get_by_role("button", name="Show what would go").click()
     page.locator("#plan").get_by_role("button", name="Show what would go").click()
     expect(page.locator(".going")).to_contain_text("2 messages")
+    picture(page, asked, "state-what-would-go")
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_text("not one byte of it is left")).to_be_visible()
+    picture(page, asked, "state-proof")
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save the proof").click()
     proof = json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))
@@ -250,7 +261,7 @@ def looks(visitor: Visitor, asked: Mapping[str, Any]) -> None:
                 page.wait_for_selector(".hit")
             if name == "sessions":
                 page.wait_for_selector(".budget")
-            page.screenshot(path=pictures / f"{name}-{look}.png", full_page=look == "phone")
+            page.screenshot(path=pictures / f"{name}-{look}.png", full_page=width < 760)
             page.evaluate(f"{axe}; true")
             found = page.evaluate(AXE)["violations"]
             faults += [f"{name} {look}: {each['id']} {each['nodes'][0]['html'][:120]}" for each in found]
@@ -267,6 +278,7 @@ def the_server_dies(visitor: Visitor, asked: Mapping[str, Any]) -> None:
     asked_of_the_test(asked, "stop_server")
     page.get_by_label("Find").first.fill("tea")
     expect(page.locator("#offline")).to_be_visible()
+    picture(page, asked, "state-server-gone")
     asked_of_the_test(asked, "start_server")
     page.wait_for_url("**/ui/sign-in")
 

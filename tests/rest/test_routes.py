@@ -58,6 +58,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("get", "/v1/changes"): ("read", None),
     ("get", "/v1/changes/stream"): ("read", None),
     ("post", "/v1/changes/{change_id}/undo"): ("write", {}),
+    ("post", "/v1/changes/{change_id}/dismiss"): ("write", {"place": 0}),
     ("post", "/v1/undo"): ("write", {"actor": "cursor"}),
     ("post", "/v1/memories/{memory_id}/confirm"): ("write", {}),
     ("post", "/v1/memories/last-recalled"): ("read", {"ids": []}),

@@ -12,7 +12,7 @@ from memhold.consolidate.contract import Learned, Noted
 from memhold.consolidate.snapshot import Snapshot
 from memhold.facts.keys import Operation, cardinality, wording
 from memhold.facts.quotes import MAX_SENTENCE, spoken, stands
-from memhold.facts.remember import Writer
+from memhold.facts.remember import Writer, fact_text
 from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.facts.state import Statement, state_fact
 from memhold.index.documents import index_memories
@@ -216,13 +216,13 @@ class Learner:
     def _inferred(self, given: Learned) -> None:
         """A fact that nobody said in so many words: a note, named as what it is. It displaces nothing."""
         if given.operation != "remove":
-            text = f"{given.subject} | {given.attribute} = {given.value}"
+            text = fact_text(given.subject, given.attribute, given.value)
             note = Noted(text=text, importance=given.importance, sources=given.sources, standing="inferred")
             self.note(replace(note, topics=given.topics, entities=given.entities))
 
     def _planned(self, given: Learned) -> None:
         """A fact of a time to come, as a note of what will hold and from when."""
-        text = f"{given.subject} | {given.attribute} = {given.value} ({given.holds_from:%Y-%m-%d} \u2192)"
+        text = f"{fact_text(given.subject, given.attribute, given.value)} ({given.holds_from:%Y-%m-%d} \u2192)"
         self.note(Noted(text=text, importance=given.importance, sources=given.sources))
 
     def _echoes(self, given: Learned, sources: Sequence[Message]) -> bool:

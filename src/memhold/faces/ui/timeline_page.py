@@ -174,6 +174,8 @@ def _of_one_line(item: Memory, every: Mapping[str, Memory]) -> set[str]:
     return found
 
 
+_LEAST: Final = 0.012
+"""The least part of the axis that is drawn, seven pixels of a wide page: shorter could not be seen."""
 _NONE: Final[Mapping[str, Sequence[Span]]] = {}
 
 
@@ -186,8 +188,8 @@ def bars(rows: Sequence[Row], now: datetime, spans: Mapping[str, Sequence[Span]]
 
     def drawn(since: datetime, until: datetime | None) -> Stretch:
         left = (since - first).total_seconds() / whole
-        width = max(((until or last) - first).total_seconds() / whole - left, 0.006)
-        return Stretch(round(min(left, 0.994) * _WIDTH, 1), round(width * _WIDTH, 1))
+        width = max(((until or last) - first).total_seconds() / whole - left, _LEAST)
+        return Stretch(round(min(left, 1 - _LEAST) * _WIDTH, 1), round(width * _WIDTH, 1))
 
     made = []
     for row in rows:
@@ -257,6 +259,8 @@ def steps_of(change: Change, of: Collection[str] | None = None) -> list[Step]:
 
 def _step(effect: Effect) -> Step:
     before, after = effect.before, effect.after
+    if after is not None and effect.rev_before == effect.rev_after:
+        return Step(row=row_of(after), told="left as it is")
     if after is None:
         return Step(row=row_of(before) if before else None, told="is gone" if before else "forgotten since")
     if before is None:

@@ -61,6 +61,17 @@
     if (rows && !rows.querySelector(".editing")) document.querySelector("form[hx-target='#rows']").requestSubmit();
   });
 
+  // A slider says the time that it stands for, to the eye and to a screen reader.
+  document.addEventListener("htmx:after:swap", () => {
+    const times = document.querySelectorAll("#moment time");
+    document.querySelectorAll(".sliders label").forEach((label, place) => {
+      const time = times[place];
+      if (!time) return;
+      label.querySelector(".chosen").textContent = time.textContent;
+      label.querySelector("input").setAttribute("aria-valuetext", time.textContent);
+    });
+  });
+
   // What was put in takes the focus where it asks for it, so that a keyboard goes on in place.
   document.addEventListener("htmx:after:swap", () => {
     const wanted = document.querySelector("main [autofocus]");
