@@ -54,9 +54,14 @@ _PROPER: Final = frozenset(
 """Concepts of keys whose value is a name or a number that somebody gave: nobody infers one."""
 
 
+_ASKED = 200
+"""Characters at the end of an attribute in which what it asks for stands: no phrase of a lexicon has forty."""
+
+
 def names_a_thing(frame: str) -> bool:
     """Whether what an attribute asks for is a name: it stands in a line, or nobody said it."""
-    asked = (read(frame, language).tokens[-1:] for language in canonical(None, frame).languages)
+    end = frame[-_ASKED:]
+    asked = (read(end, language).tokens[-1:] for language in canonical(None, end).languages)
     return any(token.id in _PROPER for tokens in asked for token in tokens)
 
 
