@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from memhold.cli.output import clean
 from memhold.cli.paging import paged
 from memhold.ports.data_home import default_db
 from memhold.values.errors import NotAStore
@@ -132,7 +133,12 @@ _COMMON = ("db", "namespace", "user", "agent", "session", "actor", "as_json", "d
 
 
 def command(
-    name: str, *, example: str, resume: str = RESUME, parameters: Sequence[click.Parameter] = ()
+    name: str,
+    *,
+    example: str,
+    resume: str = RESUME,
+    parameters: Sequence[click.Parameter] = (),
+    cls: type[click.Command] = click.Command,
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """A command whose function gets the common options first.
 
@@ -141,6 +147,7 @@ def command(
         example: A call, to end its help.
         resume: What is said after Ctrl-C.
         parameters: Arguments and options that stand before those of the function's own decorators.
+        cls: What reads its line.
     """
 
     def decorated(run: Callable[..., Any]) -> click.Command:
@@ -156,7 +163,7 @@ def command(
         own = [*parameters, *reversed(getattr(run, "__click_params__", []))]
         own.sort(key=lambda one: not isinstance(one, click.Argument))
         epilog = f"\b\nExample:\n  {example}"
-        made: click.Command = click.command(name, epilog=epilog, params=own)(common_options(with_common))
+        made: click.Command = click.command(name, cls, epilog=epilog, params=own)(common_options(with_common))
         return made
 
     return decorated
@@ -190,13 +197,17 @@ def opened(
 
 
 def _taken_in(mem: Memhold, location: str) -> None:
-    """What hooks took note of stands in the journal before anything is asked of it."""
+    """What hooks took note of stands in the journal before anything is asked of it; what cannot, is said."""
     from memhold.faces.agents.spool import spool_of
 
     if spool_of(location).is_dir():
         from memhold.faces.agents.take_in import take_in_now
 
-        take_in_now(mem, location, seconds=_OTHERS_SECONDS)
+        try:
+            take_in_now(mem, location, seconds=_OTHERS_SECONDS)
+        except OSError as error:
+            said = f"memhold: what hooks took note of is not taken in: {error.filename}: {error.strerror}"
+            click.echo(clean(said), err=True)
 
 
 def need_store(common: CommonOptions) -> None:

@@ -16,12 +16,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memhold.messages.limits import Limits
 from memhold.messages.own_calls import OwnCalls
 from memhold.transfer.opencode_sessions import document_of, is_session
 from memhold.values.errors import InvalidInput, UnreadableImport
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 __all__ = ["KEPT_PROBLEMS", "MAX_PIECE", "WRONG_BYTES", "OnError", "Piece", "Problem", "Source"]
 
@@ -93,7 +96,7 @@ class Source:
         if is_session(self.path):
             return io.BufferedReader(io.BytesIO(self._document()))
         try:
-            return self.path.open("rb")
+            return io.BufferedReader(_File(self))
         except OSError as error:
             raise self.unreadable(None, f"it cannot be read: {error.strerror}") from None
 
@@ -220,6 +223,20 @@ class Source:
 
     def _open(self) -> _Opened:
         return _Opened(self)
+
+
+class _File(io.FileIO):
+    """The file; a read that fails says so as an import does."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.path, "rb")
+        self._source = source
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise self._source.unreadable(None, f"it cannot be read: {error.strerror}") from None
 
 
 class _Opened:
