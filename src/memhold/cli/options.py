@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from memhold.cli.output import clean
+from memhold.cli.output import JSON_HELP, clean, say_object
 from memhold.cli.paging import paged
 from memhold.ports.data_home import default_db
 from memhold.values.errors import NotAStore
@@ -70,7 +69,7 @@ class CommonOptions:
             plain = to_jsonable(value)
             if not isinstance(plain, dict):
                 raise TypeError(f"--json prints an object, not a {type(plain).__name__}")
-            click.echo(json.dumps(plain, ensure_ascii=False))
+            say_object(plain)
         else:
             with paged():
                 people()
@@ -93,7 +92,7 @@ def common_options(run: F) -> F:
         click.option(
             "--session", help="The conversation that is written, continued or ended; no filter of what is searched."
         ),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object; errors as JSON on stderr."),
+        click.option("--json", "as_json", is_flag=True, help=JSON_HELP),
         click.option("--debug", is_flag=True, help="Show the traceback of an error."),
     )
     for option in reversed(options):
