@@ -195,6 +195,17 @@ def test_where_the_entry_cannot_be_written_the_hooks_are_not_either(tmp_path: Pa
     assert state_of("claude-code", place(tmp_path)).hooks == ()
 
 
+def test_a_folder_that_cannot_be_written_is_told_by_the_name_of_the_clients_file(tmp_path: Path) -> None:
+    def refuses(**_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path / "..claude.json.x8y"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.mkstemp", refuses)
+        with pytest.raises(PermissionError) as refused:
+            set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
+    assert refused.value.filename == str(tmp_path / ".claude" / "settings.json")
+
+
 def test_the_commands(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": ""}
     options = ("--user", "alice", "--session", "s", "--db", str(tmp_path / "memory.db"))

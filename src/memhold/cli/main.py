@@ -8,10 +8,12 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 a degraded answer (which is printed), 1
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -167,15 +169,25 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
     What was acknowledged is never lost, never silently stale, never somebody else's.
     """
     ctx.obj = options_of(ctx, options)
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False
     if ctx.invoked_subcommand is None:
         from memhold.cli.overview import overview
 
         overview(ctx.obj)
 
 
+def _open_streams() -> None:
+    """Where a stream was closed before we began, nobody reads it; a file of ours must not take its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - to our end
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _open_streams()
     as_json = "--json" in given
     begin()
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -221,11 +222,27 @@ def need_store(common: CommonOptions) -> None:
         if not postgres_is_there(common.db):
             raise NotAStore(f"there is no store at {shown(common.db)}; add something first", path=shown(common.db))
         return
-    if (
-        "://" not in common.db.removeprefix("sqlite:///")
-        and not Path(common.db.removeprefix("sqlite:///")).expanduser().exists()
-    ):
+    place = common.db.removeprefix("sqlite:///")
+    if "://" in place:
+        return
+    file = Path(place).expanduser()
+    if not file.exists():
         raise NotAStore(f"there is no store at {common.db}; name it with --db, or add something first", path=common.db)
+    if place and _is_empty(file) and _is_empty(file.with_name(f"{file.name}-wal")):
+        what = "an empty file: what was in it is gone, or it is none yet"
+        raise NotAStore(
+            f"{common.db} is {what}; 'memhold restore' brings a backup back, adding something makes a new one",
+            path=common.db,
+        )
+
+
+def _is_empty(file: Path) -> bool:
+    """Whether a regular file of no bytes stands there, or nothing."""
+    try:
+        found = file.stat()
+    except OSError:
+        return True
+    return stat.S_ISREG(found.st_mode) and not found.st_size
 
 
 def store_is_there(common: CommonOptions) -> bool:

@@ -469,7 +469,11 @@ def _write(path: Path, before: str, after: str, *, keep: bool) -> Path | None:
         path.unlink(missing_ok=True)
         sync_folder(path.parent)
         return backup
-    handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        error.filename = str(path)  # nobody knows the other name
+        raise
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(after)
