@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -38,8 +39,20 @@ def test_a_damaged_line_stops_or_is_skipped(run: CommandLine, tmp_path: Path) ->
     stopped = run("import", str(file), "--json")
     assert stopped.code == 1
     assert (stopped.error["type"], stopped.error["line"]) == ("UnreadableImport", 2)
+    fresh = run("import", str(file), "--user", "bob")
+    assert "1 that stand before it are new here" in fresh.err
+    assert "--on-error skip" in fresh.err
     skipped = run("import", str(file), "--on-error", "skip", "--json").json
     assert (skipped["added"], skipped["read"], skipped["skipped"]) == (1, 2, 1)
+
+
+def test_an_import_of_what_is_no_file_says_what_to_do(run: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text('{"role": "user", "content": "one"}\n')
+    empty = run("import", "")
+    assert (empty.code, "it is empty; name a file or a folder" in empty.err) == (2, True)
+    os.mkfifo(tmp_path / "fifo")
+    assert "save it as a file first" in run("import", "fifo").err
+    assert not Path(run.db).exists() or run("status", "--json").json["messages"] == 0
 
 
 def test_an_export_comes_back_equal(run: CommandLine, tmp_path: Path) -> None:

@@ -116,7 +116,8 @@ class Source:
             UnreadableImport: `on_error` is "stop"; `path` and `line` say where.
         """
         if self.on_error == "stop":
-            raise self.unreadable(line, f"{why}; mend it, or pass on_error='skip' to leave such entries out")
+            said = f"{why}; mend it, or leave such entries out: on_error='skip', on the command line --on-error skip"
+            raise self.unreadable(line, said)
         self.skipped += 1
         if len(self.problems) < KEPT_PROBLEMS:
             self.problems.append(Problem(line=line, why=why))
@@ -247,7 +248,11 @@ class _Opened:
 
     def __enter__(self) -> tuple[io.BufferedReader, io.TextIOWrapper]:
         raw = self._source.open_bytes()
-        encoding = json.detect_encoding(raw.peek(4)[:4])
+        try:
+            encoding = json.detect_encoding(raw.peek(4)[:4])
+        except BaseException:
+            raw.close()
+            raise
         errors = "surrogateescape" if encoding.startswith("utf-8") else "strict"
         self._text = io.TextIOWrapper(raw, encoding=encoding, errors=errors, newline="\n")
         return raw, self._text
