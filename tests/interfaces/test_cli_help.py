@@ -18,6 +18,8 @@ import click
 import pytest
 
 from memhold.cli.main import BY_HAND, VERBS, cli, main, sections
+from memhold.faces.remote.local_token import local_token_path
+from memhold.ports.data_home import default_db
 
 from .conftest import CommandLine, process
 
@@ -184,6 +186,18 @@ def test_where_no_colours_are_wanted_there_is_no_mark_of_any(run: CommandLine, n
     assert main(["list"]) == 0
     assert "window seats" in terminal.getvalue()
     assert "\x1b" not in terminal.getvalue()
+
+
+def test_a_relative_folder_of_data_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each folder that one stands in would have a memory of its own."""
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name, place in (("XDG_DATA_HOME", default_db), ("XDG_STATE_HOME", lambda: str(local_token_path(1)))):
+        monkeypatch.delenv(name, raising=False)
+        by_default = place()
+        monkeypatch.setenv(name, "relative")
+        assert place() == by_default
+        monkeypatch.setenv(name, "/absolute")
+        assert place().startswith("/absolute/memhold/")
 
 
 def test_a_file_that_became_empty_is_no_memory_of_nothing(run: CommandLine) -> None:
