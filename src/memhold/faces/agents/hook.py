@@ -54,14 +54,17 @@ class _Event:
     )
 
     def __init__(self, name: str, told: Mapping[str, Any], options: Mapping[str, str]) -> None:
-        transcript = _path(told, "transcript_path")
+        from memhold.faces.agents.project import former_namespace, project_namespace
+
+        folder, transcript = _text(told, "cwd"), _path(told, "transcript_path")
         self.name = name
         self.db = options["db"]
         self.transcript = None if transcript is None else _absolute(Path(transcript))
         self.session = _text(told, "session_id")
         self.source = _text(told, "source")
         self.prompt = (_text(told, "prompt") or "")[:_PROMPT_CHARS]
-        self.project, self.former = _namespaces(_path(told, "cwd"))
+        self.project = None if folder is None else project_namespace(Path(folder))
+        self.former = None if folder is None else former_namespace(Path(folder))
         self.namespace = options.get("namespace") or "default"
         self.user = options.get("user")
         self.agent = options.get("agent")
@@ -127,22 +130,6 @@ def _absolute(path: Path) -> str:
     with suppress(RuntimeError):  # a `~` of nobody's stays as it is
         path = path.expanduser()
     return str(path.absolute())
-
-
-def _namespaces(folder: str | None) -> tuple[str | None, str | None]:
-    """The namespace of the project's memory, and its former one; none outside of any project."""
-    if folder is None:
-        return None, None
-    from memhold.faces.agents.project import former_namespace, project_namespace
-
-    try:
-        return project_namespace(Path(folder)), former_namespace(Path(folder))
-    except OSError as error:
-        import errno
-
-        if error.errno != errno.ENAMETOOLONG:
-            raise  # it may be a project: its lines are taken in once that can be told
-        return None, None
 
 
 def _take_note(happened: _Event) -> bool:
