@@ -203,6 +203,8 @@ def failed(error: Exception) -> tuple[dict[str, Any], str, int]:
         message, values = str(error), error.values
     elif isinstance(error, OSError):
         message, values = f"{error.filename or 'the system'}: {error.strerror or error}", {}
+    elif isinstance(error, UnicodeDecodeError):
+        message, values = f"what was read is no text in {error.encoding}: {error.reason} at byte {error.start}", {}
     else:
         message, values = f"{type(error).__name__}: {error} (--debug shows where; please report it)", {}
     record = {**values, "type": type(error).__name__, "message": message}
