@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from memhold.cli.output import failed_line
+from memhold.cli.output import failed
 
 if TYPE_CHECKING:
     from benchmarks.measure import Row
@@ -484,7 +484,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the edge: a file of data may be anything
-        line, status = failed_line(error, as_json=False)
+        _, line, status = failed(error)
         click.echo(line, err=True)
         return status
     return code if isinstance(code, int) else 0

@@ -158,6 +158,17 @@ def test_a_file_that_is_something_else_is_a_finding(tmp_path: Path) -> None:
         assert examine_file(str(tmp_path / "x.db"))
 
 
+@pytest.mark.parametrize("error", [apsw.ReadOnlyError, apsw.CantOpenError])
+def test_a_place_that_cannot_be_written_is_no_reason_to_restore(db: Path, error: type[apsw.Error]) -> None:
+    def refuses(*_: object, **__: object) -> None:
+        raise error("no")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(doctor, "connect", refuses)
+        (only,) = examine_file(str(db))
+    assert (only.check, only.advice) == ("open", "check owner and modes")
+
+
 @pytest.mark.parametrize("name", ["memory.db", "memory.db.forgotten", "."])
 def test_modes_that_let_others_in(db: Path, name: str) -> None:
     target = db.parent / name

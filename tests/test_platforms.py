@@ -174,17 +174,41 @@ with Memhold.open("memory.db", embedding="none") as mem:
     assert not [one for one in mem.admin.doctor() if one.severity == "wrong"], mem.admin.doctor()
 Memhold.restore("backup", "memory.db", force=True)
 from memhold.cli.main import cli
+import io, json, click
+told = json.dumps({{"transcript_path": os.path.abspath("s1.jsonl"), "session_id": "s1"}})
+with open("s1.jsonl", "w") as transcript:
+    said = {{"role": "user", "content": "said to an agent"}}
+    transcript.write(json.dumps({{"type": "user", "uuid": "u1", "sessionId": "s1", "message": said}}) + chr(10))
 for line in (
     ["remember", "Likes tea", "--user", "anna", "--db", "memory.db"],
     ["recall", "tea", "--user", "anna", "--db", "memory.db"],
     ["import", "out.jsonl", "--user", "bruno", "--db", "memory.db"],
+    ["add", "What do I drink?", "--session", "s", "--user", "anna", "--db", "memory.db"],
+    ["context", "And now?", "--session", "s", "--user", "anna", "--db", "memory.db"],
+    ["list", "--json", "--user", "anna", "--db", "memory.db"],
+    ["status", "--user", "anna", "--db", "memory.db"],
+    ["forget", "--in-session", "s", "--yes", "--user", "anna", "--db", "memory.db"],
+    ["residue", "What do I drink?", "--user", "anna", "--db", "memory.db"],
+    ["export", "again.jsonl", "--user", "anna", "--db", "memory.db"],
+    ["backup", "another", "--db", "memory.db"],
+    ["agent", "status"],
+    ["project"],
+    ["hook", "Stop", "--user", "anna", "--db", "memory.db"],
+    ["messages", "--session", "claude-code:s1", "--user", "anna", "--db", "memory.db"],
     ["doctor", "--db", "memory.db"],
     ["settle", "--db", "memory.db"],
+    ["--db", "memory.db"],
 ):
+    sys.stdin = io.TextIOWrapper(io.BytesIO(told.encode()))
     try:
         cli.main(line, standalone_mode=False)
     except SystemExit as ended:
         assert not ended.code, (line, ended.code)
+    except click.exceptions.Exit as ended:
+        assert not ended.exit_code, (line, ended.exit_code)
+with Memhold.open("memory.db", embedding="none") as mem:
+    (heard,) = mem.scope(user="anna", session="claude-code:s1").messages()
+    assert heard.text == "said to an agent", heard
 from memhold.ports import file_locks
 assert isinstance(file_locks._locks, file_locks.ByteLocks)
 print("all of it ran")

@@ -541,6 +541,20 @@ def test_a_folder_that_others_can_open_is_not_used(tmp_path: Path, meeting: Path
         meeting_place(str(session.db))
 
 
+@pytest.mark.parametrize("given", ["", "missing", "file", "others"])
+def test_a_runtime_folder_of_another_account_or_none_is_passed_over(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`su`, `sudo`, containers and cron leave the variable standing: memory was off, with "No such file"."""
+    (tmp_path / "file").touch()
+    (tmp_path / "others").mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", given and str(tmp_path / given))
+    if given == "others":
+        monkeypatch.setattr("os.access", lambda *_: False)
+    assert meeting_place(str(tmp_path / "memory.db")).parent == Path(f"/tmp/memhold-{os.getuid()}")  # noqa: S108
+    assert not [*(tmp_path / "others").iterdir()]
+
+
 def test_the_line_between_them_survives_what_is_no_request(hooks: Hooks) -> None:
     hooks.asked("SessionStart")
     with pytest.raises(NotRunning):

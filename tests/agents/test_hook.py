@@ -333,6 +333,88 @@ def test_it_never_fails_its_client(session: Session, told: str) -> None:
     assert hooked(session, {"transcript_path": "/x"}, "Stop", "--db", str(session.db)).stdout == ""
 
 
+@pytest.mark.parametrize("command", [["memhold.faces.agents.hook", "Stop"], ["memhold", "hook", "Stop"]])
+@pytest.mark.parametrize("ends", [">/dev/full", "| true", ">&-", "2>&- <&-", ">&- 2>&- <&-"])
+def test_a_client_that_reads_nothing_of_it_is_not_failed(session: Session, command: list[str], ends: str) -> None:
+    session.spool.parent.mkdir()
+    session.spool.write_text("a file stands where the notes should, of which the client is to be told")
+    line = f"{sys.executable} -m {' '.join(command)} --db {session.db} {ends}; exit ${{PIPESTATUS[0]}}"
+    told = json.dumps({"transcript_path": "/x", "session_id": ends + command[0]})
+    done = subprocess.run(["bash", "-c", line], input=told, text=True, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("words", [["PostToolUse"], [""], ["Stop", "--new-option"], ["Stop", "--user"], []])
+def test_a_line_of_another_version_holds_no_prompt_back(session: Session, words: list[str]) -> None:
+    """Exit code 2 is how Claude Code's hooks refuse."""
+    session.says("said")
+    told = json.dumps({"transcript_path": str(session.transcript)})
+    done = process("hook", *words, input=told, cwd=session.project)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "cwd", ["/x\0y", "/\ud800", "/" + "x" * 5_000, "~nobody-of-this-name", "relative", 7, None, ""]
+)
+def test_a_folder_that_is_none_costs_no_turn(session: Session, cwd: object) -> None:
+    session.says("said")
+    told = {"transcript_path": str(session.transcript), "cwd": cwd, "session_id": "s1"}
+    assert noted("Stop", told, {"db": str(session.db), "user": "alice"})
+    with Memhold.open(session.db, worker=False) as mem:
+        assert take_in_now(mem, str(session.db)) == 1
+
+
+def test_transcripts_that_are_no_files_stop_no_command(session: Session) -> None:
+    """A note that nobody can follow must not be what every command dies of, nor what `residue` waits for."""
+    odd = session.transcript.parent / "odd"
+    (odd / "folder").mkdir(parents=True)
+    (odd / "folder" / "one.jsonl").write_text(line(90, "of a folder"))
+    os.mkfifo(odd / "fifo")
+    (odd / "zero").symlink_to("/dev/zero")
+    (odd / "loop").symlink_to(odd / "loop")
+    (odd / "link").symlink_to(session.transcript)
+    session.says("the word is pomelo")
+    names = [*(str(odd / name) for name in ("folder", "fifo", "zero", "loop", "link")), "/a\0b", "/\ud800"]
+    for name in names:
+        put_note(session.spool, name, namespace="default", user="alice", agent=None)
+    # One that cannot be read at all: no account may read it from its beginning.
+    put_note(session.spool, "/proc/self/mem", namespace="default", user="alice", agent=None)
+    scoped = ("--db", str(session.db), "--user", "alice")
+    with Memhold.open(session.db, worker=False):
+        heard = process("messages", "--session", "claude-code:s1", *scoped)
+    assert heard.returncode == 0
+    assert heard.stdout.count("pomelo") == 1
+    assert "of a folder" not in heard.stdout
+    assert spooling.holding(session.spool, "pomelo") == (str(odd / "link"),)
+    assert {Path(name).name for name in spooling.look_at(session.spool).unread} >= {"folder", "fifo", "zero", "loop"}
+
+
+def test_a_folder_of_notes_that_cannot_be_used_is_said_and_stops_no_command(session: Session) -> None:
+    with Memhold.open(session.db, worker=False) as mem:
+        mem.scope(user="alice").remember("Likes tea")
+    (session.spool / ".lock").mkdir(parents=True)
+    done = process("list", "--json", "--db", str(session.db), "--user", "alice")
+    assert done.returncode == 0
+    assert [one["text"] for one in json.loads(done.stdout)["items"]] == ["Likes tea"]
+    assert "what hooks took note of is not taken in" in done.stderr
+
+
+def test_a_transcript_that_shrinks_or_is_written_anew_adds_what_is_new_and_loses_nothing(session: Session) -> None:
+    session.says("one", "two", "three")
+    session.hook("Stop")
+    assert session.taken() == ["one", "two", "three"]
+    session.transcript.write_text(line(1, "one") + line(7, "seven"))
+    session.hook("Stop")
+    assert session.taken() == ["one", "two", "three", "seven"]
+    session.transcript.write_bytes(b"\xff\xfe\x00 nothing that is JSON\n" + line(8, "eight").encode()[:40])
+    session.hook("Stop")
+    assert session.taken() == ["one", "two", "three", "seven"]
+    session.transcript.write_text(line(1, "one") + line(7, "seven") + line(8, "eight"))
+    session.hook("SessionEnd")
+    assert session.taken() == ["one", "two", "three", "seven", "eight"]
+    assert notes(session) == []
+
+
 def test_a_disk_that_is_full_is_no_failure(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     class Full:
         def read(self) -> bytes:

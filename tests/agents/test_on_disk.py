@@ -139,6 +139,23 @@ def at_a_terminal(words: list[str], env: dict[str, str], said: str) -> str:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no terminals of this kind")
+def test_what_is_no_transcript_of_anybody_stands_in_the_way_of_no_other(home: Path, run: CommandLine) -> None:
+    kept = home / ".claude" / "projects" / "-odd"
+    (kept / "folder.jsonl").mkdir(parents=True)
+    os.mkfifo(kept / "pipe.jsonl")
+    (kept / "zero.jsonl").symlink_to("/dev/zero")
+    (kept / "loop.jsonl").symlink_to(kept / "loop.jsonl")
+    (kept / "empty.jsonl").touch()
+    (kept / "deep.jsonl").write_text("[" * 200_000)
+    (kept / "bytes.jsonl").write_bytes(bytes(range(256)) * 20)
+    for number, cwd in enumerate(("/x\0y", "/\ud800", "/" + "x" * 5_000, 7)):
+        line = json.loads(said(number, f"odd line {number}", Path(f"/odd-{number}"))) | {"cwd": cwd}
+        (kept / f"s-{number}.jsonl").write_text(json.dumps(line) + "\n")
+    told = run("agent", "import", "claude-code", "--yes", "--json").json
+    assert (told["conversations"], told["added"], told["skipped"], len(told["unread"])) == (8, 10, 1, 1)
+    assert run("agent", "import", "claude-code", "--yes", "--json").json["added"] == 0
+
+
 def test_at_a_terminal_it_asks_and_shows_how_far_it_is(home: Path) -> None:
     db = home / "memory.db"
     env = {"HOME": str(home), "PATH": os.environ["PATH"], "TERM": "xterm", "LANG": "C.UTF-8", "COLUMNS": "120"}

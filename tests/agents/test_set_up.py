@@ -188,11 +188,82 @@ def test_a_file_that_is_something_else_is_left_alone(text: str, tmp_path: Path) 
     assert not (tmp_path / ".claude.json").exists()
 
 
-def test_where_the_entry_cannot_be_written_the_hooks_are_not_either(tmp_path: Path) -> None:
-    (tmp_path / ".claude.json").write_text("{ nothing")
+def files(folder: Path) -> dict[str, tuple[int, bytes]]:
+    return {str(one): (one.stat().st_mode, one.read_bytes()) for one in folder.rglob("*") if one.is_file()}
+
+
+_HELD = '{\n    "a": 1.50,\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "m\\u00efne"}]}]}\n}\n'
+_TABLE = '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "x"\n'
+ODD: dict[str, tuple[bytes, bytes]] = {
+    "a byte order mark": (b"\xef\xbb\xbf" + _HELD.encode(), b"\xef\xbb\xbf" + _TABLE.encode()),
+    "lines of Windows": (_HELD.replace("\n", "\r\n").encode(), _TABLE.replace("\n", "\r\n").encode()),
+    "lines of both": (_HELD.replace("\n", "\r\n", 1).encode(), _TABLE.replace("\n", "\r\n", 1).encode()),
+    "no last line end": (_HELD.strip().encode(), _TABLE.strip().encode()),
+    "nothing": (b"", b""),
+    "white space": (b" \n\n", b"\n\n"),
+    "holders of nothing": (b'{"hooks": {}, "mcpServers": {}, "mcp": {}, "plugin": []}', b"[mcp_servers]\n"),
+    "half a pair": (b'{"a": "\\ud800"}', b'a = "\\u00ef"\n'),
+}
+"""Files of JSON and of TOML as people have them."""
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("linked", [False, True], ids=["", "a link"])
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_files_are_the_same_again_byte_for_byte(agent: str, odd: str, linked: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    path, hooks = CLIENTS[agent].path(place(tmp_path)), hooks_of(agent, place(tmp_path))
+    for number, one in enumerate({path, hooks}):
+        one.parent.mkdir(parents=True, exist_ok=True)
+        real = tmp_path / f"kept-{number}" if linked else one
+        real.write_bytes(ODD[odd][one.suffix == ".toml"])
+        real.chmod(0o640)
+        if linked:
+            one.symlink_to(real)
+    before = files(tmp_path)
+    for _ in range(2):
+        done = set_up(agent, SERVER, OPTIONS, place(tmp_path))
+        assert (done.tools, done.hooks) == (True, AGENTS[agent])
+    written = path.read_bytes()
+    assert written.startswith(b"\xef\xbb\xbf") == (odd == "a byte order mark")
+    assert (b"\r\n" in written) == odd.startswith("lines")
+    for _ in range(2):
+        take_out(agent, place(tmp_path))
+        assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{ nothing",
+        b"\xff\xfe{\x00}\x00",
+        b'{"a": ' + b"[" * 100_000,
+        b"[]",
+        b'{"hooks": {"Stop": {"a": 1}}, "mcp": 1}',
+    ],
+)
+def test_a_file_that_cannot_be_changed_changes_none(agent: str, text: bytes, tmp_path: Path) -> None:
+    path, hooks = CLIENTS[agent].path(place(tmp_path)), hooks_of(agent, place(tmp_path))
+    for one in (path, hooks):
+        one.parent.mkdir(parents=True, exist_ok=True)
+        one.write_bytes(SAID.encode())
+    (hooks if b"Stop" in text else path).write_bytes(text)
+    before = files(tmp_path)
     with pytest.raises(InvalidInput, match="left as it is"):
-        set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
-    assert state_of("claude-code", place(tmp_path)).hooks == ()
+        set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    assert state_of(agent, place(tmp_path)).hooks == ()
+    assert files(tmp_path) == before
+
+
+def test_a_folder_that_cannot_be_written_is_told_by_the_name_of_the_clients_file(tmp_path: Path) -> None:
+    def refuses(**_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path / "..claude.json.x8y"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.mkstemp", refuses)
+        with pytest.raises(PermissionError) as refused:
+            set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
+    assert refused.value.filename == str(tmp_path / ".claude" / "settings.json")
 
 
 def test_the_commands(tmp_path: Path) -> None:

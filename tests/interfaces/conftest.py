@@ -28,7 +28,7 @@ class Ran:
 
     @property
     def error(self) -> Any:
-        return json.loads(self.err)["error"]
+        return self.json["error"]
 
 
 @dataclass(frozen=True)

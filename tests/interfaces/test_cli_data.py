@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -38,8 +39,49 @@ def test_a_damaged_line_stops_or_is_skipped(run: CommandLine, tmp_path: Path) ->
     stopped = run("import", str(file), "--json")
     assert stopped.code == 1
     assert (stopped.error["type"], stopped.error["line"]) == ("UnreadableImport", 2)
+    fresh = run("import", str(file), "--user", "bob")
+    assert "1 that stand before it are new here" in fresh.err
+    assert "--on-error skip" in fresh.err
     skipped = run("import", str(file), "--on-error", "skip", "--json").json
     assert (skipped["added"], skipped["read"], skipped["skipped"]) == (1, 2, 1)
+
+
+def test_an_import_of_what_is_no_file_says_what_to_do(run: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text('{"role": "user", "content": "one"}\n')
+    empty = run("import", "")
+    assert (empty.code, "it is empty; name a file or a folder" in empty.err) == (2, True)
+    os.mkfifo(tmp_path / "fifo")
+    assert "save it as a file first" in run("import", "fifo").err
+    assert not Path(run.db).exists() or run("status", "--json").json["messages"] == 0
+
+
+def test_an_export_replaces_no_store_and_no_folder(run: CommandLine, tmp_path: Path) -> None:
+    """A slip of the two paths would leave nothing of another memory."""
+    run("remember", "likes tea")
+    other = tmp_path / "other.db"
+    run("remember", "likes coffee", "--db", str(other))
+    before = other.read_bytes()
+    for form in ("jsonl", "mem0", "mcp-memory"):
+        refused = run("export", str(other), "--format", form)
+        assert (refused.code, "is a database" in refused.err) == (2, True)
+        assert "is a folder" in run("export", ".", "--format", form).err
+    assert other.read_bytes() == before
+    hidden = tmp_path / "hidden.db"  # as a store that is encrypted: nothing in it tells what it is
+    hidden.write_bytes(b"\x17" * 4096)
+    hidden.with_name("hidden.db.forgotten").touch()
+    assert "is a database" in run("export", str(hidden)).err
+    assert run("export", "out.jsonl").code == run("export", "out.jsonl").code == 0
+
+
+def test_what_is_no_text_is_said_so(run: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "latin.jsonl").write_bytes(b'{"kind": "chat", "body": "caf\xe9"}\n')
+    refused = run("models", "classify", "--file", "latin.jsonl")
+    assert (refused.code, refused.err.startswith("memhold: what was read is no text in utf-8")) == (1, True)
+
+
+def test_an_address_without_a_server_is_no_lost_answer(run: CommandLine) -> None:
+    refused = run("recall", "tea", "--db", "http://")
+    assert (refused.code, "no address of a server" in refused.err) == (2, True)
 
 
 def test_an_export_comes_back_equal(run: CommandLine, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import pty
@@ -17,6 +18,8 @@ import click
 import pytest
 
 from memhold.cli.main import BY_HAND, VERBS, cli, main, sections
+from memhold.faces.remote.local_token import local_token_path
+from memhold.ports.data_home import default_db
 
 from .conftest import CommandLine, process
 
@@ -160,6 +163,59 @@ def test_a_closed_pipe_is_no_error(run: CommandLine) -> None:
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("ends", [">&-", "2>&-", ">&- 2>&- <&-"])
+def test_streams_that_are_closed_are_no_error(run: CommandLine, ends: str) -> None:
+    """As a daemon or a service starts it; without the store's file standing where the stream was."""
+    run("remember", "hello")
+    line = f"{sys.executable} -m memhold doctor {ends}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("NO_COLOR", "1")])
+def test_where_no_colours_are_wanted_there_is_no_mark_of_any(run: CommandLine, name: str, value: str) -> None:
+    run("remember", "likes window seats")
+    run.monkeypatch.setenv(name, value)
+    run.monkeypatch.setenv("COLUMNS", "40")
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True  # type: ignore[method-assign]
+    run.monkeypatch.setattr(sys, "stdout", terminal)
+    assert main(["list"]) == 0
+    assert "window seats" in terminal.getvalue()
+    assert "\x1b" not in terminal.getvalue()
+
+
+def test_a_relative_folder_of_data_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each folder that one stands in would have a memory of its own."""
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name, place in (("XDG_DATA_HOME", default_db), ("XDG_STATE_HOME", lambda: str(local_token_path(1)))):
+        monkeypatch.delenv(name, raising=False)
+        by_default = place()
+        monkeypatch.setenv(name, "relative")
+        assert place() == by_default
+        monkeypatch.setenv(name, "/absolute")
+        assert place().startswith("/absolute/memhold/")
+
+
+def test_a_file_that_became_empty_is_no_memory_of_nothing(run: CommandLine) -> None:
+    Path(run.db).touch()
+    for command in ("recall", "list", "status", "doctor"):
+        refused = run(command)
+        assert (refused.code, refused.out) == (1, "")
+        assert "is an empty file" in refused.err
+    assert Path(run.db).stat().st_size == 0
+    assert "there is no store yet" in run().out
+    assert run("remember", "hello").code == 0
+    assert run("list").code == 0
+
+
+def test_a_name_that_sqlite_cannot_be_told_is_refused_with_what_to_do(run: CommandLine) -> None:
+    run("remember", "hello")
+    assert "no UTF-8; name another file" in run("remember", "hello", "--db", "caf\udce9.db").err
+    assert "no UTF-8; name another folder" in run("backup", "caf\udce9").err
 
 
 def test_as_a_process(tmp_path: Path) -> None:

@@ -39,7 +39,20 @@ def test_a_line_for_an_embedding() -> None:
 
 def test_the_variable_of_the_vendors_own_clients_is_read() -> None:
     entry = entry_in_line("openai:m", environment={"OPENAI_BASE_URL": "http://proxy/v1"})
-    assert entry.base_url == "http://proxy/v1"
+    assert (entry.base_url, entry.api_key_env) == ("http://proxy/v1", None)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"OPENAI_BASE_URL": "http://proxy/v1", "OPENAI_API_KEY": "k"},
+        {"OPENAI_BASE_URL": "https://api.openai.com/v1/"},
+        {"OPENAI_BASE_URL": " "},
+        {},
+    ],
+)
+def test_the_vendor_itself_and_whoever_has_a_key_is_asked_with_it(environment: dict[str, str]) -> None:
+    assert entry_in_line("openai:m", environment=environment).api_key_env == "OPENAI_API_KEY"
 
 
 def test_a_list_is_a_chain_of_exactly_these() -> None:

@@ -691,6 +691,39 @@ async def test_tables_of_another_make_are_refused(anna, tmp_path, tables, expect
         await anna.import_file(tmp_path / "odd.db")
 
 
+@pytest.mark.parametrize("name", ["qdrant", "langgraph", "palace", "knowledge graph"])
+async def test_a_base_that_was_cut_is_refused_and_comes_once_whole(anna, tmp_path, name):
+    _, make, count = FILES[name]
+    path = make(tmp_path / "whole.db")
+    whole = path.read_bytes()
+    page = int.from_bytes(whole[16:18], "big")
+    for cut in (1, page // 2, page - 1):
+        path.write_bytes(whole[:-cut])
+        with pytest.raises(UnreadableImport, match="is cut"):
+            await anna.import_file(path)
+    path.write_bytes(whole)
+    assert (await anna.import_file(path)).added == count
+
+
+async def test_a_base_whose_schema_is_damaged_is_refused(anna, tmp_path):
+    path = knowledge_graph(tmp_path / "kg.db")
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", b"CREATE T\xaeBLE"))
+    with pytest.raises(UnreadableImport, match="bytes that are not UTF-8"):
+        await anna.import_file(path)
+
+
+@pytest.mark.parametrize("make", [letta, letta_first])
+async def test_an_agent_file_that_was_cut_comes_once_whole(anna, tmp_path, make):
+    path = make(tmp_path / "sam.af")
+    text = path.read_text()
+    for cut in range(1, len(text) - 40, 97):
+        path.write_text(text[:-cut])
+        with pytest.raises(UnreadableImport, match="cut"):
+            await anna.import_file(path, format="letta")
+    path.write_text(text)
+    assert (await anna.import_file(path)).added == 6
+
+
 async def test_a_damaged_row_is_named_and_the_rest_comes(anna, tmp_path):
     path = langgraph(tmp_path / "lg.db")
     base = sqlite3.connect(path)

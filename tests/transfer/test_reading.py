@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import tracemalloc
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -68,6 +70,15 @@ async def test_a_cut_last_line_is_named_and_mended_later(put, ledger, bring):
     assert ledger.said() == ["a", "b"]
     assert (await bring(ledger, put(whole))).added == 1
     assert ledger.said() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("format_name", [None, "openai-jsonl", "markdown", "anthropic-json"])
+@pytest.mark.skipif(sys.platform != "linux", reason="a file that no read of its beginning succeeds on is Linux's")
+async def test_a_disk_that_fails_says_which_file(ledger, bring, format_name):
+    path = Path("/proc/self/mem")
+    with pytest.raises(UnreadableImport, match="Input/output error") as caught:
+        await bring(ledger, path, format_name=format_name)
+    assert caught.value.path == str(path)
 
 
 @pytest.mark.parametrize("on_error", ["stop", "skip"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -75,13 +75,17 @@ def agent_status(common: CommonOptions) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroughtIn:
-    """What an import of conversations did: `added` messages were new, `known` were there, `skipped` cannot be read."""
+    """What an import of conversations did: `added` messages were new, `known` were there, `skipped` cannot be read.
+
+    `unread` are the conversations that cannot be read, `troubles` the agents whose conversations cannot be looked for.
+    """
 
     conversations: int
     added: int
     known: int
     skipped: int
     unread: tuple[str, ...]
+    troubles: tuple[str, ...] = ()
 
 
 @command(
@@ -105,15 +109,20 @@ def agent_import(common: CommonOptions, *, client: str | None, every: bool, yes:
     found, troubles = _found([client] if client is not None else list(AGENTS))
     if not common.as_json or dry_run:
         common.show({"found": _counted(found), "troubles": troubles}, lambda: _show_found(found, troubles))
-    if dry_run or not found:
+    if dry_run:
+        return
+    if not found:
+        if common.as_json:
+            none = BroughtIn(conversations=0, added=0, known=0, skipped=0, unread=())
+            common.show(replace(none, troubles=tuple(troubles)), lambda: None)
         return
     if not yes:
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if common.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise click.UsageError("pass --yes to import without being asked, or --dry-run to see what is there")
         if not click.confirm("Take these in?"):
             return
     with opened(common, create=True) as (mem, _), progress(common, "import") as bar:
-        done = _brought_in(mem, common, found, bar)
+        done = replace(_brought_in(mem, common, found, bar), troubles=tuple(troubles))
     common.show(done, lambda: _show_done(done))
 
 

@@ -38,7 +38,7 @@ def chosen(consolidation: str | None) -> dict[str, Any]:
 
 
 @command("settle", example="memhold settle --timeout 60", resume=AGAIN)
-@click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds.")
+@click.option("--timeout", type=click.FloatRange(min=0), default=30.0, show_default=True, help="Seconds.")
 @consolidation_option
 def settle_command(common: CommonOptions, timeout: float, consolidation: str | None) -> None:
     """Do due work now.

@@ -56,7 +56,7 @@ def forget_command(common: CommonOptions, given: dict[str, Any], *, hide: bool, 
             if given.get("dry_run"):
                 common.show(planned, lambda: _say(planned))
                 return
-            if not _confirmed(planned):
+            if not _confirmed(planned, as_json=common.as_json):
                 click.echo("nothing was forgotten", err=True)
                 raise click.exceptions.Exit(1)
         done = scope.forget(**given)
@@ -67,8 +67,8 @@ def _at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _confirmed(planned: Erasure) -> bool:
-    if not _at_terminal():
+def _confirmed(planned: Erasure, *, as_json: bool) -> bool:
+    if as_json or not _at_terminal():
         raise click.UsageError("pass --yes to forget without being asked, or --dry-run to see what would go")
     _say(planned)
     return click.confirm("Forget this for good?" if planned.hard else "Hide this?")

@@ -12,7 +12,7 @@ from memhold.cli.declared_commands import by_hand
 from memhold.cli.options import CommonOptions, opened, store_is_there
 from memhold.cli.output import clean, progress
 from memhold.cli.printing import say_missing
-from memhold.values.errors import InvalidInput
+from memhold.values.errors import InvalidInput, UnreadableImport
 from memhold.values.repr_parts import one_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ def _there(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     """A file or folder that is there, or a session of opencode's by its path below the database."""
     from memhold.transfer.opencode_sessions import is_session
 
+    if not value:
+        raise click.BadParameter("it is empty; name a file or a folder ('.' is this one).")
     if not Path(value).exists() and not is_session(Path(value)):
         raise click.BadParameter(f"File {value!r} does not exist.")
     return value
@@ -50,12 +52,20 @@ def import_command(common: CommonOptions, given: dict[str, Any], *, file: str, z
     where = _zone(zone)
     if given.get("dry_run") and not store_is_there(common):
         common = replace(common, db="memory://")  # looking makes no store
+    came = 0
     with opened(common, create=True) as (_, scope), progress(common, "import") as bar:
 
         def show(step: Progress) -> None:
+            nonlocal came
+            came = step.added
             bar(step.position, step.size)
 
-        report = scope.import_file(file, zone=where, progress=show, **given)
+        try:
+            report = scope.import_file(file, zone=where, progress=show, **given)
+        except UnreadableImport:
+            if came and not common.as_json:
+                click.echo(f"{came} that stand before it are new here; once it is mended, the rest comes", err=True)
+            raise
     common.show(report, lambda: _say(report))
 
 

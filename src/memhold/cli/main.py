@@ -8,18 +8,19 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 a degraded answer (which is printed), 1
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
 from memhold._version import __version__
 from memhold.cli.options import common_options, options_of, resume_hint
-from memhold.cli.output import failed_line
+from memhold.cli.output import begin, failed, say_error
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.scope import FACTS, MEMORY, MOVING, STORE, AsyncScope
 
@@ -168,40 +169,47 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
     What was acknowledged is never lost, never silently stale, never somebody else's.
     """
     ctx.obj = options_of(ctx, options)
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False
     if ctx.invoked_subcommand is None:
         from memhold.cli.overview import overview
 
         overview(ctx.obj)
 
 
+def _open_streams() -> None:
+    """Where a stream was closed before we began, nobody reads it; a file of ours must not take its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - to our end
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _open_streams()
+    as_json = "--json" in given
+    begin()
     try:
         code = cli.main(given, prog_name="memhold", standalone_mode=False)
     except click.exceptions.Exit as stopped:
         return stopped.exit_code
     except click.ClickException as error:
-        if "--json" in given:
-            text = json.dumps({"error": {"type": "Usage", "message": error.format_message()}})
-            click.echo(text, err=True)
+        usage = isinstance(error, click.UsageError)
+        if as_json:
+            message = error.format_message()
+            say_error({"type": "Usage" if usage else "Failed", "message": message}, message, as_json=True)
         else:
             error.show()
-        return 2 if isinstance(error, click.UsageError) else 1
+        return 2 if usage else 1
     except (click.Abort, KeyboardInterrupt):
-        return _stopped(as_json="--json" in given)
+        message = f"stopped; nothing is half-done. {resume_hint()}"
+        say_error({"type": "Stopped", "message": message}, message, as_json=as_json)
+        return 130
     except Exception as error:
         if "--debug" in given:
             raise
-        line, status = failed_line(error, as_json="--json" in given)
-        click.echo(line, err=True)
+        record, line, status = failed(error)
+        say_error(record, line, as_json=as_json)
         return status
     return code if isinstance(code, int) else 0
-
-
-def _stopped(*, as_json: bool) -> int:
-    message = f"stopped; nothing is half-done. {resume_hint()}"
-    if as_json:
-        message = json.dumps({"error": {"type": "Stopped", "message": message}})
-    click.echo(message, err=True)
-    return 130

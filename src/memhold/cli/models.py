@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import IO, Any, Protocol
 import click
 
 from memhold.cli.options import CommonOptions
-from memhold.cli.output import table, wrapped
+from memhold.cli.output import JSON_HELP, say_object, table, wrapped
 from memhold.cli.paging import paged
 from memhold.providers.embedding.official import OFFICIAL, Official
 from memhold.values.errors import InvalidInput
@@ -36,6 +35,17 @@ _USED = (
     "usd",
     "unpriced",
 )
+
+
+def _also_before(context: click.Context, _: click.Parameter, given: bool) -> bool:  # noqa: FBT001 - click gives it
+    """Whether `--json` stands behind the command, or before it as every command takes it."""
+    common = context.find_object(CommonOptions)
+    if common is not None and given:
+        common.as_json = True
+    return given or (common is not None and common.as_json)
+
+
+_JSON = click.option("--json", "as_json", is_flag=True, callback=_also_before, help=JSON_HELP)
 
 
 class ModelsCommands(Protocol):
@@ -75,7 +85,7 @@ def _of_catalog(context: click.Context) -> ModelsCommands:
 @click.command("get", epilog="Example: memhold models get minilm")
 @click.argument("name", required=False)
 @click.option("--from", "source", metavar="PLACE", default="", help="A folder or URL that has the files.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_JSON
 def get(*, name: str | None, source: str, as_json: bool) -> None:
     """Fetch a published embedding, or list those that can be had, with size and licence."""
     if name is None:
@@ -92,7 +102,7 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
 
     @click.group("models", invoke_without_command=True, epilog="Example: memhold models --all")
     @click.option("--all", "hidden", is_flag=True, help="Show hidden models too.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @_JSON
     @click.pass_context
     def models(context: click.Context, *, hidden: bool, as_json: bool) -> None:
         """List the models of the catalog."""
@@ -101,7 +111,7 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
         asked = commands(context)
         rows, notes = asked.rows(hidden=hidden), asked.notes()
         if as_json:
-            click.echo(json.dumps({"models": list(rows), "notes": list(notes)}, ensure_ascii=False))
+            say_object({"models": list(rows), "notes": list(notes)})
             return
         _table(
             rows, ("name", "label", "tier", "protocol", "context_window", "price_in", "price_out", "speed", "chains")
@@ -113,7 +123,7 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
     @models.command("test")
     @click.argument("chain", default="consolidation")
     @click.option("--db", metavar="PATH", callback=_of_store, expose_value=False, help="The store.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @_JSON
     @click.pass_context
     def test(context: click.Context, *, chain: str, as_json: bool) -> None:
         """Call each link of CHAIN (or the model in one line); the form that works is kept in the store of --db."""
@@ -126,7 +136,7 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
     @click.option("--db", metavar="PATH", callback=_of_store, expose_value=False, help="The store.")
     @click.option("--days", type=click.IntRange(min=1), help="Only the last DAYS days.")
     @click.option("--by-day", is_flag=True, help="One line a day.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @_JSON
     @click.pass_context
     def usage(context: click.Context, *, days: int | None, by_day: bool, as_json: bool) -> None:
         """Show calls, tokens, failures and money by model and purpose."""
@@ -135,7 +145,7 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
 
     @models.command("classify")
     @click.option("--file", "source", type=click.File(encoding="utf-8"), required=True, help="JSON lines; - for stdin.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @_JSON
     @click.pass_context
     def classify(context: click.Context, *, source: IO[str], as_json: bool) -> None:
         """Say what each error means: rows of kind, status, headers, body or error go in, and come out with `got`."""
@@ -178,7 +188,7 @@ def _get(model: Official, source: str, *, as_json: bool) -> None:
 
     folder = fetched(model, models_folder() / model.name, source=source, told=told)
     if as_json:
-        click.echo(json.dumps({**offer, "there": True}, ensure_ascii=False))
+        say_object({**offer, "there": True})
     else:
         click.echo(
             f'{model.name} is in {folder}; use it with embedding="{model.name}" (an existing store: reindex --to)'
@@ -195,7 +205,7 @@ def _of_store(context: click.Context, _: click.Parameter, path: str | None) -> N
 def _show(name: str, rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
     """Print rows: one JSON object with them under their name, or a table."""
     if as_json:
-        click.echo(json.dumps({name: list(rows)}, ensure_ascii=False))
+        say_object({name: list(rows)})
     else:
         with paged():
             _table(rows, columns)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from memhold.cli.output import JSON_HELP, clean, say_object
 from memhold.cli.paging import paged
 from memhold.ports.data_home import default_db
 from memhold.values.errors import NotAStore
@@ -69,7 +70,7 @@ class CommonOptions:
             plain = to_jsonable(value)
             if not isinstance(plain, dict):
                 raise TypeError(f"--json prints an object, not a {type(plain).__name__}")
-            click.echo(json.dumps(plain, ensure_ascii=False))
+            say_object(plain)
         else:
             with paged():
                 people()
@@ -92,7 +93,7 @@ def common_options(run: F) -> F:
         click.option(
             "--session", help="The conversation that is written, continued or ended; no filter of what is searched."
         ),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object; errors as JSON on stderr."),
+        click.option("--json", "as_json", is_flag=True, help=JSON_HELP),
         click.option("--debug", is_flag=True, help="Show the traceback of an error."),
     )
     for option in reversed(options):
@@ -132,7 +133,12 @@ _COMMON = ("db", "namespace", "user", "agent", "session", "actor", "as_json", "d
 
 
 def command(
-    name: str, *, example: str, resume: str = RESUME, parameters: Sequence[click.Parameter] = ()
+    name: str,
+    *,
+    example: str,
+    resume: str = RESUME,
+    parameters: Sequence[click.Parameter] = (),
+    cls: type[click.Command] = click.Command,
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """A command whose function gets the common options first.
 
@@ -141,6 +147,7 @@ def command(
         example: A call, to end its help.
         resume: What is said after Ctrl-C.
         parameters: Arguments and options that stand before those of the function's own decorators.
+        cls: What reads its line.
     """
 
     def decorated(run: Callable[..., Any]) -> click.Command:
@@ -156,7 +163,7 @@ def command(
         own = [*parameters, *reversed(getattr(run, "__click_params__", []))]
         own.sort(key=lambda one: not isinstance(one, click.Argument))
         epilog = f"\b\nExample:\n  {example}"
-        made: click.Command = click.command(name, epilog=epilog, params=own)(common_options(with_common))
+        made: click.Command = click.command(name, cls, epilog=epilog, params=own)(common_options(with_common))
         return made
 
     return decorated
@@ -190,13 +197,17 @@ def opened(
 
 
 def _taken_in(mem: Memhold, location: str) -> None:
-    """What hooks took note of stands in the journal before anything is asked of it."""
+    """What hooks took note of stands in the journal before anything is asked of it; what cannot, is said."""
     from memhold.faces.agents.spool import spool_of
 
     if spool_of(location).is_dir():
         from memhold.faces.agents.take_in import take_in_now
 
-        take_in_now(mem, location, seconds=_OTHERS_SECONDS)
+        try:
+            take_in_now(mem, location, seconds=_OTHERS_SECONDS)
+        except OSError as error:
+            said = f"memhold: what hooks took note of is not taken in: {error.filename}: {error.strerror}"
+            click.echo(clean(said), err=True)
 
 
 def need_store(common: CommonOptions) -> None:
@@ -211,11 +222,27 @@ def need_store(common: CommonOptions) -> None:
         if not postgres_is_there(common.db):
             raise NotAStore(f"there is no store at {shown(common.db)}; add something first", path=shown(common.db))
         return
-    if (
-        "://" not in common.db.removeprefix("sqlite:///")
-        and not Path(common.db.removeprefix("sqlite:///")).expanduser().exists()
-    ):
+    place = common.db.removeprefix("sqlite:///")
+    if "://" in place:
+        return
+    file = Path(place).expanduser()
+    if not file.exists():
         raise NotAStore(f"there is no store at {common.db}; name it with --db, or add something first", path=common.db)
+    if place and _is_empty(file) and _is_empty(file.with_name(f"{file.name}-wal")):
+        what = "an empty file: what was in it is gone, or it is none yet"
+        raise NotAStore(
+            f"{common.db} is {what}; 'memhold restore' brings a backup back, adding something makes a new one",
+            path=common.db,
+        )
+
+
+def _is_empty(file: Path) -> bool:
+    """Whether a regular file of no bytes stands there, or nothing."""
+    try:
+        found = file.stat()
+    except OSError:
+        return True
+    return stat.S_ISREG(found.st_mode) and not found.st_size
 
 
 def store_is_there(common: CommonOptions) -> bool:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import click
 
 from memhold.values.errors import InvalidInput, InvalidMessage, MemholdError, TooLarge, UnreadableImport
 
-if TYPE_CHECKING:
-    from memhold.cli.options import CommonOptions
-
-__all__ = ["clean", "failed_line", "progress", "say_text", "table", "wrapped"]
+__all__ = [
+    "JSON_HELP",
+    "begin",
+    "clean",
+    "failed",
+    "progress",
+    "say_error",
+    "say_object",
+    "say_text",
+    "table",
+    "wrapped",
+]
 
 LINE_SECONDS = 5.0
 """Between two lines that tell how far long work is, where there is no terminal to draw a bar on."""
+
+JSON_HELP = "Print one JSON object on standard output, also of an error."
 
 _ID = 36  # mem_ and 32 digits
 _IN_DATA = (InvalidMessage, TooLarge, UnreadableImport)
@@ -118,8 +129,14 @@ def wrapped(text: str, width: int | None = None, *, indent: str = "") -> str:
     )
 
 
+class _Asked(Protocol):
+    """How a command was asked to answer."""
+
+    as_json: bool
+
+
 @contextmanager
-def progress(common: CommonOptions, label: str) -> Iterator[Callable[[int, int], None]]:
+def progress(common: _Asked, label: str) -> Iterator[Callable[[int, int], None]]:
     """A function to tell how much is done of how much: a bar on a terminal, a line now and then elsewhere."""
     if common.as_json:
         yield lambda _done, _total: None
@@ -148,16 +165,47 @@ def _lines(label: str) -> Callable[[int, int], None]:
     return show
 
 
-def failed_line(error: Exception, *, as_json: bool) -> tuple[str, int]:
-    """What to print of an error, and the exit code: 2 where the command line is wrong, else 1."""
+class _State:
+    """Whether the command that runs has printed its object."""
+
+    said = False
+
+
+def begin() -> None:
+    """A command begins: no object was printed of it."""
+    _State.said = False
+
+
+def say_object(value: Mapping[str, Any]) -> None:
+    """Print the one JSON object of a command on standard output."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(value, default=str)  # half a pair of surrogates, which a message may hold
+    _State.said = True
+    click.echo(text)
+
+
+def say_error(error: Mapping[str, Any], line: str, *, as_json: bool) -> None:
+    """Say why a command failed: a line for people, or the one object where none was printed and it can be."""
+    if as_json and not _State.said:
+        with contextlib.suppress(OSError):
+            say_object({"error": error})
+            return
+    click.echo(line, err=True)
+
+
+def failed(error: Exception) -> tuple[dict[str, Any], str, int]:
+    """What to tell of an error, to programs and to people, and the exit code: 2 where the line is wrong, else 1."""
     usage = isinstance(error, InvalidInput) and not isinstance(error, _IN_DATA)
     if isinstance(error, MemholdError):
         message, values = str(error), error.values
     elif isinstance(error, OSError):
         message, values = f"{error.filename or 'the system'}: {error.strerror or error}", {}
+    elif isinstance(error, UnicodeDecodeError):
+        message, values = f"what was read is no text in {error.encoding}: {error.reason} at byte {error.start}", {}
     else:
         message, values = f"{type(error).__name__}: {error} (--debug shows where; please report it)", {}
-    if as_json:
-        record = {**values, "type": type(error).__name__, "message": message}
-        return json.dumps({"error": record}, default=str, ensure_ascii=False), 2 if usage else 1
-    return f"memhold: {clean(message)}", 2 if usage else 1
+    record = {**values, "type": type(error).__name__, "message": message}
+    return record, f"memhold: {clean(message)}", 2 if usage else 1

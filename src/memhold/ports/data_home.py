@@ -14,7 +14,9 @@ def data_home() -> Path:
     if sys.platform == "darwin":
         base = Path("~/Library/Application Support")
     else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
+        given = Path(os.environ.get("XDG_DATA_HOME", ""))
+        # One that is relative is to be ignored (XDG Base Directory, 0.8): each folder would have its own memory.
+        base = given if given.is_absolute() else Path("~/.local/share")
     return base.expanduser() / "memhold"
 
 

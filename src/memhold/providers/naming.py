@@ -65,7 +65,8 @@ def is_line(text: str) -> bool:
 def entry_in_line(text: str, kind: Kind = "chat", *, environment: Mapping[str, str] | None = None) -> Entry:
     """The entry that a line names, called by that line.
 
-    A URL without `#model` takes the model that its server serves. `OPENAI_BASE_URL` is read for `openai:`.
+    A URL without `#model` takes the model that its server serves. `OPENAI_BASE_URL` is read for `openai:`; a server
+    that it names is asked without a key where none is set.
 
     Raises:
         InvalidSetting: no host, or a vendor that makes no vectors.
@@ -77,8 +78,12 @@ def entry_in_line(text: str, kind: Kind = "chat", *, environment: Mapping[str, s
     protocol = vendor.chat if kind == "chat" else vendor.embedding
     if protocol is None:
         raise InvalidSetting(f"{name} has no embedding models; name another for {text!r}", name="embedding")
-    given = (environment or {}).get(_BASE_URLS.get(name, ""), "").strip()
-    return Entry(name=text, protocol=protocol, model=model, base_url=given or vendor.base_url, api_key_env=vendor.key)
+    here = environment or {}
+    given = here.get(_BASE_URLS.get(name, ""), "").strip()
+    key = vendor.key
+    if given and host_of(given) != host_of(vendor.base_url) and not here.get(key or "", "").strip():
+        key = None  # a server of one's own, as LM Studio is: it is asked without a key, and says where it wants one
+    return Entry(name=text, protocol=protocol, model=model, base_url=given or vendor.base_url, api_key_env=key)
 
 
 def _at_url(text: str, kind: Kind) -> Entry:

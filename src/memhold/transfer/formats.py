@@ -95,6 +95,9 @@ def format_of(path: Path) -> str | None:
     Raises:
         UnreadableImport: the file is not there, empty, an archive, or not to be imported as it is.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        said = f"{path}: it is a pipe or a device, and what is imported is read more than once; save it as a file first"
+        raise UnreadableImport(said, path=str(path), line=None)
     if not path.is_file() and not is_session(path):
         raise UnreadableImport(f"{path}: there is no such file", path=str(path), line=None)
     source = Source(path=path, zone=UTC, now=datetime.max.replace(tzinfo=UTC), on_error="skip")

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from memhold.transfer.items import Conversation, Item, Restored, any_time, make_note
 from memhold.transfer.source import Source
-from memhold.values.errors import InvalidInput, UnreadableImport
+from memhold.values.errors import InvalidInput
 
 __all__ = ["is_letta_agent", "read_letta"]
 
@@ -59,19 +58,23 @@ def read_letta(source: Source) -> Iterator[Item | Restored]:
 
 
 def _owners(source: Source) -> tuple[dict[str, list[str]], list[str]]:
-    """The names of the agents that have each block, and the name of the agent where the file is one agent's."""
+    """The names of the agents that have each block, and the name of the agent where the file is one agent's.
+
+    Raises:
+        UnreadableImport: it is cut. What a name stands behind would come under another one now, and twice once it is
+            whole.
+    """
     owners: defaultdict[str, list[str]] = defaultdict(list)
     names: list[str] = []
     seen: Counter[str] = Counter()
     first = replace(source, on_error="skip", problems=[])
-    with suppress(UnreadableImport):  # the reading proper tells it
-        for piece in first.pieces(stream=_STREAMED):
-            if piece.key == "name" and isinstance(piece.value, str):
-                names.append(piece.value)
-            elif piece.key == "agents" and isinstance(piece.value, dict):
-                name = _apart(piece.value, seen)
-                for ident in _list(piece.value.get("block_ids")):
-                    owners[str(ident)].append(name)
+    for piece in first.pieces(stream=_STREAMED):
+        if piece.key == "name" and isinstance(piece.value, str):
+            names.append(piece.value)
+        elif piece.key == "agents" and isinstance(piece.value, dict):
+            name = _apart(piece.value, seen)
+            for ident in _list(piece.value.get("block_ids")):
+                owners[str(ident)].append(name)
     return owners, names
 
 

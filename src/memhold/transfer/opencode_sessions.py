@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -89,10 +90,15 @@ def state_of(path: Path) -> tuple[int, int]:
     """What changes with a transcript: a file's size and time (ns); a session's count of rows, and its newest time.
 
     Raises:
-        OSError: it is not there.
+        OSError: it is not there, or it is no file: a folder, a pipe and a device have no end.
     """
     if not is_session(path):
-        found = path.stat()
+        try:
+            found = path.stat()
+        except ValueError:
+            raise FileNotFoundError(f"{path!r}: no file can be called so") from None
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(f"{path}: it is no file")
         return found.st_size, found.st_mtime_ns
     with _opened(path.parent) as connection:
         counted = (

@@ -16,12 +16,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memhold.messages.limits import Limits
 from memhold.messages.own_calls import OwnCalls
 from memhold.transfer.opencode_sessions import document_of, is_session
 from memhold.values.errors import InvalidInput, UnreadableImport
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 __all__ = ["KEPT_PROBLEMS", "MAX_PIECE", "WRONG_BYTES", "OnError", "Piece", "Problem", "Source"]
 
@@ -93,7 +96,7 @@ class Source:
         if is_session(self.path):
             return io.BufferedReader(io.BytesIO(self._document()))
         try:
-            return self.path.open("rb")
+            return io.BufferedReader(_File(self))
         except OSError as error:
             raise self.unreadable(None, f"it cannot be read: {error.strerror}") from None
 
@@ -113,7 +116,8 @@ class Source:
             UnreadableImport: `on_error` is "stop"; `path` and `line` say where.
         """
         if self.on_error == "stop":
-            raise self.unreadable(line, f"{why}; mend it, or pass on_error='skip' to leave such entries out")
+            said = f"{why}; mend it, or leave such entries out: on_error='skip', on the command line --on-error skip"
+            raise self.unreadable(line, said)
         self.skipped += 1
         if len(self.problems) < KEPT_PROBLEMS:
             self.problems.append(Problem(line=line, why=why))
@@ -222,6 +226,20 @@ class Source:
         return _Opened(self)
 
 
+class _File(io.FileIO):
+    """The file; a read that fails says so as an import does."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.path, "rb")
+        self._source = source
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise self._source.unreadable(None, f"it cannot be read: {error.strerror}") from None
+
+
 class _Opened:
     """The file, opened as bytes and as text in the encoding that its first bytes tell."""
 
@@ -230,7 +248,11 @@ class _Opened:
 
     def __enter__(self) -> tuple[io.BufferedReader, io.TextIOWrapper]:
         raw = self._source.open_bytes()
-        encoding = json.detect_encoding(raw.peek(4)[:4])
+        try:
+            encoding = json.detect_encoding(raw.peek(4)[:4])
+        except BaseException:
+            raw.close()
+            raise
         errors = "surrogateescape" if encoding.startswith("utf-8") else "strict"
         self._text = io.TextIOWrapper(raw, encoding=encoding, errors=errors, newline="\n")
         return raw, self._text

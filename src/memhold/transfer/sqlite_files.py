@@ -29,8 +29,9 @@ def sqlite_file(source: Source) -> Iterator[sqlite3.Connection]:
     """The file, open for reading; its rows are dicts, its text has bytes that are not UTF-8 as half surrogates.
 
     Raises:
-        UnreadableImport: it cannot be opened.
+        UnreadableImport: it cannot be opened, or it is cut: SQLite takes what is missing of its last page for nothing.
     """
+    _is_whole(source)
     try:
         base = sqlite3.connect(f"{Path(source.path).resolve().as_uri()}?mode=ro", uri=True)
     except sqlite3.Error as error:
@@ -42,6 +43,17 @@ def sqlite_file(source: Source) -> Iterator[sqlite3.Connection]:
         base.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
         yield base
     source.position = source.size
+
+
+def _is_whole(source: Source) -> None:
+    with source.open_bytes() as file:
+        told = int.from_bytes(file.read(18)[16:], "big")
+    page = 65_536 if told == 1 else told
+    if page and source.size % page:
+        why = (
+            f"it is cut: it has {source.size:,} bytes, which is no whole number of its pages of {page:,}; copy it again"
+        )
+        raise source.unreadable(None, why)
 
 
 def tables_of(source: Source, base: sqlite3.Connection) -> set[str]:
@@ -63,6 +75,8 @@ def rows(
             if total:
                 source.position = max(source.position, source.size * min(place, total) // total)
             yield row
+    except UnicodeError:
+        raise source.unreadable(None, "it is damaged: its schema holds bytes that are not UTF-8") from None
     except (sqlite3.Error, OverflowError) as error:
         said = f"it cannot be read: {error}; where another program has it open, end that or copy the file with its -wal"
         raise source.unreadable(None, said) from None

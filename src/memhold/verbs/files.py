@@ -40,6 +40,7 @@ from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Part, Placed, 
 from memhold.transfer.markdown import history_markdown, in_no_page, memory_markdown
 from memhold.transfer.other_shapes import mcp_records, mem0_entry, that_hold
 from memhold.transfer.source import OnError
+from memhold.transfer.sqlite_files import SQLITE
 from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
 from memhold.values.jsonable import body_json
 from memhold.values.names import BELOW, checked_name
@@ -436,6 +437,15 @@ def _memories(tx: ReadTx, scope: Scope) -> Iterator[Memory]:
         after = page[-1].number
 
 
+def _is_database(path: Path) -> bool:
+    """Whether a SQLite file stands there, or a store whose encryption hides that: it has its ledger beside it."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(SQLITE)) == SQLITE or Path(f"{path}.forgotten").exists()
+    except OSError:
+        return False
+
+
 @contextmanager
 def replacing(path: Path, store: Path | None = None) -> Iterator[BinaryIO]:
     """A file that takes the place of `path` in one step, mode 0600, once all of it is durable; else nothing changes.
@@ -443,8 +453,13 @@ def replacing(path: Path, store: Path | None = None) -> Iterator[BinaryIO]:
     Until then it is noted beside the `store`, so that a kill leaves nothing that a forget does not reach.
 
     Raises:
+        InvalidInput: a folder stands there, or a database, of which nothing would be left.
         StoreFull, StoreReadOnly: it cannot be written.
     """
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; name a file in it")
+    if _is_database(path):
+        raise InvalidInput(f"{path} is a database, which the export would replace; name another file")
     part = path.with_name(f".{path.name}.part-{secrets.token_hex(4)}")
     try:
         with noted(store, part):

@@ -56,10 +56,10 @@ class _Event:
     def __init__(self, name: str, told: Mapping[str, Any], options: Mapping[str, str]) -> None:
         from memhold.faces.agents.project import former_namespace, project_namespace
 
-        folder, transcript = _text(told, "cwd"), _text(told, "transcript_path")
+        folder, transcript = _text(told, "cwd"), _path(told, "transcript_path")
         self.name = name
         self.db = options["db"]
-        self.transcript = None if transcript is None else str(Path(transcript).expanduser().absolute())
+        self.transcript = None if transcript is None else _absolute(Path(transcript))
         self.session = _text(told, "session_id")
         self.source = _text(told, "source")
         self.prompt = (_text(told, "prompt") or "")[:_PROMPT_CHARS]
@@ -115,6 +115,21 @@ def noted(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> bo
 def _text(told: Mapping[str, Any], name: str) -> str | None:
     found = told.get(name)
     return found if isinstance(found, str) and found else None
+
+
+def _path(told: Mapping[str, Any], name: str) -> str | None:
+    """A path that a file can have; None where none is told, and where no file can be called so."""
+    found = _text(told, name)
+    try:
+        return None if found is None or b"\0" in os.fsencode(found) else found
+    except UnicodeEncodeError:
+        return None
+
+
+def _absolute(path: Path) -> str:
+    with suppress(RuntimeError):  # a `~` of nobody's stays as it is
+        path = path.expanduser()
+    return str(path.absolute())
 
 
 def _take_note(happened: _Event) -> bool:
@@ -244,9 +259,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             said = handled(event or str(told.get("hook_event_name", "")), told, options)
             if said is not None:
                 sys.stdout.write(json.dumps(said) + "\n")
+        sys.stdout.flush()
     except Exception as error:  # noqa: BLE001 - the client must go on, whatever it is
-        sys.stderr.write(f"memhold hook: nothing was done ({type(error).__name__})\n")
+        _let_pass(error)
     return 0
+
+
+def _let_pass(error: Exception) -> None:
+    """Say that nothing was done, where somebody listens; what cannot be written is not tried once more at the end."""
+    with suppress(Exception):
+        sys.stderr.write(f"memhold hook: nothing was done ({type(error).__name__})\n")
+        sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, AttributeError):
+            # Python would fail at its end, with an exit code that a client takes for a refusal.
+            with suppress(Exception):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _read(arguments: list[str]) -> tuple[str, dict[str, str]]:
@@ -261,7 +291,7 @@ def _read(arguments: list[str]) -> tuple[str, dict[str, str]]:
             options[name] = value if sign else arguments.pop(0)
         elif not word.startswith("-"):
             event = word
-    if "db" not in options:
+    if not options.get("db"):
         from memhold.ports.data_home import default_db
 
         options["db"] = default_db()

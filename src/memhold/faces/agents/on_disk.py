@@ -82,7 +82,7 @@ def _project_in(path: Path) -> tuple[str | None, str | None]:
         for line in islice(file, _LINES_LOOKED_AT):
             try:
                 record = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if not isinstance(record, dict):
                 continue

@@ -6,6 +6,7 @@ it stands. Nothing is asked of git, since starting it takes longer than all the 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -130,8 +131,21 @@ def _common_folder(root: Path) -> Path | None:
 
 
 def _repository(folder: Path) -> tuple[Path, str] | None:
-    """The folder that a repository's worktrees share, and which part of it a mark makes a project of its own."""
-    place = folder.absolute()
+    """The folder that a repository's worktrees share, and which part of it a mark makes a project of its own.
+
+    A name that no folder can have (a NUL, half a surrogate, too long) is outside of any repository.
+    """
+    try:
+        return _above(folder.absolute())
+    except ValueError:
+        return None
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return None
+
+
+def _above(place: Path) -> tuple[Path, str] | None:
     marked: Path | None = None
     for root in (place, *place.parents):
         if marked is None and (root / MARK).is_file():

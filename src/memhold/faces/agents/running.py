@@ -57,8 +57,8 @@ def meeting_place(location: str) -> Path:
 def _own_folder() -> Path:
     given = os.environ.get("XDG_RUNTIME_DIR", "")
     # The name of a socket is short on every system; a folder that leaves no room for it is passed over.
-    short = 0 < len(os.fsencode(given)) <= _LONGEST_FOLDER
-    folder = Path(given) / "memhold" if short else Path("/tmp") / f"memhold-{os.getuid()}"  # noqa: S108 - checked below
+    fit = 0 < len(os.fsencode(given)) <= _LONGEST_FOLDER and _is_our_own(given)
+    folder = Path(given) / "memhold" if fit else Path("/tmp") / f"memhold-{os.getuid()}"  # noqa: S108 - checked below
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     # In a folder that all accounts share, another one may have been first.
@@ -66,6 +66,14 @@ def _own_folder() -> Path:
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise PermissionError(f"{folder} is not a folder of this account alone; remove it")
     return folder
+
+
+def _is_our_own(folder: str) -> bool:
+    """Whether this account can make files in a folder of its own; `su` and `sudo` leave another's name standing."""
+    try:
+        return os.stat(folder).st_uid == os.getuid() and os.access(folder, os.W_OK | os.X_OK)  # noqa: PTH116 - fast
+    except OSError:
+        return False
 
 
 def ask(location: str, request: Mapping[str, Any], *, seconds: float = ANSWER_SECONDS) -> dict[str, Any] | None:

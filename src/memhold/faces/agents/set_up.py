@@ -23,6 +23,7 @@ from memhold.faces.mcp.install import (
     changed_json,
     install,
     is_installed,
+    planned,
     remove,
     with_entry,
     without_entry,
@@ -85,12 +86,14 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
         new = not state_of(agent, place).hooks and not is_installed(agent, place)
         changed_json(path, lambda held: with_entry(agent, _with_plug_in(held, hook, path), server, path), keep=new)
         return state_of(agent, place)
+    planned(agent, server, place)  # a file that cannot be changed is told of before another one is
     commands = {event: [*command, event, *options] for event in AGENTS[agent]}
     changed_json(path, lambda held: _with_hooks(held, commands, path), keep=not state_of(agent, place).hooks)
     try:
         install(agent, server, place)
     except BaseException:
         changed_json(path, lambda held: _without_hooks(held, path), keep=False)
+        bring_back(agent, path)
         raise
     return state_of(agent, place)
 
@@ -120,7 +123,7 @@ def state_of(agent: str, place: Place) -> SetUp:
     config, path = CLIENTS[agent].path(place), hooks_of(agent, place)
     try:
         held = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         held = {}
     found = _called(agent, held if isinstance(held, dict) else {})
     note = _codex_note(config, path) if agent == "codex" and found else ""
@@ -142,7 +145,7 @@ def _codex_note(config: Path, hooks: Path) -> str:
     """What keeps Codex from running our hooks: they are off, or nobody has said yet that they may run."""
     try:
         held = tomllib.loads(config.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         held = {}
     features, said = held.get("features"), held.get("hooks")
     if isinstance(features, dict) and (features.get("hooks") is False or features.get("codex_hooks") is False):
@@ -182,6 +185,8 @@ def _with_hooks(held: dict[str, Any], commands: Mapping[str, Sequence[str]], pat
     kept = _without_hooks(held, path)
     groups = dict(kept.get("hooks") or {})
     for event, command in commands.items():
+        if not isinstance(groups.get(event, []), list):
+            raise InvalidInput(f"{path} holds no list at hooks.{event}; it was left as it is")
         ours = {"hooks": [{"type": "command", "command": shlex.join(command), "timeout": HOOK_SECONDS}]}
         groups[event] = [*_listed(groups.get(event)), ours]
     return {**kept, "hooks": groups}
@@ -199,6 +204,8 @@ def _without_hooks(held: dict[str, Any], path: Path) -> dict[str, Any]:
         kept = [one for one in _listed(listed) if not _is_ours(one)] if isinstance(listed, list) else listed
         if kept or not isinstance(listed, list) or not listed:
             left[event] = kept
+    if left == groups:
+        return held
     rest = {name: value for name, value in held.items() if name != "hooks"}
     # In its place among the others, as far as it is still needed.
     return {name: (left if name == "hooks" else value) for name, value in held.items()} if left else rest

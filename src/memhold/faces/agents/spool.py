@@ -171,10 +171,11 @@ def holding(spool: Path, text: str) -> tuple[str, ...]:
 
 
 def _bytes_of(path: str) -> bytes:
-    from memhold.transfer.opencode_sessions import document_of, is_session
+    from memhold.transfer.opencode_sessions import document_of, is_session, state_of
 
     place = Path(path)
     try:
+        state_of(place)  # what has no end is not read
         return document_of(place) if is_session(place) else place.read_bytes()
     except OSError:
         return b""

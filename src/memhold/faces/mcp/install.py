@@ -29,6 +29,7 @@ __all__ = [
     "is_installed",
     "launcher",
     "place_of",
+    "planned",
     "remove",
     "snippet",
     "with_entry",
@@ -38,6 +39,7 @@ __all__ = [
 NAME = "memhold"
 _TOML_HEADER = re.compile(r"^\s*\[")
 _BARE_KEY = re.compile(r"^[A-Za-z0-9_-]+$")
+_MARK = "\ufeff"
 _COPY = ".before-memhold"
 """Behind a file's name: the copy of what stood in it before us."""
 
@@ -215,15 +217,7 @@ def install(client: str, command: Sequence[str], place: Place) -> Installed:
         InvalidInput: the file cannot be read as what it should be; it was left as it is.
         OSError: it cannot be written.
     """
-    one = CLIENTS[client]
-    path = Path(os.path.realpath(one.path(place)))
-    try:
-        before = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        before = ""
-    except (UnicodeDecodeError, IsADirectoryError) as error:
-        raise InvalidInput(f"{path} is no text file ({error}); it was left as it is. Use --print") from None
-    after = (_merged_toml if one.toml else _merged_json)(before, client, command, path)
+    path, before, after = planned(client, command, place)
     if after == before:
         return Installed(client=client, path=path, changed=False, backup=None)
     kept = path.with_name(f"{path.name}{_COPY}").exists()
@@ -231,15 +225,83 @@ def install(client: str, command: Sequence[str], place: Place) -> Installed:
     return Installed(client=client, path=path, changed=True, backup=backup)
 
 
+def planned(client: str, command: Sequence[str], place: Place) -> tuple[Path, str, str]:
+    """The client's file, what stands in it, and what would with our entry; nothing is written.
+
+    Raises:
+        InvalidInput: the file cannot be read as what it should be.
+    """
+    one = CLIENTS[client]
+    path = Path(os.path.realpath(one.path(place)))
+    try:
+        before = _text_of(path)
+    except (UnicodeDecodeError, IsADirectoryError) as error:
+        raise InvalidInput(f"{path} is no text file ({error}); it was left as it is. Use --print") from None
+    return path, before, (_merged_toml if one.toml else _merged_json)(before, client, command, path)
+
+
+def _text_of(path: Path) -> str:
+    """A file's text with the line ends and the byte order mark that it has; empty where there is no file."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def _end_of(text: str) -> str:
+    """How the lines of a text end."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _json_of(text: str) -> Any:
+    """What a text of JSON says; nothing is an empty object.
+
+    Raises:
+        ValueError: it is none.
+    """
+    plain = text.removeprefix(_MARK)
+    try:
+        return json.loads(plain) if plain.strip() else {}
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _toml_of(text: str) -> dict[str, Any]:
+    """What a text of TOML says.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return tomllib.loads(text.removeprefix(_MARK))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _json_like(before: str, held: object) -> str:
+    """JSON with the indent, the line ends and the byte order mark of what stood there."""
+    text = json.dumps(held, indent=_indent(before), ensure_ascii=False) + "\n"
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a pair of surrogates, as JSON may say it
+        text = json.dumps(held, indent=_indent(before)) + "\n"
+    mark = _MARK if before.startswith(_MARK) else ""
+    return mark + text.replace("\n", _end_of(before))
+
+
 def is_installed(client: str, place: Place) -> bool:
     """Whether the client's file has an entry of ours; False where it cannot be read."""
     one = CLIENTS[client]
     try:
-        text = one.path(place).read_text(encoding="utf-8-sig")
-        held = tomllib.loads(text) if one.toml else json.loads(text)
+        text = _text_of(one.path(place))
+        return _has_entry(client, _toml_of(text) if one.toml else _json_of(text))
     except (OSError, ValueError):
         return False
-    for key in (*one.keys, NAME):
+
+
+def _has_entry(client: str, held: Any) -> bool:
+    for key in (*CLIENTS[client].keys, NAME):
         if not isinstance(held, dict) or key not in held:
             return False
         held = held[key]
@@ -259,15 +321,14 @@ def remove(client: str, place: Place) -> bool:
     path = Path(os.path.realpath(one.path(place)))
     if not one.toml:
         return changed_json(path, lambda held: without_entry(client, held), keep=False)
-    before = path.read_text(encoding="utf-8-sig")
+    before = _text_of(path)
     (top,) = one.keys
     after = "".join(_without_table(before.splitlines(keepends=True), top))
-    held, left = tomllib.loads(before), tomllib.loads(after)
+    held, left = _toml_of(before), _toml_of(after)
     servers = {name: value for name, value in held[top].items() if name != NAME}
-    wanted = {name: value for name, value in held.items() if name != top} | ({top: servers} if servers else {})
-    if left != wanted:
+    if {top: {}, **left} != {**held, top: servers}:
         raise InvalidInput(f"{path} holds {top}.{NAME} in a way that cannot be taken out; it was left as it is")
-    _write(path, before, after.rstrip("\n") + "\n" if after.strip() else "", keep=False)
+    _write(path, before, after.rstrip("\r\n") + _end_of(before) if after.strip(f"{_MARK} \t\r\n") else "", keep=False)
     return True
 
 
@@ -285,10 +346,11 @@ def bring_back(client: str, path: Path) -> bool:
     if not copy.exists():
         return False
     kept = _read(copy)
-    before = without_entry(client, kept) if isinstance(kept, dict) else kept
+    ours = _has_entry(client, kept)
+    before = without_entry(client, kept) if ours else kept
     if _without_empty(before) != _without_empty(_read(path)):
         return False
-    if before != kept or _is_toml_with_other_words(copy, path):
+    if ours or _is_toml_with_other_words(copy, path):
         copy.unlink()
     else:
         copy.replace(path)
@@ -308,18 +370,18 @@ def _is_toml_with_other_words(copy: Path, path: Path) -> bool:
     """Whether the two differ in what only a person reads: comments, and where lines are empty."""
     if path.suffix != ".toml" or not path.exists():
         return False
-    return copy.read_bytes().rstrip(b"\n") != path.read_bytes().rstrip(b"\n")
+    return copy.read_bytes().rstrip(b"\r\n") != path.read_bytes().rstrip(b"\r\n")
 
 
 def _read(path: Path) -> Any:
     """What a file of JSON or TOML holds, None where it is not there; a text that is neither is itself."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return None
+        text = _text_of(path)
     except (OSError, UnicodeDecodeError):
         return object()  # equal to nothing
-    for reader in (json.loads, tomllib.loads):
+    if not text:
+        return None
+    for reader in (_json_of, _toml_of):
         with suppress(ValueError):
             return reader(text)
     return text
@@ -353,7 +415,7 @@ def without_entry(client: str, held: Mapping[str, Any]) -> dict[str, Any]:
         kept = left(found, deeper) if deeper else {}
         return {name: (kept if name == key else value) for name, value in inner.items() if name != key or kept}
 
-    return left(held, (*CLIENTS[client].keys, NAME))
+    return left(held, (*CLIENTS[client].keys, NAME)) if _has_entry(client, held) else dict(held)
 
 
 def changed_json(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]], *, keep: bool = True) -> bool:
@@ -365,10 +427,8 @@ def changed_json(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]],
     """
     path = Path(os.path.realpath(path))
     try:
-        before = path.read_text(encoding="utf-8-sig")
-        held = json.loads(before) if before.strip() else {}
-    except FileNotFoundError:
-        before, held = "", {}
+        before = _text_of(path)
+        held = _json_of(before)
     except ValueError as error:
         raise InvalidInput(f"{path} is not plain JSON ({error}); it was left as it is") from None
     if not isinstance(held, dict):
@@ -376,8 +436,7 @@ def changed_json(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]],
     after = change(held)
     if after == held:
         return False
-    text = json.dumps(after, indent=_indent(before), ensure_ascii=False) + "\n"
-    _write(path, before, text if after else "", keep=keep)
+    _write(path, before, _json_like(before, after) if after else "", keep=keep)
     return True
 
 
@@ -388,14 +447,14 @@ def _indent(text: str) -> str:
 
 def _merged_json(before: str, client: str, command: Sequence[str], path: Path) -> str:
     try:
-        held = json.loads(before) if before.strip() else {}
+        held = _json_of(before)
     except ValueError as error:
         raise InvalidInput(
             f"{path} is not plain JSON ({error}); it was left as it is."
             " Where it has comments, add what --print shows by hand"
         ) from None
     after = with_entry(client, held, command, path)
-    return before if after == held else json.dumps(after, indent=_indent(before), ensure_ascii=False) + "\n"
+    return before if after == held else _json_like(before, after)
 
 
 def _merged_toml(before: str, name: str, command: Sequence[str], path: Path) -> str:
@@ -403,8 +462,8 @@ def _merged_toml(before: str, name: str, command: Sequence[str], path: Path) -> 
     client = CLIENTS[name]
     entry = client.entry(command)
     try:
-        held = tomllib.loads(before)
-    except tomllib.TOMLDecodeError as error:
+        held = _toml_of(before)
+    except ValueError as error:
         raise InvalidInput(f"{path} is not TOML ({error}); it was left as it is") from None
     (top,) = client.keys
     servers = held.get(top, {})
@@ -413,12 +472,12 @@ def _merged_toml(before: str, name: str, command: Sequence[str], path: Path) -> 
     if servers.get(NAME) == entry:
         return before
     lines = _without_table(before.splitlines(keepends=True), top)
-    kept = "".join(lines)
-    gap = "" if not kept or kept.endswith("\n\n") else "\n" if kept.endswith("\n") else "\n\n"
-    after = f"{kept}{gap}{_toml_block(client, entry)}"
+    kept, end = "".join(lines), _end_of(before)
+    gap = "" if not kept or kept.endswith(2 * end) else end if kept.endswith(end) else 2 * end
+    after = f"{kept}{gap}{_toml_block(client, entry).replace(chr(10), end)}"
     wanted = {**held, top: {**servers, NAME: dict(entry)}}
-    with suppress(tomllib.TOMLDecodeError):
-        if tomllib.loads(after) == wanted:
+    with suppress(ValueError):
+        if _toml_of(after) == wanted:
             return after
     raise InvalidInput(f"{path} holds {top}.{NAME} in a way that cannot be replaced; it was left as it is. Use --print")
 
@@ -429,8 +488,8 @@ def _without_table(lines: Sequence[str], top: str) -> list[str]:
     kept: list[str] = []
     inside = False
     for line in lines:
-        if _TOML_HEADER.match(line):
-            inside = bool(ours.match(line))
+        if _TOML_HEADER.match(line.removeprefix(_MARK)):
+            inside = bool(ours.match(line.removeprefix(_MARK)))
         if not inside:
             kept.append(line)
     return kept
@@ -469,7 +528,11 @@ def _write(path: Path, before: str, after: str, *, keep: bool) -> Path | None:
         path.unlink(missing_ok=True)
         sync_folder(path.parent)
         return backup
-    handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        error.filename = str(path)  # nobody knows the other name
+        raise
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(after)

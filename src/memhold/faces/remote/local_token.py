@@ -23,7 +23,8 @@ def local_token_path(port: int) -> Path:
     if sys.platform == "darwin":
         base = Path("~/Library/Application Support").expanduser()
     else:
-        base = Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser())
+        given = Path(os.environ.get("XDG_STATE_HOME", ""))  # a relative one counts for nothing: see `data_home`
+        base = given if given.is_absolute() else Path("~/.local/state").expanduser()
     return base / "memhold" / "servers" / f"loopback-{port}.token"
 
 

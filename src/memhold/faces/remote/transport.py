@@ -261,10 +261,10 @@ class Transport:
             response = await self._client.send(request, stream=True)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
             return None, self._lost(error, sent=False), True
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            raise InvalidInput(f"{self.url!r:.80} is no address of a server: {error}; pass http://host:port") from None
         except httpx2.TransportError as error:
             return None, self._lost(error, sent=True), call.again
-        except httpx2.InvalidURL as error:
-            raise InvalidInput(f"{self.url!r:.80} is no address of a server: {error}; pass http://host:port") from None
         if response.is_success:
             return response, None, False
         failed = await self._failure(response)

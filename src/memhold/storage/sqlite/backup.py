@@ -23,7 +23,7 @@ import apsw
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import Manifest
 from memhold.ports.unfinished import noted
-from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
+from memhold.storage.sqlite.connection import APPLICATION_ID, connect, is_named, migrations, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity
 from memhold.storage.sqlite.rot import (
     altered_migrations,
@@ -73,13 +73,15 @@ def write_backup(
     """Copy the store into a new folder while others write, and return once the copy was verified.
 
     Raises:
-        InvalidInput: there is something at the target already.
+        InvalidInput: there is something at the target already, or SQLite can make nothing of its name.
         BackupDamaged: the copy does not agree with its manifest (a failing disk); it was removed.
         StoreCorrupt: the store itself is damaged: pages, or rows that do not agree with their digests.
         StoreFull, StoreReadOnly: the target's disk or folder; nothing is left there.
     """
     if target.exists():
         raise InvalidInput(f"{target} is there already; name a new folder for each backup")
+    if not is_named(str(target)):
+        raise InvalidInput(f"the name {str(target)!a} has bytes that are no UTF-8; name another folder")
     part = target.with_name(f".{target.name}.part-{secrets.token_hex(4)}")
     try:
         with noted(Path(path), part):

@@ -40,6 +40,7 @@ __all__ = [
     "connect",
     "create_or_migrate",
     "file_at",
+    "is_named",
     "migrations",
     "translated",
     "unlocked",
@@ -282,8 +283,19 @@ def _place(path: str) -> str:
     return f"{0 if found is None else found[1]} {path}"
 
 
+def is_named(path: str) -> bool:
+    """Whether SQLite can be told of a path: it takes UTF-8 alone."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _create_file(path: str) -> None:
     target = Path(path)
+    if not is_named(path):
+        raise NotAStore(f"the name {path!a} has bytes that are no UTF-8; name another file", path=path)
     if target.is_dir():
         raise NotAStore(f"{path} is a folder; name a file in it, for example {target / 'memory.db'}", path=path)
     if target.parent.exists() and not target.parent.is_dir():

@@ -37,7 +37,7 @@ def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> 
     try:
         connection = connect(path, busy_timeout=busy_timeout, key=key)
     except apsw.Error as error:
-        return (*found, _wrong("open", f"SQLite cannot open it ({type(error).__name__})", RESTORE, path))
+        return (*found, _unopened(error, path))
     try:
         if connection.pragma("application_id") != APPLICATION_ID:
             return (*found, _wrong("open", "it is not a Memhold file", "name the file of a store", path))
@@ -52,6 +52,16 @@ def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> 
     finally:
         connection.close()
     return tuple(found)
+
+
+def _unopened(error: apsw.Error, path: str) -> Finding:
+    if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
+        # What is in it may be whole; a backup in its place would lose what came after it.
+        return _wrong("open", "it or its folder cannot be read and written", "check owner and modes", path)
+    if isinstance(error, apsw.NotADBError):
+        what = "it is no SQLite file: something else, an encrypted store, or one whose first bytes are damaged"
+        return _wrong("open", what, f"name the file of a store, pass its key, or else {RESTORE}", path)
+    return _wrong("open", f"SQLite cannot open it ({type(error).__name__})", RESTORE, path)
 
 
 def _wrong(check: str, what: str, advice: str, where: str = "") -> Finding:
