@@ -295,7 +295,7 @@ def test_the_command_line_has_every_verb(tmp_path: Path, capsys: pytest.CaptureF
     def run(*line: str) -> Any:
         code = main(["documents", *line, *common])
         said = capsys.readouterr()
-        return json.loads(said.out) if code == 0 else json.loads(said.out)["error"]
+        return json.loads(said.out) if code == 0 else json.loads(said.err.strip().splitlines()[-1])["error"]
 
     done = run("put", "notes", "paris", "--text", "The hotel is near the station.", "--if-rev", "0")
     rev = done["document"]["rev"]

@@ -135,7 +135,7 @@ def _command_line(db: str, capsys: pytest.CaptureFixture[str]) -> Call:
         code = await asyncio.to_thread(main, [*line, "--db", db, "--user", "alice", "--session", "s1", "--json"])
         said = capsys.readouterr()
         if code not in {0, 3}:
-            raise Refused(json.loads(said.out)["error"]["message"])
+            raise Refused(json.loads(said.err.strip().splitlines()[-1])["error"]["message"])
         return json.loads(said.out)
 
     return call

@@ -28,7 +28,7 @@ class Ran:
 
     @property
     def error(self) -> Any:
-        return self.json["error"]
+        return json.loads(self.err)["error"]
 
 
 @dataclass(frozen=True)

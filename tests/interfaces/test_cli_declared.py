@@ -147,7 +147,7 @@ def test_wrong_input_has_the_words_that_python_has(
     with Memhold.open(run.db, worker=False) as mem, pytest.raises(MemholdError) as raised:
         getattr(mem.scope(user="alice"), name)(**arguments)
     refused = run(*line, "--json")
-    assert (refused.code, refused.err) == (2, "")
+    assert (refused.code, refused.out) == (2, "")
     assert refused.error["type"] == type(raised.value).__name__
     if "as_of" not in arguments:  # a time is told as it was written
         assert refused.error["message"] == str(raised.value)
@@ -295,4 +295,4 @@ def test_a_new_verb_is_a_command(copied: Any) -> None:
     assert json.loads(answer.stdout) == {"longest": ["zeppelin"]}
     refused = copied("longest", "six", "--json")
     assert refused.returncode == 2
-    assert json.loads(refused.stdout)["error"]["message"] == "least is 'six'; pass a whole number"
+    assert json.loads(refused.stderr)["error"]["message"] == "least is 'six'; pass a whole number"

@@ -189,7 +189,7 @@ def test_a_wrong_line_exits_with_2_and_one_json_error(run: CommandLine, argument
     run("add", "hello")
     wrong = run(*arguments, "--json")
     assert wrong.code == 2
-    assert wrong.err == ""
+    assert wrong.out == ""
     assert wrong.error["message"]
 
 

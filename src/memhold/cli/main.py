@@ -20,7 +20,7 @@ import click
 
 from memhold._version import __version__
 from memhold.cli.options import common_options, options_of, resume_hint
-from memhold.cli.output import begin, failed, say_error
+from memhold.cli.output import failed, say_error
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.scope import FACTS, MEMORY, MOVING, STORE, AsyncScope
 
@@ -189,7 +189,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     _open_streams()
     as_json = "--json" in given
-    begin()
     try:
         code = cli.main(given, prog_name="memhold", standalone_mode=False)
     except click.exceptions.Exit as stopped:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 import sys
@@ -18,7 +17,6 @@ from memhold.values.errors import InvalidInput, InvalidMessage, MemholdError, To
 
 __all__ = [
     "JSON_HELP",
-    "begin",
     "clean",
     "failed",
     "progress",
@@ -32,7 +30,7 @@ __all__ = [
 LINE_SECONDS = 5.0
 """Between two lines that tell how far long work is, where there is no terminal to draw a bar on."""
 
-JSON_HELP = "Print one JSON object on standard output, also of an error."
+JSON_HELP = "Print one JSON object; errors as JSON on stderr."
 
 _ID = 36  # mem_ and 32 digits
 _IN_DATA = (InvalidMessage, TooLarge, UnreadableImport)
@@ -165,35 +163,22 @@ def _lines(label: str) -> Callable[[int, int], None]:
     return show
 
 
-class _State:
-    """Whether the command that runs has printed its object."""
-
-    said = False
-
-
-def begin() -> None:
-    """A command begins: no object was printed of it."""
-    _State.said = False
-
-
-def say_object(value: Mapping[str, Any]) -> None:
-    """Print the one JSON object of a command on standard output."""
+def say_object(value: Mapping[str, Any], *, err: bool = False) -> None:
+    """Print a JSON object on a line of its own: the answer of a command, or on standard error why it failed."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     try:
         text.encode()
     except UnicodeEncodeError:
         text = json.dumps(value, default=str)  # half a pair of surrogates, which a message may hold
-    _State.said = True
-    click.echo(text)
+    click.echo(text, err=err)
 
 
 def say_error(error: Mapping[str, Any], line: str, *, as_json: bool) -> None:
-    """Say why a command failed: a line for people, or the one object where none was printed and it can be."""
-    if as_json and not _State.said:
-        with contextlib.suppress(OSError):
-            say_object({"error": error})
-            return
-    click.echo(line, err=True)
+    """Say on standard error why a command failed: a line for people, or the object."""
+    if as_json:
+        say_object({"error": error}, err=True)
+    else:
+        click.echo(line, err=True)
 
 
 def failed(error: Exception) -> tuple[dict[str, Any], str, int]:
