@@ -476,6 +476,12 @@ VALUES (:namespace, :user_id, :first, :records, :entries, :records_crc, :entries
 ON CONFLICT (namespace, user_id, first) DO UPDATE SET records = excluded.records, entries = excluded.entries,
   records_crc = excluded.records_crc, entries_crc = excluded.entries_crc
 
+-- A new block; where a damaged one stands at its place, that one stays, and says that it is damaged.
+-- name: open_word_block
+INSERT INTO word_block (namespace, user_id, first, records, entries, records_crc, entries_crc)
+VALUES (:namespace, :user_id, :first, :records, :entries, :records_crc, :entries_crc)
+ON CONFLICT (namespace, user_id, first) DO NOTHING
+
 -- name: clear_word_blocks
 DELETE FROM word_block WHERE namespace = :namespace AND user_id = :user_id
 
