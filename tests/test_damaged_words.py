@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -13,6 +14,10 @@ from memhold import AsyncMemhold
 from memhold.testing import FakeClock, SeededIds
 from memhold.testing.scripted import HashEmbedding, sensible_reply
 from tests.compaction.worlds import call, merged, shown, united
+from tests.interfaces.mcp.conftest import call as asked_by_mcp
+from tests.interfaces.mcp.conftest import principal
+from tests.interfaces.mcp.test_tools import connected
+from tests.ui.person import Seen, person, served
 
 pytestmark = pytest.mark.asyncio
 
@@ -172,3 +177,18 @@ async def test_blocks_of_before_learn_their_place_and_one_that_was_damaged_stays
         behind(lasting, "PRAGMA user_version = 11")
     async with opened(lasting, 3) as mem:
         assert (await mem.scope(user="alice", session="s").recall("gardening 140")).degraded == ("words", "meaning")
+
+
+async def test_every_face_says_that_the_words_index_is_damaged_and_what_to_do(tmp_path: Path) -> None:
+    location = str(tmp_path / "memory.db")
+    await filled(location)
+    harm(location, HARMS["cut short"])
+    said = "he words index is damaged, and was read from the texts; run 'memhold doctor'"
+    async with served(location, embedding="none") as server, person(server, await server.token(user="alice")) as alice:
+        fields = {"q": "gardening", "session": "s", "budget": "2000", "query": "gardening"}
+        for path in ("/ui/recall", "/ui/now", "/ui/sessions/context"):
+            answer = await alice.post(path, **fields)
+            assert (answer.status_code, said in Seen(answer.text).text) == (200, True), path
+        async with connected(server.memhold, principal("alice", namespace="default")) as client:
+            assert said in await asked_by_mcp(client, "recall", query="gardening")
+            assert said in await asked_by_mcp(client, "get_context", session="s")
