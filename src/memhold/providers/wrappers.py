@@ -237,7 +237,7 @@ class Retrying:
             raise plain_error(error, model=self.name, now=self._clock.now()) from None
 
     def _since(self, begun: object) -> float:
-        return (self._clock.now() - begun).total_seconds()  # type: ignore[operator, no-any-return]
+        return max(0.0, (self._clock.now() - begun).total_seconds())  # type: ignore[operator]
 
     def _again(self, error: BaseException) -> bool:
         if not isinstance(error, ModelError):
