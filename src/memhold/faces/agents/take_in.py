@@ -50,7 +50,8 @@ async def take_in(store: AsyncStore, location: str) -> int:
                 if not _given_up(error):
                     break
                 read = False
-            settle_note(due, read=read)
+            with suppress(OSError):  # a full disk, say: it is read again, where each line comes once
+                settle_note(due, read=read)
     return added
 
 
@@ -79,7 +80,8 @@ def take_in_now(store: SyncStore, location: str, *, seconds: float = 0.0) -> int
                 if not _given_up(error):
                     break
                 read = False
-            settle_note(due, read=read)
+            with suppress(OSError):  # a full disk, say: it is read again, where each line comes once
+                settle_note(due, read=read)
     return added
 
 
