@@ -79,7 +79,10 @@ def opened(location: str, seed: int) -> AsyncMemhold:
     )
 
 
-@pytest.mark.parametrize("what", HARMS)
+WHERE = [*(("sqlite", what) for what in HARMS), ("postgresql", "cut short"), ("postgresql", "far ahead")]
+
+
+@pytest.mark.parametrize(("lasting", "what"), WHERE, indirect=["lasting"])
 async def test_every_write_goes_on_beside_a_damaged_block_of_words(lasting: str, what: str) -> None:
     async with opened(lasting, 1) as mem:
         alice = mem.scope(user="alice", session="s")
