@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import shutil
@@ -21,7 +22,7 @@ from memhold.faces.agents import spool as spooling
 from memhold.faces.agents.hook import EVENTS, main, noted
 from memhold.faces.agents.notes import put_note
 from memhold.faces.agents.project import project_namespace
-from memhold.faces.agents.spool import due_in, settle_note, spool_of
+from memhold.faces.agents.spool import due_in, look_at, settle_note, spool_of
 from memhold.faces.agents.take_in import keep_taking_in, take_in, take_in_now
 from memhold.faces.python.open import AsyncMemhold
 from tests.interfaces.conftest import process
@@ -428,6 +429,71 @@ def test_a_disk_that_is_full_is_no_failure(session: Session, monkeypatch: pytest
     assert main(["Stop", "--db", str(session.db)]) == 0
     assert "No space left on device" in capsys.readouterr().out
     assert not [*session.db.parent.glob("*.spool/*")]
+
+
+FAULTS = {
+    "what was read cannot be remembered": (".seen", "replace"),
+    "a note cannot be taken away": (".json", "unlink"),
+    "that a window was closed cannot be remembered": (".close", "unlink"),
+    "nobody can be alone": (".lock", "open"),
+    "what was said cannot be read": (".jsonl", "open"),
+}
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO], ids=["full", "I/O error"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_disk_that_fails_holds_up_no_other_session_and_each_line_comes_once(
+    session: Session, monkeypatch: pytest.MonkeyPatch, fault: str, code: int
+) -> None:
+    """The first session's files cannot be written; its own lines and the other session's come all the same."""
+    suffix, call = FAULTS[fault]
+    session.says("one", "two")
+    session.hook("SessionEnd" if call == "unlink" else "Stop")
+    first = {path.stem for path in session.spool.glob("*.json")}
+    other = session.transcript.with_name("s2.jsonl")
+    other.write_text(line(1, "three").replace("s1", "s2"))
+    told = {"transcript_path": str(other), "cwd": str(session.project), "session_id": "s2"}
+    noted("Stop", told, {"db": str(session.db), "user": "alice"})
+    does = getattr(Path, call)
+
+    def fails(path: Path, *given: Any, **more: Any) -> Any:
+        target = Path(given[0]) if call == "replace" else path
+        if target.suffix == suffix and target != other and (target.stem in first or suffix in {".lock", ".jsonl"}):
+            raise OSError(code, os.strerror(code))
+        return does(path, *given, **more)
+
+    with monkeypatch.context() as failing, Memhold.open(session.db, worker=False) as mem:
+        failing.setattr(Path, call, fails)
+        for _ in range(2):
+            take_in_now(mem, str(session.db))
+        if suffix != ".lock":
+            assert session.journal(mem) == ([] if suffix == ".jsonl" else ["one", "two"])
+            assert [
+                one.text for one in mem.scope(namespace=PROJECT, user="alice", session="claude-code:s2").messages()
+            ] == ["three"]
+    # The disk is well again: everything is dealt with, and nothing came twice.
+    assert session.taken() == ["one", "two"]
+    assert look_at(session.spool).waiting == ()
+    with Memhold.open(session.db, worker=False) as mem:
+        found = mem.scope(namespace=PROJECT, user="alice", session="claude-code:s2").messages()
+        assert [one.text for one in found] == ["three"]
+
+
+@pytest.mark.parametrize("lost", [".close", ".json"])
+def test_what_a_hook_can_still_write_it_writes(session: Session, monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+    session.says("one")
+    replace = Path.replace
+
+    def fails(path: Path, target: Path) -> Path:
+        if target.suffix == lost:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return replace(path, target)
+
+    with monkeypatch.context() as failing:
+        failing.setattr(Path, "replace", fails)
+        with pytest.raises(OSError, match="No space"):
+            session.hook("SessionEnd")
+    assert notes(session) == [{".close": ".json", ".json": ".close"}[lost]]
 
 
 def test_a_hook_loads_little(session: Session, capsys: pytest.CaptureFixture[str]) -> None:

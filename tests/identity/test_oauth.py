@@ -340,6 +340,14 @@ async def test_a_token_of_another_type_is_no_access_token(issuer: Issuer, time: 
         assert await check(jwt.encode(claims(issuer), RSA, algorithm="RS256", headers=headers)) is not None
 
 
+async def test_a_clock_that_is_turned_back_lets_nothing_count_again(issuer: Issuer, time: Time) -> None:
+    check = door(issuer, time)
+    token = signed(issuer)
+    for seconds, counts in ((0, True), (7200, False), (-7200, True), (-7201, False), (-75 * 365 * 86400, False)):
+        time.now = float(NOW + seconds)
+        assert (await check(token) is not None) == counts, seconds
+
+
 @pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
 @pytest.mark.parametrize("moment", [float("nan"), float("inf"), -float("inf"), 10**400, 1e300, [], {}], ids=repr)
 async def test_a_time_that_is_none(issuer: Issuer, time: Time, name: str, moment: Any) -> None:
@@ -423,7 +431,10 @@ async def test_a_client_finds_out_where_to_get_a_token(issuer: Issuer) -> None:
         assert (await ask(app, "/.well-known/oauth-protected-resource/other")).status == 401
         # Both kinds of token are let in, each by its own check.
         token = jwt.encode(
-            claims(issuer, exp=int(now.timestamp()) + 60), RSA, algorithm="RS256", headers={"kid": "rsa"}
+            claims(issuer, iat=int(now.timestamp()), exp=int(now.timestamp()) + 60),
+            RSA,
+            algorithm="RS256",
+            headers={"kid": "rsa"},
         )
         assert (await ask(app, token=token)).json["user"] == "alice"
         made = await memhold.admin.tokens.create(user="bob")

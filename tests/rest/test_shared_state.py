@@ -234,8 +234,16 @@ def test_what_lies_on_the_disk_tells_no_token(files: ServerFiles) -> None:
     )
     other = ServerFiles(folder=files.folder)
     assert OnDisk(files.browsers, other.secret).get("cookie") is None
-    os.utime(path, (0, 0))
-    assert OnDisk(files.browsers, files.secret).get("cookie") is None, "it was quiet for over 12 hours"
+    shelf = OnDisk(files.browsers, files.secret)
+    ahead = time.time() + 3600
+    os.utime(path, (ahead, ahead))
+    assert shelf.get("cookie") is not None
+    assert path.stat().st_mtime < ahead, "it was seen now, by the clock as it is"
+    for seen in (0, ahead + 75 * 365 * 86400):
+        os.utime(path, (seen, seen))
+        assert shelf.get("cookie") is None, "it was quiet for over 12 hours, or nobody knows for how long"
+        shelf.put("cookie", KeptBrowser(Browser(secret="mh_secret"), 0.0, "tok_1"))
+    shelf.drop("cookie")
     assert not [*files.browsers.iterdir()]
 
 

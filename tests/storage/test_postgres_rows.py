@@ -148,7 +148,7 @@ async def test_a_look_at_a_long_queue_reads_no_more_of_it_than_may_be_claimed(
         " SELECT 'n' || item % 4, 'u' || item, 'consolidate', 'x', item FROM generate_series(1, 20000) AS item",
         database.partition("@/")[2].partition("?")[0],
     )
-    asked = {"now": 10**15, "kinds": kinds, "of_namespace": None, "of_user": None, "limit": 4}
+    asked = {"now": 10**15, "longest": 10**15 + 1, "kinds": kinds, "of_namespace": None, "of_user": None, "limit": 4}
     with psycopg.connect(database) as connection:
         connection.execute(QUERIES["enter_upkeep"])
         connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")

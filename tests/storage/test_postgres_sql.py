@@ -46,7 +46,7 @@ ONLY_SQLITE = dict.fromkeys(
     ("read_holders", "free_held"), "who holds a lease is on the machine that the file is on, and can be seen to be gone"
 )
 OTHER_PARAMETERS = {
-    "lease_due": {"now"},  # the item is looked at again when it is locked
+    "lease_due": {"now", "longest"},  # the item is looked at again when it is locked
     "read_clock": {"until"},  # a row for each of 64 writers at once: those of a wrong clock are left out
     "write_clock": {"until"},
 }

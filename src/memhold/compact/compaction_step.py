@@ -304,7 +304,8 @@ class Compaction:
     async def _budget(self) -> int:
         """How many calls the store may still ask by itself today (UTC), by its usage book and this process's count."""
         today = self._clock.now().date()
-        booked = sum(one.calls for one in await self._store.usage.read(today) if one.purpose == PURPOSE)
+        usage = await self._store.usage.read(today)
+        booked = sum(one.calls for one in usage if one.purpose == PURPOSE and one.day == today)
         known = self._spent[1] if self._spent is not None and self._spent[0] == today else 0
         self._spent = today, max(booked, known)
         return self._bounds.daily - self._spent[1]

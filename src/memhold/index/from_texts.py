@@ -19,8 +19,8 @@ MOST = 10_000
 _PAGE = 500
 
 
-def from_texts(tx: ReadTx, blocks: Sequence[Block]) -> list[Block]:
-    """The blocks that are sound, and others that hold what no sound one does, in order of `first`."""
+def from_texts(tx: ReadTx, blocks: Sequence[Block]) -> tuple[list[Block], bool]:
+    """The blocks that are sound, and others that hold what no sound one does, by their `first`; whether that is all."""
     sound = _sound(blocks)
     sessions = {session.name: session.number for session in tx.sessions()}
     agents = tx.agents()
@@ -43,7 +43,7 @@ def from_texts(tx: ReadTx, blocks: Sequence[Block]) -> list[Block]:
             after = page[-1][0].number
             if after >= end - 1:
                 break
-    return sorted([*sound, *made], key=lambda block: block.first)
+    return sorted([*sound, *made], key=lambda block: block.first), left > 0
 
 
 def _sound(blocks: Sequence[Block]) -> list[Block]:

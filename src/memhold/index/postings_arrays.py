@@ -84,9 +84,10 @@ class DecodedIndex:
         numbers: int64, the document number of each row; strictly increasing.
         memo: what was computed from these arrays and is worth keeping as long as they are; the arrays never change.
         damage: what was wrong with a block whose documents were read from their texts instead; None: nothing was.
+        complete: whether every document of the scope is in it.
     """
 
-    __slots__ = ("_bases", "_ends", "_entries", "_firsts", "_whole", "columns", "damage", "memo", "numbers")
+    __slots__ = ("_bases", "_ends", "_entries", "_firsts", "_whole", "columns", "complete", "damage", "memo", "numbers")
 
     def __init__(self, columns: Columns, numbers: Integers, entries: Keys, ends: Integers, bases: Integers) -> None:
         self.columns = columns
@@ -98,6 +99,7 @@ class DecodedIndex:
         self.memo: dict[object, Any] = {}
         self._whole: DecodedIndex | None = None
         self.damage: CorruptIndex | None = None
+        self.complete = True
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -275,7 +277,7 @@ class DecodedIndex:
             self.columns[:size], self.numbers[:size], self._entries[:0], self._ends[:0], self._bases[:0]
         )
         part._whole = self
-        part.damage = self.damage
+        part.damage, part.complete = self.damage, self.complete
         self.memo["part"] = part
         return part
 

@@ -62,10 +62,10 @@ class IndexCache:
         """The same, for whoever draws conclusions from what is not in it.
 
         Raises:
-            CorruptIndex: a block is damaged; `reindex` builds it anew.
+            CorruptIndex: blocks are damaged, and too many documents to be read from their texts stood in them.
         """
         index = self.index(tx)
-        if index.damage is not None:
+        if index.damage is not None and not index.complete:
             raise index.damage
         return index
 
@@ -75,6 +75,7 @@ def _decoded(tx: ReadTx) -> DecodedIndex:
     try:
         return decode(blocks)
     except CorruptIndex as error:
-        made = decode(from_texts(tx, blocks))
-        made.damage = error.with_traceback(None)
+        held, complete = from_texts(tx, blocks)
+        made = decode(held)
+        made.damage, made.complete = error.with_traceback(None), complete
         return made

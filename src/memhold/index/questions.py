@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from memhold.ports.stores import Clock
 from memhold.values.errors import MemholdError
+from memhold.values.rests import Resting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +40,7 @@ class Questions:
         self._embed = embed
         self._resting = False
         self._why = ""
-        self._again: datetime | None = None
+        self._rest: Resting | None = None
         self._probe: asyncio.Future[Matrix] | None = None
 
     async def ask(self, text: str, *, seconds: float, clock: Clock) -> Matrix:
@@ -69,12 +70,12 @@ class Questions:
         except MemholdError:
             self._resting, self._why = True, "failed"
             # One that fails at once is tried behind the next question: it may be well again.
-            self._again = clock.now() + REST if loop.time() - begun > SLOW else None
+            self._rest = Resting(since=clock.now(), length=REST) if loop.time() - begun > SLOW else None
             raise
 
     def answers(self) -> None:
         """The embedder was seen to answer: the next question is asked of it again."""
-        self._resting, self._again = False, None
+        self._resting, self._rest = False, None
 
     async def close(self) -> None:
         """Let go of a call that still runs. Idempotent."""
@@ -85,7 +86,7 @@ class Questions:
 
     def _try_again(self, text: str, clock: Clock) -> None:
         busy = self._probe is not None and not self._probe.done()
-        if not busy and (self._again is None or clock.now() >= self._again):
+        if not busy and not (self._rest is not None and self._rest.lasts(clock.now())):
             self._watch(asyncio.ensure_future(self._embed(text)), clock)
 
     def _watch(self, task: asyncio.Future[Matrix], clock: Clock) -> None:
@@ -95,7 +96,7 @@ class Questions:
             if done.exception() is None:
                 self.answers()
             else:
-                self._again = clock.now() + REST
+                self._rest = Resting(since=clock.now(), length=REST)
 
         task.add_done_callback(ended)
         self._probe = task

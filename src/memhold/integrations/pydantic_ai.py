@@ -14,7 +14,7 @@ from memhold.integrations.reach import Call, Reach
 from memhold.integrations.record import Recorder, newest_messages
 from memhold.integrations.sdk.api import Body, words
 from memhold.integrations.turns import call_of, json_text, result_of
-from memhold.values.answers import Hit
+from memhold.values.answers import Hit, missing_sentences
 from memhold.values.errors import InvalidInput, MemholdError
 from memhold.values.records import Message
 from memhold.verbs.scope import AsyncScope
@@ -194,9 +194,7 @@ async def _asked(reach: Reach, call: Call[T]) -> T:
 
 async def _recalled(scope: AsyncScope, query: str, limit: int) -> str:
     found = await scope.recall(query, limit=limit)
-    blind = (
-        f"Could not look by {' and '.join(found.degraded)}: there may be more than this.\n" if found.degraded else ""
-    )
+    blind = "".join(f"{one}\n" for one in missing_sentences(found.degraded, found.damaged))
     if not found.hits:
         return f"{blind}Nothing is known of that."
     return blind + await scope.fence([hit.id for hit in found.hits], [_line(hit) for hit in found.hits])

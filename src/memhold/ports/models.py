@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeVar
 
 from memhold.values.errors import Attempt, ChainFailed, FailureClass
@@ -297,6 +297,10 @@ class Tally:
         return self.milliseconds / 1000 / self.calls if self.calls else 0.0
 
 
+_APART: Final = timedelta(minutes=5)
+"""So long after a call another process may still write what it saw of it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkNote:
     """What calls have shown of one model at one server. Shapes and times, no content.
@@ -319,10 +323,14 @@ class LinkNote:
     unloads: int = 0
 
     def after(self, earlier: LinkNote) -> LinkNote:
-        """Both as one: the later call decides, the longer trouble and a known form stay, unloads add up."""
-        late, old = (self, earlier) if self.seen_at >= earlier.seen_at else (earlier, self)
+        """Both as one: the later call decides, the longer trouble and a known form stay, unloads add up.
+
+        Processes write what they saw a few seconds apart, so the time of the call says which is the later; but one that
+        lies further ahead was written by a clock that was wrong.
+        """
+        late, old = (earlier, self) if timedelta() < earlier.seen_at - self.seen_at < _APART else (self, earlier)
         since = late.failing_since
-        if since is not None and self.seen_at >= earlier.seen_at and old.failing_since is not None:
+        if since is not None and late is self and old.failing_since is not None:
             since = min(since, old.failing_since)
         form = self.form or earlier.form
         return replace(late, form=form, failing_since=since, unloads=self.unloads + earlier.unloads)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memhold.values.answers import Due
 
 __all__ = [
+    "LONGEST_LEASE",
     "Clock",
     "Ids",
     "Lease",
@@ -35,6 +36,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+LONGEST_LEASE = timedelta(hours=1)
+"""No lease runs for longer, and who holds one renews it: one that seems to was taken by a clock that was ahead."""
 
 
 # --------------------------------------------------------------------------------------------- time, ids, secrets
@@ -149,8 +153,13 @@ class Upkeep(Protocol):
         """When the soonest item can be claimed: its time, or the end of the lease on it; None when there is none."""
         ...
 
-    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
-        """Make due now what failed and was put off, or (`failed=False`) all that waits; what is leased stays."""
+    async def hasten(
+        self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True, after: datetime | None = None
+    ) -> None:
+        """Make due now what failed and was put off, or (`failed=False`) all that waits; what is leased stays.
+
+        With `after` only what is due later than that.
+        """
         ...
 
     async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None, later: bool = False) -> int:

@@ -11,6 +11,7 @@ from typing import Literal
 from memhold.ports.models import ChatModel, ChatReply, ChatRequest
 from memhold.ports.stores import Clock
 from memhold.values.errors import ModelError, ModelResting
+from memhold.values.rests import Resting
 
 __all__ = ["Breaker", "BreakerState", "Rest"]
 
@@ -58,7 +59,7 @@ class Breaker:
         self._key = key
         self._failures = 0
         self._span = 0.0
-        self._until: datetime | None = None
+        self._resting: Resting | None = None
         self._refused_key: bytes | None = None
         self._why = ""
         self._probing = False
@@ -75,14 +76,14 @@ class Breaker:
             if self._refused_key == self._mark():
                 return BreakerState(state="open", cls="auth", reason=self._why)
             return BreakerState(state="half-open", cls="auth", reason=self._why)
-        if self._until is None:
+        if self._resting is None:
             return BreakerState(state="closed")
-        now_open = self._clock.now() < self._until
-        return BreakerState(state="open" if now_open else "half-open", cls="park", until=self._until, reason=self._why)
+        until, now_open = self._resting.until, self._resting.lasts(self._clock.now())
+        return BreakerState(state="open" if now_open else "half-open", cls="park", until=until, reason=self._why)
 
     def close(self) -> None:
         """Forget the past: the next call goes out."""
-        self._failures, self._span, self._until, self._refused_key, self._why = 0, 0.0, None, None, ""
+        self._failures, self._span, self._resting, self._refused_key, self._why = 0, 0.0, None, None, ""
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """The wrapped model's answer.
@@ -110,11 +111,11 @@ class Breaker:
         if shown.state == "closed":
             return False
         if shown.state == "open" or self._probing:
-            raise self._resting(shown)
+            raise self._left_alone(shown)
         self._probing = True
         return True
 
-    def _resting(self, shown: BreakerState) -> ModelResting:
+    def _left_alone(self, shown: BreakerState) -> ModelResting:
         left = None
         if shown.until is not None:
             left = max(0.0, (shown.until - self._clock.now()).total_seconds())
@@ -140,7 +141,7 @@ class Breaker:
             case "retry":
                 self._failures += 1
                 asked = error.retry_after or 0.0
-                if asked >= self._rest.notable or self._failures >= self._rest.failures or self._until is not None:
+                if asked >= self._rest.notable or self._failures >= self._rest.failures or self._resting is not None:
                     self._open(self._rest.after_failures, error)
             case _:
                 self.close()
@@ -149,7 +150,7 @@ class Breaker:
         self._refused_key = None
         self._span = min(self._rest.most, self._span * 2 if self._span else span)
         seconds = max(self._span, error.retry_after or 0.0)
-        self._until = self._clock.now() + timedelta(seconds=seconds)
+        self._resting = Resting(since=self._clock.now(), length=timedelta(seconds=seconds))
         self._why = error.reason
 
     def _mark(self) -> bytes:

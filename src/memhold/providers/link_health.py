@@ -120,7 +120,7 @@ class Links:
         held = self._held.get(key)
         self._held[key] = fresh if held is None else fresh.after(held)
         last = self._written.get(key)
-        if last is not None and not fresh.unloads and _same(last, fresh) and fresh.seen_at - last.seen_at < _STALE:
+        if last is not None and not fresh.unloads and _same(last, fresh) and abs(fresh.seen_at - last.seen_at) < _STALE:
             return
         self._open[key] = fresh.after(self._open[key]) if key in self._open else fresh
         if self._changed is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from random import Random
 from typing import Final, TypeVar
 
@@ -236,8 +237,8 @@ class Retrying:
         except Exception as error:  # noqa: BLE001 - the edge: SDKs raise classes of their own
             raise plain_error(error, model=self.name, now=self._clock.now()) from None
 
-    def _since(self, begun: object) -> float:
-        return (self._clock.now() - begun).total_seconds()  # type: ignore[operator, no-any-return]
+    def _since(self, begun: datetime) -> float:
+        return max(0.0, (self._clock.now() - begun).total_seconds())
 
     def _again(self, error: BaseException) -> bool:
         if not isinstance(error, ModelError):

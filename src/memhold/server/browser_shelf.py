@@ -109,7 +109,7 @@ class OnDisk:
         if found is None:
             return None
         try:
-            if time.time() - found.stat().st_mtime > _IDLE_SECONDS:
+            if abs(time.time() - found.stat().st_mtime) > _IDLE_SECONDS:  # far ahead: by a clock that was wrong
                 found.unlink()
                 return None
             said = json.loads(self._seal.decrypt(found.read_bytes()))

@@ -41,6 +41,8 @@ _LONGEST: Final = 8192
 _LONGEST_CLAIM: Final = 2 * MAX_NAME
 """Characters of a claim that are searched for a user."""
 _LEEWAY_SECONDS: Final = 30.0
+_CLOCK_SECONDS: Final = 7200.0
+"""So much may a clock be behind the issuer's that what it issued still counts."""
 _TYPES: Final = frozenset({"at+jwt", "jwt"})
 """Types of a token (`typ`, RFC 9068 and what issuers wrote before it); not those of ID tokens, JWE, logout tokens."""
 _GRANTED: Final[Mapping[str, Right]] = {"memhold:read": "read", "memhold:write": "write"}
@@ -185,6 +187,9 @@ class JwtAuthenticate:
             raise _Refused("expired")
         if claims.get("nbf", now) > now + _LEEWAY_SECONDS:
             raise _Refused("not valid yet")
+        # A clock that was turned back would have what is over count again.
+        if claims.get("iat", now) > now + _CLOCK_SECONDS:
+            raise _Refused("issued after what this machine's clock says")
 
     def _principal(self, claims: Mapping[str, Any]) -> Principal:
         oauth = self._oauth

@@ -145,11 +145,25 @@ class UpkeepCases:
     ) -> None:
         await _put(store, ALICE, "one", -10_000)
         [lease] = await _claim(store, "w1", seconds=30)
-        clock.advance(-3600)
+        clock.advance(-1800)
         assert await _claim(store, "w2") == []
         assert await store.upkeep.renew(lease, 30), "its holder goes on, and from now on by the new time"
         clock.advance(30)
         assert len(await _claim(store, "w2")) == 1
+
+    async def test_a_lease_of_a_clock_that_was_far_ahead_is_none(self, store: Store, clock: FakeClock) -> None:
+        await _put(store, ALICE, "one", -10_000)
+        [lease] = await _claim(store, "w1", seconds=30)
+        clock.advance(-7200)
+        [taken] = await _claim(store, "w2", seconds=30)
+        assert not await store.upkeep.finish(lease)
+        assert await store.upkeep.finish(taken)
+
+    async def test_only_what_is_due_after_a_time_is_hastened(self, store: Store) -> None:
+        await _put(store, ALICE, "soon", 60)
+        await _put(store, ALICE, "late", 6000)
+        await store.upkeep.hasten(_KIND, failed=False, after=later(600))
+        assert [lease.due.ref for lease in await _claim(store)] == ["late"]
 
     async def test_an_ended_lease_is_lost_also_when_nobody_took_it(self, store: Store, clock: FakeClock) -> None:
         await _put(store, ALICE, "one")

@@ -98,7 +98,7 @@ class Source:
         try:
             return io.BufferedReader(_File(self))
         except OSError as error:
-            raise self.unreadable(None, f"it cannot be read: {error.strerror}") from None
+            raise self.unreadable(None, f"it cannot be read: {error.strerror}") from error
 
     def _document(self) -> bytes:
         # One snapshot: what is read twice is the same both times.

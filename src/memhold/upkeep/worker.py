@@ -19,6 +19,7 @@ from memhold.ports.stores import Clock, Lease, Store
 from memhold.upkeep.leases import claimed, give_back, to_the_end
 from memhold.values.errors import ChainFailed, MemholdError
 from memhold.values.records import Scope
+from memhold.values.rests import Resting
 
 __all__ = ["Pace", "Step", "Worker", "backoff", "park"]
 
@@ -39,6 +40,12 @@ AGAIN = ("redo",)
 """Kinds of due work that wait for nothing but a model."""
 SWEEP_EVERY = timedelta(hours=6)
 SWEEP_AGAIN = timedelta(minutes=1)
+DATED = ("expire",)
+"""Kinds of work whose time somebody named, which may be any."""
+LONGEST_PUT_OFF = timedelta(days=400)
+"""No other work is put off for longer."""
+TURNED = timedelta(minutes=1)
+"""A clock that is set back by no more than that was corrected."""
 LONGEST_WAIT = 60.0
 """An idle lane looks again after this, however long it may poll: what is due later than that wakes nobody."""
 
@@ -120,13 +127,15 @@ class Worker:
         self._quick = tuple(sorted(kind for kind in steps if kind not in {*slow, *apart}))
         self._kinds = (*self._quick, *self._apart, *self._slow)
         self._again = tuple(kind for kind in self._slow if kind in AGAIN)
+        self._put_off = tuple(kind for kind in self._kinds if kind not in DATED)
         self._clock = clock
         self._owner = owner
         self._random = random
         self._longest = min(poll_seconds, LONGEST_WAIT)
         self._fresh = fresh
         self._sweep = sweep
-        self._swept: datetime | None = None
+        self._swept: Resting | None = None
+        self._looked: datetime | None = None
         self._woken = {lane: asyncio.Event() for lane in (self._quick, self._apart, self._slow)}
         self._loop = asyncio.get_running_loop()
         self._tasks: list[asyncio.Task[None]] = []
@@ -151,17 +160,27 @@ class Worker:
         for woken in self._woken.values():
             woken.set()
 
-    async def _compare(self) -> None:
-        """Make due what state implies and nobody made due, at the start and every few hours."""
+    async def compare(self) -> None:
+        """Make due what state implies and nobody made due, at the start and every few hours.
+
+        So is what was put off by a clock that was ahead: everything that waits, where it was turned back before our
+        eyes, else what is put off for longer than anything is.
+        """
         now = self._clock.now()
-        if self._sweep is None or (self._swept is not None and now < self._swept + SWEEP_EVERY):
+        turned = self._looked is not None and now < self._looked - TURNED
+        self._looked = now
+        if self._swept is not None and self._swept.lasts(now) and not turned:
             return
-        self._swept = now
+        self._swept = Resting(since=now, length=SWEEP_EVERY)
         try:
-            await self._sweep()
+            after = now if turned else now + LONGEST_PUT_OFF
+            if await self._store.upkeep.pending(self._put_off, later=True):
+                await self._store.upkeep.hasten(self._put_off, failed=False, after=after)
+            if self._sweep is not None:
+                await self._sweep()
         except BaseException:
             # What was not compared is compared again soon, not hours later.
-            self._swept = now - SWEEP_EVERY + SWEEP_AGAIN
+            self._swept = Resting(since=now, length=SWEEP_AGAIN)
             raise
 
     # ------------------------------------------------------------------------------------------------ background
@@ -201,7 +220,7 @@ class Worker:
             wait = self._longest
             try:
                 if kinds == (self._slow or self._apart or self._quick):
-                    await self._compare()
+                    await self.compare()
                 free = slots - len(mine)
                 leases = await self._claim(kinds, free)
                 mine.update(self._begin(lease, woken) for lease in leases)
@@ -255,7 +274,7 @@ class Worker:
         """
         if self._fresh is not None:
             self._fresh()
-        await self._compare()
+        await self.compare()
         if self._slow or self._apart:
             await self._store.upkeep.hasten((*self._slow, *self._apart), scope=scope)
         if self._slow:

@@ -35,6 +35,7 @@ __all__ = [
     "Retained",
     "Status",
     "Visibility",
+    "missing_sentences",
     "missing_told",
 ]
 
@@ -261,8 +262,13 @@ class Recall:
         return f"<Recall {'; '.join(parts)}>"
 
 
+def missing_sentences(degraded: Sequence[str], damaged: Sequence[str] = ()) -> list[str]:
+    """What `missing_told` says, as sentences."""
+    return [f"{line[0].upper()}{line[1:]}." for line in missing_told(degraded, damaged)]
+
+
 def missing_told(degraded: Sequence[str], damaged: Sequence[str]) -> list[str]:
-    """What could not be asked and what was left out as damaged, as lines for a person."""
+    """What could not be asked and what was left out as damaged, as lines for a person; every face says these."""
     asked = [f"{name} could not be asked; there may be more" for name in degraded if name not in {DAMAGED, "words"}]
     if "words" in degraded:
         asked.append("the words index is damaged, and was read from the texts; run 'memhold doctor'")

@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from memhold.ports.idempotency import keyed_digest
-from memhold.values.access_tokens import RIGHTS, Right, StoredToken
+from memhold.values.access_tokens import RIGHTS, AccessToken, Right, StoredToken
 from memhold.values.records import from_micros, micros
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
     "unseal",
 ]
 
-Fault = Literal["malformed", "mistyped", "unknown", "wrong", "revoked", "expired"]
+Fault = Literal["malformed", "mistyped", "unknown", "wrong", "revoked", "expired", "clock"]
 """Why a token does not count: for logs, never for the caller."""
 
 _ID_BYTES: Final = 10
@@ -95,11 +95,20 @@ def judge(presented: Presented, stored: StoredToken | None, *, secret: bytes, no
         return "wrong"
     if stored.token.revoked_at is not None:
         return "revoked"
-    if stored.token.expires_at is not None and stored.token.expires_at <= now:
-        return "expired"
-    return None
+    return _ended(stored.token, now)
 
 
+def _ended(token: AccessToken, now: datetime) -> Fault | None:
+    """Whether a token that ends has ended. Where it was made after now, the clock was or is wrong: nobody can say."""
+    if token.expires_at is None:
+        return None
+    if token.created_at > now + _SKEW:
+        return "clock"
+    return "expired" if token.expires_at <= now else None
+
+
+_SKEW: Final = timedelta(hours=2)
+"""So much may the clocks of machines differ, or a clock be set back, that a token which ends still counts."""
 LONGEST_PASS: Final = timedelta(hours=1)
 """What a pass may live at most: it cannot be revoked by itself."""
 _PASS = re.compile(r"mhp_([a-z2-7]{8,4000})_([0-9a-f]{64})", re.ASCII)
@@ -149,8 +158,9 @@ def judge_pass(made: Pass, stored: StoredToken | None, *, now: datetime) -> Faul
         return "unknown"
     if stored.token.revoked_at is not None:
         return "revoked"
-    ends = [made.expires_at, *([stored.token.expires_at] if stored.token.expires_at is not None else [])]
-    return "expired" if min(ends) <= now else None
+    if made.expires_at > now + LONGEST_PASS + _SKEW:
+        return "clock"
+    return "expired" if made.expires_at <= now else _ended(stored.token, now)
 
 
 def _sealed(secret: bytes, body: str) -> str:

@@ -353,7 +353,7 @@ async def test_nothing_found_and_could_not_look_are_told_apart() -> None:
         connected(memhold) as client,
     ):
         await call(client, "add_message", text="The boiler was repaired.")
-        assert "Could not look by meaning" in await call(client, "recall", query="zebra")
+        assert "Meaning could not be asked; there may be more." in await call(client, "recall", query="zebra")
     async with memory() as (client, _):
         assert await call(client, "recall", query="zebra") == "Nothing matches."
         assert await call(client, "recall") == "There is nothing here yet."

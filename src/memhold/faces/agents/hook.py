@@ -138,18 +138,20 @@ def _take_note(happened: _Event) -> bool:
     if happened.transcript is None:
         return False
     spool = spool_of(happened.db)
-    if happened.name in _CLOSE:
-        close_window(spool, happened.transcript)
-    put_note(
-        spool,
-        happened.transcript,
-        namespace=happened.project or happened.namespace,
-        user=happened.user,
-        agent=happened.agent,
-        session=happened.session,
-        former=happened.former,
-        ended=happened.name == "SessionEnd",
-    )
+    try:
+        if happened.name in _CLOSE:
+            close_window(spool, happened.transcript)
+    finally:  # where the one cannot be written, the other may: a note that is there already, say
+        put_note(
+            spool,
+            happened.transcript,
+            namespace=happened.project or happened.namespace,
+            user=happened.user,
+            agent=happened.agent,
+            session=happened.session,
+            former=happened.former,
+            ended=happened.name == "SessionEnd",
+        )
     return True
 
 

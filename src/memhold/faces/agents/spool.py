@@ -83,14 +83,19 @@ class Spooled:
 def alone(spool: Path, *, seconds: float = 0.0) -> Iterator[bool]:
     """Whether this process is the one that takes in now; false where another one does, or there is nothing to do.
 
-    Another one that is at it is waited for so many seconds.
+    Another one that is at it is waited for so many seconds. Where the disk does not let anybody find out, nobody is.
     """
     if not spool.is_dir():
         yield False
         return
     from memhold.ports.file_locks import try_lock
 
-    with (spool / ".lock").open("a") as lock:
+    try:
+        held = (spool / ".lock").open("a")
+    except OSError:
+        yield False
+        return
+    with held as lock:
         ends = time.monotonic() + seconds
         while not try_lock(lock.fileno()):
             if time.monotonic() >= ends:
@@ -129,6 +134,9 @@ def settle_note(due: Due, *, read: bool = True) -> None:
     """What was due was dealt with: remember how far, or take the note away where its session has ended.
 
     With `read` false it could not be read; it is looked at again when it changes.
+
+    Raises:
+        OSError: that cannot be written; it stays due.
     """
     if due.closing is not None and _written(closed := due.path.with_suffix(".close")) == due.closing:
         closed.unlink(missing_ok=True)

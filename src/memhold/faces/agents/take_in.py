@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ __all__ = ["TAKEN_IN_EVERY", "began_in", "keep_taking_in", "session_in_store", "
 TAKEN_IN_EVERY = 5.0
 """How often a process that serves looks at the notes of hooks, in seconds."""
 logger = logging.getLogger(__name__)
+_PASSING: Final = frozenset({errno.EIO, errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
 _HOW: Final[dict[str, Any]] = {"on_error": "skip", "live": True}
 """A transcript that is being written ends in half a line; it is read again when it has grown."""
 
@@ -46,11 +48,14 @@ async def take_in(store: AsyncStore, location: str) -> int:
                 added += report.added
                 if (closed := _closed(due, report)) is not None:
                     await store.scope(**whose, session=closed).end_session()
-            except MemholdError as error:
+            except (MemholdError, OSError) as error:
+                if _passes(error):
+                    continue  # its disk says no: the next time, and the others now
                 if not _given_up(error):
                     break
                 read = False
-            settle_note(due, read=read)
+            with suppress(OSError):  # a full disk, say: it is read again, where each line comes once
+                settle_note(due, read=read)
     return added
 
 
@@ -75,11 +80,14 @@ def take_in_now(store: SyncStore, location: str, *, seconds: float = 0.0) -> int
                 added += report.added
                 if (closed := _closed(due, report)) is not None:
                     store.scope(**whose, session=closed).end_session()
-            except MemholdError as error:
+            except (MemholdError, OSError) as error:
+                if _passes(error):
+                    continue  # its disk says no: the next time, and the others now
                 if not _given_up(error):
                     break
                 read = False
-            settle_note(due, read=read)
+            with suppress(OSError):  # a full disk, say: it is read again, where each line comes once
+                settle_note(due, read=read)
     return added
 
 
@@ -138,7 +146,13 @@ def _closed(due: Due, report: Report) -> str | None:
     return session_in_store(report.format, due.note.session)
 
 
-def _given_up(error: MemholdError) -> bool:
+def _passes(error: Exception) -> bool:
+    """Whether the system could not read a transcript now, which says nothing of the transcript."""
+    cause = error if isinstance(error, OSError) else error.__cause__
+    return isinstance(cause, OSError) and isinstance(error, OSError | UnreadableImport) and cause.errno in _PASSING
+
+
+def _given_up(error: Exception) -> bool:
     """Whether the transcript itself is at fault: it waits until it changes. Otherwise the store is, and all wait."""
     logger.warning("a transcript could not be taken in (%s)", type(error).__name__)
-    return isinstance(error, UnreadableImport)
+    return isinstance(error, UnreadableImport | OSError)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.context.answer import Context
 from memhold.recall.confidence import THRESHOLD
-from memhold.values.answers import DAMAGED, Erasure, Hit, Recall, Receipt, Remembered, Status
+from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status, missing_sentences
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import iso, to_jsonable
 from memhold.values.origins import named
@@ -83,7 +83,7 @@ def answer_of(verb: str, given: Mapping[str, Any], answer: Any) -> Answer:
         case DocumentWrite():
             return Answer(said=_document_write(answer))
         case DocumentPage():
-            return _documents(answer.items, answer.cursor, _damaged(answer.damaged))
+            return _documents(answer.items, answer.cursor, missing_sentences((), answer.damaged))
         case DocumentHits():
             return _found_documents(answer)
         case Recall():
@@ -202,9 +202,7 @@ def _erasure(done: Erasure) -> str:
 
 
 def _recall(found: Recall, *, asked: bool) -> Answer:
-    blind = [name for name in found.degraded if name != DAMAGED]
-    late = [f"Could not look by {' and '.join(blind)}: there may be more than this."] if blind else []
-    late += _damaged(found.damaged)
+    late = missing_sentences(found.degraded, found.damaged)
     if not found.hits:
         return Answer(said=" ".join(["Nothing matches." if asked else "There is nothing here yet.", *late]))
     doubted = found.confidence is not None and found.confidence < THRESHOLD
@@ -217,10 +215,6 @@ def _recall(found: Recall, *, asked: bool) -> Answer:
     ids = dict.fromkeys(one for hit in found.hits for one in (hit.id, *(other.id for other in hit.together)))
     recalled = Recalled(ids=tuple(ids), lines=tuple(lines))
     return Answer(said="\n".join(notes), recalled=recalled)
-
-
-def _damaged(ids: Sequence[str]) -> list[str]:
-    return [f"Left out as damaged on the disk: {', '.join(ids)}. Ask for 'memhold doctor' to be run."] if ids else []
 
 
 def _lines(hit: Hit, shown: set[str]) -> list[str]:
@@ -251,9 +245,7 @@ def _noted(item: Memory | Hit) -> list[str]:
 
 
 def _context(found: Context) -> str:
-    blind = [name for name in found.degraded if name != DAMAGED]
-    late = [f"Could not be asked in time: {', '.join(blind)}."] if blind else []
-    late += _damaged(found.damaged)
+    late = missing_sentences(found.degraded, found.damaged)
     return "\n\n".join([*late, found.as_text() or "Nothing was said yet, and nothing is known."])
 
 
@@ -320,7 +312,7 @@ def _documents(items: Sequence[Document], cursor: str | None, late: Sequence[str
 
 
 def _found_documents(found: DocumentHits) -> Answer:
-    late = [f"Could not look by {' and '.join(found.degraded)}: there may be more than this."] if found.degraded else []
+    late = missing_sentences(found.degraded)
     if not found.hits:
         return Answer(said=" ".join(["Nothing matches.", *late]))
     doubted = found.confidence is not None and found.confidence < THRESHOLD

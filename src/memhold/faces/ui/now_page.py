@@ -12,7 +12,7 @@ from memhold.faces.ui.first_run import first_page
 from memhold.faces.ui.rendering import who
 from memhold.faces.ui.rows import Row, by_subject, row_of
 from memhold.faces.ui.visit import Visit
-from memhold.values.answers import Erasure, Remembered
+from memhold.values.answers import Erasure, Remembered, missing_sentences
 from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict
 from memhold.values.records import ORIGINS, HitKind, Kind, Memory, Origin
 from memhold.verbs.scope import AsyncScope
@@ -99,7 +99,7 @@ async def _found(visit: Visit) -> dict[str, Any]:
     kinds = _KINDS[kind][1]
     given = visit.said("cursor") or None
     chosen: Origin | None = next((one for one in ORIGINS if one == origin), None)
-    rows, cursor, degraded = await _rows(visit, question, kinds, chosen, given)
+    rows, cursor, lacking = await _rows(visit, question, kinds, chosen, given)
     facts = [row for row in rows if row.kind == "fact"]
     others = {"Instructions": ("instruction",), "Notes": ("note",), "What happened": ("summary", "raw", "rollup")}
     return {
@@ -108,7 +108,7 @@ async def _found(visit: Visit) -> dict[str, Any]:
         "any_rows": bool(rows),
         "continued": given is not None,
         "filtered": bool(question or kind or origin),
-        "degraded": degraded,
+        "lacking": lacking,
         "cursor": cursor,
         "kind": kind,
         "origin": origin,
@@ -118,30 +118,32 @@ async def _found(visit: Visit) -> dict[str, Any]:
 
 async def _rows(
     visit: Visit, question: str, kinds: Sequence[Kind], origin: Origin | None, cursor: str | None
-) -> tuple[list[Row], str | None, tuple[str, ...]]:
+) -> tuple[list[Row], str | None, list[str]]:
     if not question:
         page = await visit.scope().list(kinds, origin=origin, limit=_PAGE, cursor=cursor)
         rows = await _with_use(visit.scope(), [row_of(memory) for memory in page.items])
-        return rows, page.cursor, ("damaged rows",) if page.damaged else ()
-    found, cursor, degraded = await _sought(visit, question, tuple(kinds), origin, cursor)
-    return await _with_use(visit.scope(), found), cursor, degraded
+        return rows, page.cursor, missing_sentences((), page.damaged)
+    found, cursor, lacking = await _sought(visit, question, tuple(kinds), origin, cursor)
+    return await _with_use(visit.scope(), found), cursor, lacking
 
 
 async def _sought(
     visit: Visit, question: str, kinds: tuple[HitKind, ...], origin: Origin | None, cursor: str | None
-) -> tuple[list[Row], str | None, tuple[str, ...]]:
+) -> tuple[list[Row], str | None, list[str]]:
     """What a search finds, on through its pages until there is enough of what that origin said."""
     found: list[Row] = []
-    degraded: set[str] = set()
+    degraded: dict[str, None] = {}
+    damaged: dict[str, None] = {}
     for _ in range(_PAGES):
         answer = await visit.scope().recall(question, kinds=kinds, limit=_PAGE, cursor=cursor, browse=True)
         met = answer.hits if cursor else answer.hits[: answer.total]
         found += [row_of(hit) for hit in met if origin is None or hit.origin == origin]
-        degraded |= {*answer.degraded}
+        degraded |= dict.fromkeys(answer.degraded)
+        damaged |= dict.fromkeys(answer.damaged)
         cursor = answer.cursor
         if cursor is None or len(found) >= _ENOUGH:
             break
-    return found, cursor, tuple(sorted(degraded))
+    return found, cursor, missing_sentences((*degraded,), (*damaged,))
 
 
 async def _with_use(scope: AsyncScope, rows: Sequence[Row]) -> list[Row]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import Response
 
+from memhold.values.answers import missing_sentences
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -133,5 +135,6 @@ def _environment() -> Environment:
     made.filters["iso"] = lambda at: at.astimezone(UTC).isoformat()
     made.filters["size"] = size
     made.globals["ago"] = ago
+    made.globals["missing"] = missing_sentences
     made.globals["pages"] = PAGES
     return made

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from memhold.ports.stores import Lease
+from memhold.ports.stores import LONGEST_LEASE, Lease
 from memhold.ports.vector_blocks import Generation
 from memhold.storage.inmemory.rows import Claim, DueKey, Owner, Rows
 from memhold.values.answers import Due
@@ -92,14 +92,16 @@ class InMemoryUpkeep:
             ]
         return from_micros(min(times)) if times else None
 
-    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+    async def hasten(
+        self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True, after: datetime | None = None
+    ) -> None:
         """Make due now what failed and was put off, or all that waits; leases stay."""
         await asyncio.sleep(0)
         with self._unit() as now:
             for key, claim in self._rows.due.items():
                 due = claim.due
                 meant = due.kind in kinds and due.attempts >= failed and _of(due, scope)
-                if meant and claim.until <= now < micros(due.due_at):
+                if meant and _free(claim, now) and micros(due.due_at) > (now if after is None else micros(after)):
                     self._rows.due.put(key, replace(claim, due=replace(due, due_at=from_micros(now))))
 
     async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None, later: bool = False) -> int:
@@ -143,7 +145,7 @@ class InMemoryUpkeep:
         free: defaultdict[Owner, list[Claim]] = defaultdict(list)
         for claim in self._rows.due.values():
             due = claim.due
-            if due.kind in kinds and micros(due.due_at) <= now and claim.until <= now and _of(due, scope):
+            if due.kind in kinds and micros(due.due_at) <= now and _free(claim, now) and _of(due, scope):
                 free[due.namespace, due.user].append(claim)
         ranked = [
             (rank, claim.due.due_at, claim.due.namespace, claim.due.user or "", claim.due.kind, claim.due.ref, claim)
@@ -166,6 +168,11 @@ class InMemoryUpkeep:
         claim = self._rows.due.get(_key(lease))
         lost = claim is None or claim.owner is None or claim.due.token != lease.token or claim.until <= now
         return None if lost else claim
+
+
+def _free(claim: Claim, now: int) -> bool:
+    """Whether nobody holds it; a lease that runs for longer than any is of a clock that was ahead."""
+    return not now < claim.until <= now + LONGEST_LEASE // timedelta(microseconds=1)
 
 
 def _of(due: Due, scope: Scope | None) -> bool:

@@ -125,7 +125,7 @@ FROM (
      ORDER BY due_at LIMIT 1000)
     UNION ALL
     (SELECT * FROM due
-     WHERE due_at <= :now AND leased_until <= :now AND strpos(:kinds, ',' || kind || ',') > 0
+     WHERE due_at <= :now AND (leased_until <= :now OR leased_until > :longest) AND strpos(:kinds, ',' || kind || ',') > 0
        AND (:of_namespace::text IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
      ORDER BY leased_until LIMIT 1000)
   ) AS soonest
@@ -143,7 +143,7 @@ SELECT EXISTS (
   ) AS found
 ) OR EXISTS (
   SELECT 1 FROM due
-  WHERE due_at <= :now AND leased_until <= :now AND strpos(:kinds, ',' || kind || ',') > 0
+  WHERE due_at <= :now AND (leased_until <= :now OR leased_until > :longest) AND strpos(:kinds, ',' || kind || ',') > 0
     AND (:of_namespace::text IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 )
 
@@ -153,7 +153,7 @@ UPDATE due SET token = :token, holder = :holder, leased_until = :leased_until, a
 WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
   AND EXISTS (SELECT 1 FROM due AS d
               WHERE d.namespace = :namespace AND d.user_id = :user_id AND d.kind = :kind AND d.ref = :ref
-                AND d.due_at <= :now AND (d.leased_until IS NULL OR d.leased_until <= :now)
+                AND d.due_at <= :now AND (d.leased_until IS NULL OR d.leased_until <= :now OR d.leased_until > :longest)
               FOR UPDATE SKIP LOCKED)
 RETURNING namespace, user_id, kind, ref, due_at, attempts, last_error, token
 
@@ -165,7 +165,7 @@ SELECT count(*) FROM due WHERE due_at <= :now AND strpos(:kinds, ',' || kind || 
 -- name: hasten_due
 -- scope: upkeep
 UPDATE due SET due_at = least(due_at, :now)
-WHERE attempts >= :least AND (leased_until IS NULL OR leased_until <= :now) AND strpos(:kinds, ',' || kind || ',') > 0
+WHERE attempts >= :least AND due_at > :after AND (leased_until IS NULL OR leased_until <= :now OR leased_until > :longest) AND strpos(:kinds, ',' || kind || ',') > 0
   AND (:of_namespace::text IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 
 -- name: put_off_due

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from psycopg import sql as quoted
 
 from memhold.storage.postgres.connection import Location, Session
-from memhold.storage.sql.digests import FILLED, KEYS, digests_of, select_content, update_digests
+from memhold.storage.sql.digests import BLOCKS, FILLED, KEYS, digests_of, select_content, update_digests
 from memhold.values.errors import InvalidInput, NewerStore, NotAStore, StoreError
 
 __all__ = ["Facts", "Migration", "create_or_migrate", "migrations"]
@@ -170,7 +170,7 @@ def _apply(connection: Session, step: Migration, *, partitions: int, now: int) -
 def _fill_digests(connection: Session, tables: Sequence[str]) -> None:
     """Give the rows that are there their digests, whatever their scope: until then the tables' owner is not bound."""
     for table in tables:
-        key, column = KEYS[table], {"word_block": "records_crc", "vector_block": "marks_crc"}.get(table, "crc")
+        key, column = KEYS[table], BLOCKS.get(table, "crc")
         connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY".encode())
         found = f"{select_content(table)} WHERE {column} IS NULL LIMIT {FILLED_AT_ONCE}".encode()
         change = update_digests(table, "%s").encode()

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from psycopg import errors as pg
 
-from memhold.ports.stores import Lease
+from memhold.ports.stores import LONGEST_LEASE, Lease
 from memhold.ports.vector_blocks import Generation
 from memhold.storage.postgres.connection import Session
 from memhold.storage.postgres.near_upkeep import NearUpkeep
@@ -34,6 +34,11 @@ class Looks(Protocol):
 
 def _listed(kinds: Sequence[str]) -> str:
     return f",{','.join(kinds)},"
+
+
+def _at(now: datetime) -> dict[str, int]:
+    """Now, and where the longest lease ends: one that runs for longer is of a clock that was ahead, and is none."""
+    return {"now": micros(now), "longest": micros(now + LONGEST_LEASE)}
 
 
 def _of(scope: Scope | None) -> dict[str, Any]:
@@ -74,7 +79,7 @@ class PostgresUpkeep:
             passed: set[tuple[Any, ...]] = set()
             # What another worker is about to lease is passed over, and more is looked at instead.
             while len(leases) < limit:
-                params = {**wanted, "now": micros(now), "limit": limit - len(leases) + len(passed)}
+                params = {**wanted, **_at(now), "limit": limit - len(leases) + len(passed)}
                 found = connection.execute(QUERIES["find_due"], params).fetchall()
                 fresh = [row for row in found if row[:4] not in passed]
                 if not fresh:
@@ -95,7 +100,7 @@ class PostgresUpkeep:
         """One small read, so that looking for work on an idle store writes nothing."""
 
         def look(connection: Session, now: datetime) -> bool:
-            row = connection.execute(QUERIES["any_due"], {**wanted, "now": micros(now)}).fetchone()
+            row = connection.execute(QUERIES["any_due"], {**wanted, **_at(now)}).fetchone()
             return row is not None and bool(row[0])
 
         return await self._look(look)
@@ -148,10 +153,12 @@ class PostgresUpkeep:
         soonest = await self._look(look)
         return None if soonest is None else from_micros(soonest)
 
-    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+    async def hasten(
+        self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True, after: datetime | None = None
+    ) -> None:
         def work(connection: Session, now: datetime) -> None:
-            params = {"now": micros(now), "kinds": _listed(kinds), "least": int(failed), **_of(scope)}
-            connection.execute(QUERIES["hasten_due"], params)
+            params = {**_at(now), "after": micros(after or now), "kinds": _listed(kinds), "least": int(failed)}
+            connection.execute(QUERIES["hasten_due"], {**params, **_of(scope)})
 
         await self._change(work)
 
@@ -217,7 +224,7 @@ def _leased(connection: Session, row: Sequence[Any], *, owner: str, now: datetim
             "token": 0 if token is None else int(token[0]),
             "holder": owner,
             "leased_until": micros(until),
-            "now": micros(now),
+            **_at(now),
         },
     ).fetchone()
     return None if leased is None else replace(rows.to_due(leased))

@@ -13,6 +13,7 @@ from typing import Any
 from zlib import crc32
 
 __all__ = [
+    "BLOCKS",
     "CHANGE",
     "CONTENT",
     "DAMAGED_CHANGES",
@@ -23,6 +24,7 @@ __all__ = [
     "MEMORY",
     "MESSAGE",
     "SESSION",
+    "block_digests",
     "change_digest",
     "detail_digest",
     "digests_of",
@@ -78,10 +80,15 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """The tables with digests, and the columns that name a row of them."""
 FILLED: Mapping[int, tuple[str, ...]] = {
-    6: ("message", "memory", "change", "word_block"),
-    11: ("session", "vector_block"),
+    6: ("message", "memory", "change"),
+    11: ("session",),
+    12: ("word_block", "vector_block"),
 }
-"""The migrations after which rows of tables get their digests: the newest each that adds a column which they cover."""
+"""The migrations after which rows of tables get their digests: the newest each that adds a column which they cover.
+
+Blocks that have some by then keep them, and the migration adds their place: one that was damaged stays so."""
+BLOCKS = {"word_block": "records_crc", "vector_block": "marks_crc"}
+"""The tables of blocks, and the digest to which their place is added."""
 CONTENT = {"message": "msg_", "memory": "mem_", "change": "chg_", "session": "ses_"}
 """The tables whose rows have an id, and what theirs begin with."""
 DAMAGED_ROWS = (
@@ -183,6 +190,17 @@ def session_digest(row: Row) -> int:
         return _NONE
 
 
+def block_digests(first: int, one: bytes, other: bytes) -> tuple[int, int]:
+    """The digests of a block of words or of vectors: CRCs of its two parts, to the one of which its place is added.
+
+    A block that stands elsewhere would be of other documents. What is appended goes on with the CRC without the place.
+    """
+    try:
+        return crc32(one) + first, crc32(other)
+    except _FAULTS:
+        return _NONE, _NONE
+
+
 def session_problem(session_id: str) -> str:
     """What is said where a damaged session is to be written to."""
     shown = shown_id("session", session_id)
@@ -222,7 +240,7 @@ def digests_of(table: str, row: Row) -> tuple[int, ...]:
         case "session":
             return (session_digest(content),)
         case _:
-            return (crc32(content[0]), crc32(content[1]))
+            return block_digests(row[len(KEYS[table]) - 1], *content)
 
 
 def sound_row(table: str, row: Row) -> bool:

@@ -476,6 +476,12 @@ VALUES (:namespace, :user_id, :first, :records, :entries, :records_crc, :entries
 ON CONFLICT (namespace, user_id, first) DO UPDATE SET records = excluded.records, entries = excluded.entries,
   records_crc = excluded.records_crc, entries_crc = excluded.entries_crc
 
+-- A new block; where a damaged one stands at its place, that one stays, and says that it is damaged.
+-- name: open_word_block
+INSERT INTO word_block (namespace, user_id, first, records, entries, records_crc, entries_crc)
+VALUES (:namespace, :user_id, :first, :records, :entries, :records_crc, :entries_crc)
+ON CONFLICT (namespace, user_id, first) DO NOTHING
+
 -- name: clear_word_blocks
 DELETE FROM word_block WHERE namespace = :namespace AND user_id = :user_id
 
@@ -599,22 +605,23 @@ SELECT day, model, purpose, calls, answered, retries, input_tokens, output_token
   f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth
 FROM model_usage WHERE day >= :since ORDER BY day, model, purpose
 
+-- Which call is the later is `LinkNote.after`: one that is seen five minutes ahead was seen by a clock that was wrong.
 -- name: put_link
 -- scope: upkeep
 INSERT INTO model_link AS l (model, url, form, seen_at, failing_since, cls, status, code, reason, said, unloads)
 VALUES (:model, :url, :form, :seen_at, :failing_since, :cls, :status, :code, :reason, :said, :unloads)
 ON CONFLICT (model, url) DO UPDATE SET
   form = COALESCE(excluded.form, l.form),
-  failing_since = CASE WHEN excluded.seen_at < l.seen_at THEN l.failing_since
+  failing_since = CASE WHEN l.seen_at BETWEEN excluded.seen_at + 1 AND excluded.seen_at + 299999999 THEN l.failing_since
     WHEN excluded.failing_since IS NULL OR l.failing_since IS NULL THEN excluded.failing_since
     WHEN l.failing_since < excluded.failing_since THEN l.failing_since ELSE excluded.failing_since END,
-  cls = CASE WHEN excluded.seen_at < l.seen_at THEN l.cls ELSE excluded.cls END,
-  status = CASE WHEN excluded.seen_at < l.seen_at THEN l.status ELSE excluded.status END,
-  code = CASE WHEN excluded.seen_at < l.seen_at THEN l.code ELSE excluded.code END,
-  reason = CASE WHEN excluded.seen_at < l.seen_at THEN l.reason ELSE excluded.reason END,
-  said = CASE WHEN excluded.seen_at < l.seen_at THEN l.said ELSE excluded.said END,
+  cls = CASE WHEN l.seen_at BETWEEN excluded.seen_at + 1 AND excluded.seen_at + 299999999 THEN l.cls ELSE excluded.cls END,
+  status = CASE WHEN l.seen_at BETWEEN excluded.seen_at + 1 AND excluded.seen_at + 299999999 THEN l.status ELSE excluded.status END,
+  code = CASE WHEN l.seen_at BETWEEN excluded.seen_at + 1 AND excluded.seen_at + 299999999 THEN l.code ELSE excluded.code END,
+  reason = CASE WHEN l.seen_at BETWEEN excluded.seen_at + 1 AND excluded.seen_at + 299999999 THEN l.reason ELSE excluded.reason END,
+  said = CASE WHEN l.seen_at BETWEEN excluded.seen_at + 1 AND excluded.seen_at + 299999999 THEN l.said ELSE excluded.said END,
   unloads = l.unloads + excluded.unloads,
-  seen_at = CASE WHEN excluded.seen_at < l.seen_at THEN l.seen_at ELSE excluded.seen_at END
+  seen_at = CASE WHEN l.seen_at BETWEEN excluded.seen_at + 1 AND excluded.seen_at + 299999999 THEN l.seen_at ELSE excluded.seen_at END
 
 -- name: read_links
 -- scope: upkeep

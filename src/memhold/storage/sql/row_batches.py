@@ -27,7 +27,7 @@ __all__ = ["RowBatch", "touching", "writing"]
 Owner = tuple[str, str]
 Bound = Mapping[str, Any]
 Tail = tuple[int, int, int, int, int]
-"""The last block of an index: its first document, the bytes of its records and entries, the digests of both."""
+"""The last block of an index: its first document, the bytes of its records and entries, the CRCs of both."""
 
 _FROM = re.compile(
     r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(owner|namespace|session|message|change|change_effect|word_block|due)\b"
@@ -277,10 +277,7 @@ class RowBatch:
         owner = (bound["namespace"], bound["user_id"])
         words = self.words.get(owner)
         if words is None:
-            tail = self.known.tails.get(owner)
-            if tail is None and (row := self._run("read_word_tail", bound).fetchone()) is not None:
-                first, size, weight, record_crc, entry_crc = rows.to_counters(row)
-                tail = (first, size, weight, record_crc, entry_crc)
+            tail = self.known.tails.get(owner) or self._tail(bound, entries)
             words = _Words(tail, Block(first=tail[0] if tail else 0))
         tail, block, opened, full = words.tail, words.block, words.opened, words.full
         for entry in entries:
@@ -295,6 +292,26 @@ class RowBatch:
             tail = (first, size + len(records), weight + len(added), *digests)
         self._put("words", owner, _Words(tail, block, opened, full))
         self.move_index(bound)
+
+    def _tail(self, bound: Bound, entries: Sequence[Entry]) -> Tail | None:
+        """The last block of a scope, which documents may follow; None where they begin one.
+
+        A last block that is damaged stays as it is, for whoever reads the index to see, and nothing is put behind it.
+        """
+        row = self._run("read_word_tail", bound).fetchone()
+        if row is None or not entries:
+            return None
+        number = entries[0].number
+        try:
+            tail = rows.to_tail(row)
+            packed.place(tail[:3], number)
+        except StoreCorrupt:
+            row = self._run("read_word_block_at", {**bound, "number": number}).fetchone()
+            block = None if row is None else rows.to_block(row)
+            if row is None or block is None or block.damaged:
+                return None
+            return rows.to_tail((block.first, len(block.records), len(block.entries), *row[3:]))
+        return tail
 
     def move_index(self, bound: Bound) -> None:
         """Give the scope's words index another number."""
@@ -345,9 +362,9 @@ class RowBatch:
 
     def _write_block(self, owner: Owner, block: Block, tail: Tail | None, *, opened: bool) -> None:
         if block.records and tail is not None:
-            name = "put_word_block" if opened else "append_word_block"
+            name = "open_word_block" if opened else "append_word_block"
             params: dict[str, Any] = {"first": block.first, "records": block.records, "entries": block.entries}
-            params.update(records_crc=tail[3], entries_crc=tail[4])
+            params.update(records_crc=tail[3] + block.first, entries_crc=tail[4])
             self._many(name, [{**params, "namespace": owner[0], "user_id": owner[1]}])
 
     def _many(self, name: str, params: Sequence[Bound]) -> None:

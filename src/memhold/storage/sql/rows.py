@@ -8,7 +8,6 @@ from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
-from zlib import crc32
 
 from memhold.ports.postings import Block
 from memhold.ports.transaction import Place
@@ -18,6 +17,7 @@ from memhold.storage.sql.digests import (
     MEMORY,
     MESSAGE,
     SESSION,
+    block_digests,
     change_digest,
     detail_digest,
     memory_digest,
@@ -68,6 +68,7 @@ __all__ = [
     "to_quotes",
     "to_session",
     "to_suspicion",
+    "to_tail",
     "to_vectors",
 ]
 
@@ -205,14 +206,27 @@ def _list(text: str) -> tuple[str, ...]:
 def to_block(row: Row) -> Block:
     """A block of the words index from its columns, held against its digests."""
     first, records, entries, *kept = row
-    sound = isinstance(records, bytes) and isinstance(entries, bytes) and [crc32(records), crc32(entries)] == kept
+    sound = block_digests(first, records, entries) == (*kept,)
     return Block(first=first, records=records, entries=entries, damaged=not sound)
+
+
+def to_tail(row: Row) -> tuple[int, int, int, int, int]:
+    """A block's first document, the bytes of its records and entries, and the CRCs of both, from its columns.
+
+    Raises:
+        StoreCorrupt: something of it is no number.
+    """
+    try:
+        first, size, weight, records_digest, entries_digest = to_counters(row)
+    except (TypeError, ValueError) as error:
+        raise StoreCorrupt("a block of the words index is damaged; run 'memhold doctor'") from error
+    return first, size, weight, records_digest - first, entries_digest
 
 
 def to_vectors(row: Row) -> VectorBlock:
     """A block of vectors from its columns, held against its digests."""
     first, rev, marks, vectors, *kept = row
-    sound = isinstance(marks, bytes) and isinstance(vectors, bytes) and [crc32(marks), crc32(vectors)] == kept
+    sound = block_digests(first, marks, vectors) == (*kept,)
     return VectorBlock(first=first, rev=rev, marks=marks, vectors=vectors, damaged=not sound)
 
 

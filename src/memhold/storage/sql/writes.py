@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
-from zlib import crc32
 
 from memhold.ports import postings as packed
 from memhold.ports.postings import Block, Entry
@@ -18,6 +17,7 @@ from memhold.storage.sql.digests import (
     CHANGE,
     MEMORY,
     MESSAGE,
+    block_digests,
     change_digest,
     memory_digest,
     message_digest,
@@ -241,16 +241,19 @@ class SqlWrite(SqlRead):
         return int(self._value("insert_agent", agent_id=agent)) if known is None else known
 
     def _block_of(self, number: int) -> Block | None:
-        """The block that holds a document; None where it is not in the index."""
-        row = self._first("read_word_block_at", number=number)
-        block = None if row is None else rows.to_block(row)
-        if block is not None and block.damaged:
-            return None  # of what cannot be read nothing is known; `reindex` builds it anew
-        return block if block is not None and number < block.first + block.documents else None
+        """The block that holds a document; None where it is in no block that can be read: `reindex` builds it anew."""
+        at = number
+        while at > number - packed.BLOCK_DOCUMENTS and (row := self._first("read_word_block_at", number=at)):
+            block = rows.to_block(row)
+            if not block.damaged:
+                return block if number < block.first + block.documents else None
+            at = block.first - 1  # a damaged one may stand where it does not belong
+        return None
 
     def _put_block(self, block: Block) -> None:
-        digests = {"records_crc": crc32(block.records), "entries_crc": crc32(block.entries)}
-        self._run("put_word_block", first=block.first, records=block.records, entries=block.entries, **digests)
+        records_crc, entries_crc = block_digests(block.first, block.records, block.entries)
+        held = {"first": block.first, "records": block.records, "entries": block.entries}
+        self._run("put_word_block", **held, records_crc=records_crc, entries_crc=entries_crc)
         self._gather().move_index(self._bound)
 
     def unindex(self, numbers: Sequence[int]) -> None:
@@ -293,8 +296,9 @@ class SqlWrite(SqlRead):
         named = {"generation": generation, "rev": rev}
         made = []
         for one in blocks:
-            digests = {"marks_crc": crc32(one.marks), "vectors_crc": crc32(one.vectors)}
-            made.append({**named, **digests, "first": one.first, "marks": one.marks, "vectors": one.vectors})
+            marks_crc, vectors_crc = block_digests(one.first, one.marks, one.vectors)
+            held = {"first": one.first, "marks": one.marks, "vectors": one.vectors}
+            made.append({**named, **held, "marks_crc": marks_crc, "vectors_crc": vectors_crc})
         self._many("put_vector_block", made)
 
     def clear_vectors(self, generation: int) -> None:

@@ -17,7 +17,7 @@ from types import TracebackType
 import apsw
 
 from memhold.ports.durable_files import make_folder, sync_folder
-from memhold.storage.sql.digests import FILLED, KEYS, digests_of, facts_digest, select_content, update_digests
+from memhold.storage.sql.digests import BLOCKS, FILLED, KEYS, digests_of, facts_digest, select_content, update_digests
 from memhold.storage.sqlite.raw import head
 from memhold.values.errors import (
     InvalidSetting,
@@ -401,7 +401,8 @@ def _fill_digests(connection: apsw.Connection, tables: Sequence[str]) -> None:
     for table in tables:
         key = KEYS[table]
         change = update_digests(table, "?")
-        rows = connection.execute(select_content(table))
+        found = f"{select_content(table)} WHERE {BLOCKS[table]} IS NULL" if table in BLOCKS else select_content(table)
+        rows = connection.execute(found)
         while True:
             try:
                 row = next(rows, None)

@@ -107,7 +107,7 @@ FROM (
   SELECT *, row_number() OVER (PARTITION BY namespace, user_id ORDER BY due_at, kind, ref) AS place
   FROM (
     SELECT * FROM due
-    WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+    WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now OR leased_until > :longest) AND instr(:kinds, ',' || kind || ',') > 0
       AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
     ORDER BY due_at LIMIT 1000
   )
@@ -118,7 +118,7 @@ ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
 -- scope: upkeep
 SELECT EXISTS (
   SELECT 1 FROM due
-  WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+  WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now OR leased_until > :longest) AND instr(:kinds, ',' || kind || ',') > 0
     AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 )
 
@@ -143,7 +143,7 @@ SELECT count(*) FROM due WHERE due_at <= :now AND instr(:kinds, ',' || kind || '
 -- name: hasten_due
 -- scope: upkeep
 UPDATE due SET due_at = min(due_at, :now)
-WHERE attempts >= :least AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+WHERE attempts >= :least AND due_at > :after AND (leased_until IS NULL OR leased_until <= :now OR leased_until > :longest) AND instr(:kinds, ',' || kind || ',') > 0
   AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 
 -- name: put_off_due

@@ -12,6 +12,7 @@ import apsw
 
 from memhold.storage.sql.blocks import Row
 from memhold.storage.sql.digests import (
+    BLOCKS,
     CHANGE,
     CONTENT,
     KEYS,
@@ -134,7 +135,7 @@ def orphans(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
 def damaged_index(connection: apsw.Connection) -> str | None:
     """What has a block that does not agree with its digests: a words index, or vectors; None where nothing has."""
     for table, what in (("word_block", "words index"), ("vector_block", "vectors")):
-        if _has(connection, table, "records_crc" if table == "word_block" else "marks_crc") and not all(
+        if _has(connection, table, BLOCKS[table]) and not all(
             sound_row(table, row) for row in connection.execute(select_content(table))
         ):
             return what

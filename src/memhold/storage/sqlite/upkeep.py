@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from memhold.ports.processes import is_gone
-from memhold.ports.stores import Lease
+from memhold.ports.stores import LONGEST_LEASE, Lease
 from memhold.storage.sql import rows
 from memhold.storage.sql.writes import SOON
 from memhold.storage.sqlite.raw import has_stale_cells
@@ -31,6 +31,11 @@ _EVER = 2**62
 
 def _listed(kinds: Sequence[str]) -> str:
     return f",{','.join(kinds)},"
+
+
+def _at(now: datetime) -> dict[str, int]:
+    """Now, and where the longest lease ends: one that runs for longer is of a clock that was ahead, and is none."""
+    return {"now": micros(now), "longest": micros(now + LONGEST_LEASE)}
 
 
 def _of(scope: Scope | None) -> dict[str, Any]:
@@ -82,7 +87,7 @@ class SqliteUpkeep:
     ) -> list[Lease]:
         def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
             until = now + timedelta(seconds=seconds)
-            params = {"now": micros(now), "kinds": _listed(kinds), "limit": max(limit, 0), **_of(scope)}
+            params = {**_at(now), "kinds": _listed(kinds), "limit": max(limit, 0), **_of(scope)}
             leases = []
             for row in connection.execute(QUERIES["find_due"], params).fetchall():
                 token = int(connection.execute(QUERIES["take_lease_token"]).get)
@@ -106,7 +111,7 @@ class SqliteUpkeep:
         """
 
         def look(connection: apsw.Connection, now: datetime) -> bool | list[str]:
-            params = {"now": micros(now), "kinds": _listed(kinds), **_of(scope)}
+            params = {**_at(now), "kinds": _listed(kinds), **_of(scope)}
             if connection.execute(QUERIES["any_due"], params).get:
                 return True
             held = connection.execute(QUERIES["read_holders"], {"now": micros(now)})
@@ -166,10 +171,12 @@ class SqliteUpkeep:
         soonest = await self._read(look)
         return None if soonest is None else from_micros(soonest)
 
-    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+    async def hasten(
+        self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True, after: datetime | None = None
+    ) -> None:
         def work(connection: apsw.Connection, now: datetime) -> None:
-            params = {"now": micros(now), "kinds": _listed(kinds), "least": int(failed), **_of(scope)}
-            connection.execute(QUERIES["hasten_due"], params)
+            params = {**_at(now), "after": micros(after or now), "kinds": _listed(kinds), "least": int(failed)}
+            connection.execute(QUERIES["hasten_due"], {**params, **_of(scope)})
 
         await self._transaction(work)
 
