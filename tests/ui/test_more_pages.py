@@ -235,7 +235,11 @@ async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> N
         which = {name: hidden(card, name) for name in ("change", "place")}
         said = await alice.post("/ui/settle/said", id="x", **which, word="drop")
         assert "Dismissed" in said.text
-        assert "favorite food" not in (await alice.get("/ui/settle")).text, "nor of the windows before it"
+        page = (await alice.get("/ui/settle")).text
+        assert "favorite food" not in page, "nor of the windows before it"
+        older = (await alice.post(more, group="dropped", cursor=hidden(page, "cursor"))).text
+        assert "flights last year" in older
+        assert "favorite food" not in older, "nor of those on the pages before"
         await alice.post("/ui/taken-back", change=hidden(said.text, "change"), id="x")
         assert "favorite food" in (await alice.get("/ui/settle")).text
 

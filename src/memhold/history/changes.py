@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Final
 
 from memhold.journal.visibility import seen, sees
 from memhold.ports.transaction import ReadTx
 from memhold.values.answers import Changes
+from memhold.values.errors import InvalidInput
 from memhold.values.records import Change, Memory, Message, Span
 
 __all__ = ["changes"]
 
+_VERB: Final = re.compile("[a-z_]{1,40}")
 
-def changes(tx: ReadTx, *, after: int, limit: int) -> Changes:
-    """Changes behind `after`, at most `limit`; those that the scope's agent does not see are passed over."""
-    page = tx.changes(after=after, limit=limit + 1)
+
+def changes(tx: ReadTx, *, after: int, limit: int, verb: str | None = None) -> Changes:
+    """Changes behind `after`, of a verb or all, at most `limit`; those that the scope's agent does not see are left out.
+
+    Raises:
+        InvalidInput: `verb` is no word of small letters.
+    """
+    if verb is not None and _VERB.fullmatch(verb) is None:
+        raise InvalidInput(f"verb is {verb!r:.60}; pass that of a change, as 'remember' or 'keep_apart'")
+    page = tx.changes(verb=verb, after=after, limit=limit + 1)
     read = page[:limit]
     everything = tx.scope.agent is None
     shown = read if everything else [mine for one in read if (mine := _seen(tx, one)) is not None]

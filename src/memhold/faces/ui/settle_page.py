@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from memhold.faces.ui.rows import row_of
 from memhold.faces.ui.visit import Visit
+from memhold.history.dismissal import DISMISS, digest_of
 from memhold.values.bounds import MAX_PAGE
 from memhold.values.errors import InvalidInput
 from memhold.values.records import Memory
@@ -53,11 +54,12 @@ class Dropped:
         return f"{self.change}-{self.place}"
 
     @property
-    def says(self) -> tuple[str, ...]:
-        """What it says, as another of the same would."""
-        return _key(self.text, self.subject, self.attribute, self.value)
+    def says(self) -> str:
+        """The digest of what it says, which another of the same has too."""
+        return digest_of({name: getattr(self, name) for name in _SAYS})
 
 
+_SAYS: Final = ("text", "subject", "attribute", "value")
 _VERDICTS: Final[Mapping[str, Mapping[str, str]]] = {
     "key": {"same": "One thing: they are one timeline from now on.", "different": "Two things, for good."},
     "contradiction": {"same": "The newer one holds, as the user's own word.", "different": "What the user told stays."},
@@ -121,15 +123,13 @@ async def _inferred(scope: AsyncScope, cursor: str | None) -> _Group:
 
 async def _not_kept(scope: AsyncScope, cursor: str | None) -> _Group:
     """What models said of some windows that no line holds, but for what the user has said since, yes or no."""
-    found: dict[tuple[str, ...], Dropped] = {}
+    found: dict[str, Dropped] = {}
+    refused = await _refused(scope)
     for _ in range(_PAGES):
         page = await scope.summaries(limit=_WINDOWS, cursor=cursor)
         told: list[Dropped] = []
-        refused: set[str] = set()
         for hit in page.hits:
             for change in await scope.history(hit.id):
-                if change.verb == "dismiss" and change.undone_by is None:
-                    refused.add(f"{change.detail.get('of')}-{change.detail.get('place')}")
                 told += [
                     Dropped(
                         change=change.id, place=place, kind=one["kind"], reason=one["reason"], text=one["text"],
@@ -139,9 +139,8 @@ async def _not_kept(scope: AsyncScope, cursor: str | None) -> _Group:
                     for place, one in enumerate(change.detail.get("ungrounded", ()))
                 ]  # fmt: skip
         # What a model says again and again is one thing to look at: where it was said last.
-        settled = {one.says for one in told if one.id in refused}
         for one in told:
-            if one.says not in settled:
+            if one.says not in refused:
                 found.setdefault(one.says, one)
         cursor = page.cursor
         if cursor is None or found:
@@ -157,6 +156,17 @@ _GROUPS: Final[Mapping[str, Callable[[AsyncScope, str | None], Awaitable[_Group]
 }
 
 
+async def _refused(scope: AsyncScope) -> set[str]:
+    """The digests of what the user said no to."""
+    found: set[str] = set()
+    cursor, more = 0, True
+    while more:
+        page = await scope.changes(verb=DISMISS, after=cursor, limit=MAX_PAGE)
+        found |= {str(one.detail.get("says")) for one in page.items if one.undone_by is None}
+        cursor, more = page.cursor, page.more
+    return found
+
+
 async def _still_open(scope: AsyncScope, dropped: Sequence[Dropped]) -> list[Dropped]:
     """Those that the user has not said since."""
     if not dropped:
@@ -167,17 +177,11 @@ async def _still_open(scope: AsyncScope, dropped: Sequence[Dropped]) -> list[Dro
             ["fact", "note"], None, origin="user", written_since=since, limit=MAX_PAGE, cursor=cursor
         )
         told = (memory for memory in said.items if memory.state != "retracted")
-        known |= {_key(memory.text, memory.subject, memory.attribute, memory.value) for memory in told}
+        known |= {digest_of({name: getattr(memory, name) for name in _SAYS}) for memory in told}
         cursor = said.cursor
         if cursor is None:
             break
     return [one for one in dropped if one.says not in known]
-
-
-def _key(text: str, subject: str | None, attribute: str | None, value: str | None) -> tuple[str, ...]:
-    """What a statement says, as another of the same would."""
-    parts = (subject, attribute, value) if subject and attribute and value else (text,)
-    return tuple(str(part).casefold() for part in parts)
 
 
 async def say_so(visit: Visit) -> Response:
