@@ -18,7 +18,7 @@ _VERB: Final = re.compile("[a-z_]{1,40}")
 
 
 def changes(tx: ReadTx, *, after: int, limit: int, verb: str | None = None) -> Changes:
-    """Changes behind `after`, of a verb or all, at most `limit`; those that the scope's agent does not see are left out.
+    """Changes behind `after`, of one verb or all, at most `limit`, without those that the scope's agent does not see.
 
     Raises:
         InvalidInput: `verb` is no word of small letters.
