@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
 from memhold.faces.remote.remote_store import RemoteStore, reach
@@ -242,6 +245,73 @@ async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> N
         assert "favorite food" not in older, "nor of those on the pages before"
         await alice.post("/ui/taken-back", change=hidden(said.text, "change"), id="x")
         assert "favorite food" in (await alice.get("/ui/settle")).text
+
+
+async def test_a_damaged_change_takes_nothing_else_from_what_is_to_settle(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    async with (
+        served(path, consolidation=ScriptedChat(otherwise=invents), embedding="none") as running,
+        person(running, await running.token(user="alice")) as alice,
+    ):
+        for city in ("Porto", "Lisbon"):
+            scope = of(running, session=city)
+            await scope.add([{"role": "user", "content": f"I took the train to {city}."}])
+            await scope.consolidate()
+            running.clock.advance(60)
+        await of(running, actor="agent:cursor").remember("Uses uv")
+        connection = apsw.Connection(path)
+        connection.execute(
+            "UPDATE change SET reason = 'rotten' WHERE seq = (SELECT max(seq) FROM change WHERE verb = 'consolidate')"
+        )
+        connection.close()
+        page = await alice.get("/ui/settle")
+        assert page.status_code == 200
+        text = Seen(page.text).text
+        assert "Uses uv" in text
+        assert "favorite food" in text
+        assert "of Porto" in text
+        assert "of 1 conversation cannot be read" in text
+
+
+async def test_what_models_said_is_shown_page_by_page() -> None:
+    words = ["".join(letters) for letters in itertools.product("bdk", "ao", "lm", "ei", "rn", "a")]
+
+    def says_much(request: ChatRequest) -> ChatReply:
+        made = sensible_reply(request)
+        [call] = made.tool_calls
+        told = [f"favorite {word}" for word in words[:30]] if "Porto" in request.turns[0].text else words[18:]
+        facts = [{"subject": "user", "attribute": one, "value": "pizza", "sources": ["m1"]} for one in told]
+        return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": facts}),))
+
+    async with (
+        served(consolidation=ScriptedChat(otherwise=says_much), embedding="none") as running,
+        person(running, await running.token(user="alice")) as alice,
+    ):
+        for city in ("Porto", "Lisbon", "Busan", "Porto"):
+            scope = of(running, session=city)
+            await scope.add([{"role": "user", "content": f"I took the train to {city}."}])
+            await scope.consolidate()
+            running.clock.advance(60)
+        for number in range(120):
+            noted = (await of(running).remember(f"Concluded {number}")).memory
+            fields: dict[str, Any] = {
+                "rev": 2,
+                "origin": "model",
+                "metadata": {"standing": "inferred"} if number % 2 else {},
+            }
+            concluded = replace(noted, **fields)
+            await scope._runtime.store.write(scope.scope, lambda tx, new=concluded: tx.put_memory(new))
+        page = (await alice.get("/ui/settle")).text
+        inferred, dropped = page.split("Not kept:")
+        assert inferred.count("data-card") == 50
+        assert dropped.count("data-card") == 60, "of the two newest windows: the second one passed the fifty"
+        more = "/ui/settle/more"
+        rest = (await alice.post(more, group="inferred", cursor=hidden(inferred, "cursor"))).text
+        assert rest.count("data-card") == 10
+        assert not set(re.findall(r"Concluded \d+", rest)) & set(re.findall(r"Concluded \d+", inferred))
+        older = (await alice.post(more, group="dropped", cursor=hidden(dropped, "cursor"))).text
+        assert older.count("data-card") == 60
+        assert 'name="cursor"' not in older
 
 
 async def test_what_waits_is_shown_page_by_page(server: Served, alice: Person) -> None:

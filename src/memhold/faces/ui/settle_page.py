@@ -12,8 +12,9 @@ from starlette.responses import Response
 from memhold.faces.ui.rows import row_of
 from memhold.faces.ui.visit import Visit
 from memhold.history.dismissal import DISMISS, digest_of
+from memhold.values.answers import Hit
 from memhold.values.bounds import MAX_PAGE
-from memhold.values.errors import InvalidInput
+from memhold.values.errors import InvalidInput, NotFound, StoreCorrupt
 from memhold.values.records import Memory
 from memhold.verbs.scope import AsyncScope
 
@@ -68,11 +69,15 @@ _VERDICTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Some of what waits for one reason: its cards, how many there are in all where that is known, where more begin."""
+    """Some of what waits for one reason: its cards, how many there are in all where that is known, where more begin.
+
+    Of `damaged` conversations it cannot be read what waits.
+    """
 
     cards: Sequence[Any]
     cursor: str | None
     total: int | None = None
+    damaged: int = 0
 
 
 async def settle_page(visit: Visit) -> Response:
@@ -109,14 +114,18 @@ async def _noted(scope: AsyncScope, cursor: str | None) -> _Group:
 
 async def _inferred(scope: AsyncScope, cursor: str | None) -> _Group:
     """What a model concluded and no line says, as far as nobody confirmed it."""
+    asked: Any = {"origin": "model", "unconfirmed_since": _NEVER}
     found: list[Memory] = []
     for _ in range(_PAGES):
-        page = await scope.list(
-            ["fact", "note"], origin="model", unconfirmed_since=_NEVER, limit=MAX_PAGE, cursor=cursor
-        )
-        found += [memory for memory in page.items if memory.metadata.get("standing") == "inferred"]
+        page = await scope.list(["fact", "note"], limit=MAX_PAGE, cursor=cursor, **asked)
+        places = [place for place, one in enumerate(page.items, 1) if one.metadata.get("standing") == "inferred"]
+        shown = places[: _MOST - len(found)]
+        found += [page.items[place - 1] for place in shown]
+        if len(found) == _MOST and page.items[shown[-1] :]:
+            # More begin right behind the last that is shown.
+            page = await scope.list(["fact", "note"], limit=shown[-1], cursor=cursor, **asked)
         cursor = page.cursor
-        if cursor is None or len(found) >= _MOST:
+        if cursor is None or len(found) == _MOST:
             break
     return _Group([row_of(memory) for memory in found], cursor)
 
@@ -125,27 +134,45 @@ async def _not_kept(scope: AsyncScope, cursor: str | None) -> _Group:
     """What models said of some windows that no line holds, but for what the user has said since, yes or no."""
     found: dict[str, Dropped] = {}
     refused = await _refused(scope)
+    damaged = 0
     for _ in range(_PAGES):
         page = await scope.summaries(limit=_WINDOWS, cursor=cursor)
-        told: list[Dropped] = []
+        read = 0
         for hit in page.hits:
-            for change in await scope.history(hit.id):
-                told += [
-                    Dropped(
-                        change=change.id, place=place, kind=one["kind"], reason=one["reason"], text=one["text"],
-                        by=change.by.name, at=change.at, session=hit.session, window=hit.id,
-                        subject=one.get("subject"), attribute=one.get("attribute"), value=one.get("value"),
-                    )
-                    for place, one in enumerate(change.detail.get("ungrounded", ()))
-                ]  # fmt: skip
-        # What a model says again and again is one thing to look at: where it was said last.
-        for one in told:
-            if one.says not in refused:
-                found.setdefault(one.says, one)
+            read += 1
+            told = await _left_out(scope, hit)
+            damaged += told is None
+            # What a model says again and again is one thing to look at: where it was said last.
+            for one in told or ():
+                if one.says not in refused:
+                    found.setdefault(one.says, one)
+            if len(found) >= _MOST:
+                break
+        if page.hits[read:]:
+            page = await scope.summaries(limit=read, cursor=cursor)
         cursor = page.cursor
         if cursor is None or found:
             break
-    return _Group(await _still_open(scope, list(found.values())), cursor)
+    return _Group(await _still_open(scope, list(found.values())), cursor, damaged=damaged)
+
+
+async def _left_out(scope: AsyncScope, window: Hit) -> list[Dropped] | None:
+    """What was not kept of a window; None where that cannot be read any more."""
+    try:
+        changes = await scope.history(window.id)
+    except StoreCorrupt:
+        return None
+    except NotFound:
+        return []  # forgotten since the windows were listed
+    return [
+        Dropped(
+            change=change.id, place=place, kind=one["kind"], reason=one["reason"], text=one["text"],
+            by=change.by.name, at=change.at, session=window.session, window=window.id,
+            subject=one.get("subject"), attribute=one.get("attribute"), value=one.get("value"),
+        )
+        for change in changes
+        for place, one in enumerate(change.detail.get("ungrounded", ()))
+    ]  # fmt: skip
 
 
 _GROUPS: Final[Mapping[str, Callable[[AsyncScope, str | None], Awaitable[_Group]]]] = {
