@@ -352,7 +352,7 @@ class AsyncScope(Protocol):
             ScopeDenied: the scope's actor is no person.
             NotFound, WrongKind: no such change in this scope, or no such statement in it, or its window is hidden.
             InvalidInput: the place is no whole number from 0.
-            StoreCorrupt: the change is damaged on the disk, or one that has to be read. Nothing happens.
+            StoreCorrupt: the change is damaged on the disk. Nothing happens.
         """
         ...
 

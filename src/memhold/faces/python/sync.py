@@ -467,7 +467,7 @@ class SyncScope:
             ScopeDenied: the scope's actor is no person.
             NotFound, WrongKind: no such change in this scope, or no such statement in it, or its window is hidden.
             InvalidInput: the place is no whole number from 0.
-            StoreCorrupt: the change is damaged on the disk, or one that has to be read. Nothing happens.
+            StoreCorrupt: the change is damaged on the disk. Nothing happens.
         """
         return self._loop.run(self._core.dismiss(change_id, place, idempotency_key=idempotency_key))
 
