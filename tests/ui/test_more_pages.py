@@ -247,6 +247,29 @@ async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> N
         assert "favorite food" in (await alice.get("/ui/settle")).text
 
 
+async def test_of_whom_a_fact_is_stands_wherever_one_decides_on_it(server: Served, alice: Person) -> None:
+    agent = of(server, actor="agent:cursor")
+    told = (await agent.remember(subject="sister", attribute="home city", value="Seoul")).memory
+    await of(server).remember(subject="brother", attribute="home city", value="Lisbon")
+    server.clock.advance(timedelta(days=1))
+    await agent.remember(subject="brother", attribute="home city", value="Rome")
+    settle = await alice.get("/ui/settle")
+    text = Seen(settle.text).text
+    assert "home city · sister Seoul" in text
+    assert "home city · brother Lisbon" in text
+    labels = [attrs["aria-label"] for attrs in Seen(settle.text).named("li") if "data-card" in attrs]
+    assert labels == ["home city, brother: Lisbon; home city, brother: Rome", "home city, sister: Seoul"]
+    for answer in (
+        await alice.post("/ui/recall", q="Seoul"),
+        await alice.post("/ui/forget/plan", by="words", q="Seoul"),
+        await alice.post("/ui/forget/plan", by="words", q="Seoul", id=told.id),
+        await alice.get(f"/ui/memories/{told.id}/forget"),
+    ):
+        assert "home city · sister Seoul" in Seen(answer.text).text
+    correct = Seen((await alice.get(f"/ui/memories/{told.id}/correct")).text).text
+    assert "The right value of “ home city · sister ”" in correct
+
+
 async def test_a_damaged_change_takes_nothing_else_from_what_is_to_settle(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
     async with (
