@@ -160,10 +160,14 @@ async def test_a_contradiction_is_settled_and_taken_back(server: Served, alice: 
     [doubt] = await of(server).suspicions()
     page = (await alice.get("/ui/settle")).text
     assert Seen(page).text.index("Busan") < Seen(page).text.index("Seoul")
-    done = (await alice.post(f"/ui/settle/{doubt.suspicion.id}", verdict="same", kind="contradiction")).text
+    fields = {name: hidden(page, name) for name in ("group", "about")}
+    done = (await alice.post(f"/ui/settle/{doubt.suspicion.id}", verdict="same", kind="contradiction", **fields)).text
     assert "The newer one holds" in done
     assert [one.value for one in (await of(server).list(["fact"])).items] == ["Seoul"]
-    await alice.post("/ui/taken-back", change=hidden(done, "change"), id=doubt.suspicion.id)
+    kept = {name: hidden(done, name) for name in ("change", "id", "group", "about")}
+    assert kept["about"] == "home city: Busan; home city: Seoul", "of what stands beside what became of it"
+    again = await alice.post("/ui/taken-back", **kept)
+    assert f'hx-post="/ui/settle/{doubt.suspicion.id}"' in again.text, "its card waits again in the same place"
     assert [one.value for one in (await of(server).list(["fact"])).items] == ["Busan"]
     assert (await alice.post(f"/ui/settle/{doubt.suspicion.id}", verdict="perhaps")).status_code == 422
 
@@ -174,6 +178,15 @@ async def test_what_agents_noted_is_confirmed_or_dropped(server: Served, alice: 
     wrong = (await agent.remember("Uses conda")).memory
     assert "Uses uv" in (await alice.get("/ui/settle")).text
     await alice.post(f"/ui/settle/memories/{kept.id}", word="confirm")
+    for _ in range(2):
+        done = (
+            await alice.post(f"/ui/settle/memories/{wrong.id}", word="drop", group="noted", about="Uses conda")
+        ).text
+        assert "Dropped: it was never so. Uses conda" in Seen(done).text
+        fields = {name: hidden(done, name) for name in ("change", "id", "group", "about")}
+        again = (await alice.post("/ui/taken-back", **fields)).text
+        assert hidden(again, "key") != hidden(done, "key")
+        assert "Uses conda noted by an agent" in Seen(again).text
     await alice.post(f"/ui/settle/memories/{wrong.id}", word="drop")
     assert (await of(server).get(kept.id)).last_confirmed_at is not None
     assert (await of(server).get(wrong.id)).state == "retracted"
@@ -235,15 +248,17 @@ async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> N
         page = (await alice.get("/ui/settle")).text
         assert "favorite food" in page
         card = page[page.index('<li class="card"', page.index("favorite food") - 900) :]
-        which = {name: hidden(card, name) for name in ("change", "place")}
-        said = await alice.post("/ui/settle/said", id="x", **which, word="drop")
+        which = {name: hidden(card, name) for name in ("change", "place", "id", "group", "about", "window")}
+        said = await alice.post("/ui/settle/said", **which, word="drop")
         assert "Dismissed" in said.text
         page = (await alice.get("/ui/settle")).text
         assert "favorite food" not in page, "nor of the windows before it"
         older = (await alice.post(more, group="dropped", cursor=hidden(page, "cursor"))).text
         assert "flights last year" in older
         assert "favorite food" not in older, "nor of those on the pages before"
-        await alice.post("/ui/taken-back", change=hidden(said.text, "change"), id="x")
+        fields = {name: hidden(said.text, name) for name in ("change", "id", "group", "about", "window")}
+        again = (await alice.post("/ui/taken-back", **fields)).text
+        assert {name: hidden(again, name) for name in which} == which, "its card, as it was"
         assert "favorite food" in (await alice.get("/ui/settle")).text
 
 
@@ -429,7 +444,8 @@ async def test_what_an_agent_said_is_forgotten_and_hiding_is_taken_back(server: 
     assert "Told by alice" not in plan
     done = (await alice.post("/ui/forget/do", **given)).text
     assert [one.text for one in (await of(server).list()).items] == ["Told by alice"]
-    await alice.post("/ui/taken-back", change=hidden(done, "change"), id=hidden(done, "change"))
+    back = await alice.post("/ui/taken-back", change=hidden(done, "change"), id=hidden(done, "change"))
+    assert (Seen(back.text).text, Seen(back.text).named("li")) == ("Taken back.", [])
     assert len((await of(server).list()).items) == 2
     assert (await alice.post("/ui/forget/proof", text="Told by alice")).status_code == 422
     assert (await alice.post("/ui/forget/plan", by="time")).status_code == 422

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from memhold.faces.ui.rows import row_of
+from memhold.faces.ui.rows import Row, row_of
 from memhold.faces.ui.visit import Visit
 from memhold.history.dismissal import DISMISS, digest_of
-from memhold.values.answers import Hit
+from memhold.values.answers import OpenSuspicion
 from memhold.values.bounds import MAX_PAGE
 from memhold.values.errors import InvalidInput, NotFound, StoreCorrupt
-from memhold.values.records import Memory
+from memhold.values.records import Memory, Suspicion
 from memhold.verbs.scope import AsyncScope
 
 __all__ = ["Dropped", "decide", "more_part", "say_so", "settle", "settle_page", "take_back"]
@@ -102,8 +102,12 @@ async def _doubts(scope: AsyncScope, cursor: str | None) -> _Group:
     places = {one.suspicion.id: place for place, one in enumerate(every, 1)}
     waiting = [one for one in every if one.suspicion.settled is None]
     left = [one for one in waiting if places[one.suspicion.id] > places.get(cursor or "", 0)]
-    cards = [(one.suspicion, row_of(one.memory), row_of(one.other)) for one in left[:_MOST]]
+    cards = [_doubt(one) for one in left[:_MOST]]
     return _Group(cards, left[_MOST - 1].suspicion.id if len(left) > _MOST else None, len(waiting))
+
+
+def _doubt(one: OpenSuspicion) -> tuple[Suspicion, Row, Row]:
+    return one.suspicion, row_of(one.memory), row_of(one.other)
 
 
 async def _noted(scope: AsyncScope, cursor: str | None) -> _Group:
@@ -140,7 +144,7 @@ async def _not_kept(scope: AsyncScope, cursor: str | None) -> _Group:
         read = 0
         for hit in page.hits:
             read += 1
-            told = await _left_out(scope, hit)
+            told = await _left_out(scope, hit.id, hit.session)
             damaged += told is None
             # What a model says again and again is one thing to look at: where it was said last.
             for one in told or ():
@@ -156,10 +160,10 @@ async def _not_kept(scope: AsyncScope, cursor: str | None) -> _Group:
     return _Group(await _still_open(scope, list(found.values())), cursor, damaged=damaged)
 
 
-async def _left_out(scope: AsyncScope, window: Hit) -> list[Dropped] | None:
+async def _left_out(scope: AsyncScope, window: str, session: str | None) -> list[Dropped] | None:
     """What was not kept of a window; None where that cannot be read any more."""
     try:
-        changes = await scope.history(window.id)
+        changes = await scope.history(window)
     except StoreCorrupt:
         return None
     except NotFound:
@@ -167,7 +171,7 @@ async def _left_out(scope: AsyncScope, window: Hit) -> list[Dropped] | None:
     return [
         Dropped(
             change=change.id, place=place, kind=one["kind"], reason=one["reason"], text=one["text"],
-            by=change.by.name, at=change.at, session=window.session, window=window.id,
+            by=change.by.name, at=change.at, session=session, window=window,
             subject=one.get("subject"), attribute=one.get("attribute"), value=one.get("value"),
         )
         for change in changes
@@ -227,7 +231,14 @@ async def say_so(visit: Visit) -> Response:
     yes = "Known from now on, as the user's word." if receipt.change_ids else "Known already."
     said = yes if word == "confirm" else "Dismissed: it is not so."
     changes = receipt.change_ids
-    return visit.part("settled.html", id=visit.said("id"), said=said, change=changes[-1] if changes else None)
+    return _settled(visit, visit.said("id"), said, changes)
+
+
+def _settled(visit: Visit, card: str, said: str, changes: Sequence[str] = ()) -> Response:
+    """What became of a card, in its place: of what, and how to take it back, which brings it again."""
+    change = changes[-1] if changes else None
+    kept = {name: visit.said(name) for name in ("group", "window", "about") if visit.said(name)}
+    return visit.part("settled.html", id=card, said=said, change=change, about=visit.said("about"), kept=kept)
 
 
 async def settle(visit: Visit) -> Response:
@@ -238,9 +249,7 @@ async def settle(visit: Visit) -> Response:
     chosen: Any = verdict
     receipt = await visit.scope().settle_suspicion(suspicion_id, chosen, idempotency_key=visit.said("key") or None)
     said = _VERDICTS.get(visit.said("kind"), _VERDICTS["key"])[verdict]
-    return visit.part(
-        "settled.html", id=suspicion_id, said=said, change=receipt.change_ids[-1] if receipt.change_ids else None
-    )
+    return _settled(visit, suspicion_id, said, receipt.change_ids)
 
 
 async def decide(visit: Visit) -> Response:
@@ -251,11 +260,30 @@ async def decide(visit: Visit) -> Response:
     verb = scope.confirm if word == "confirm" else scope.drop
     done = await verb(memory_id, idempotency_key=visit.said("key") or None)
     said = "Confirmed: it is the user's word from now on." if word == "confirm" else "Dropped: it was never so."
-    changes = done.receipt.change_ids
-    return visit.part("settled.html", id=memory_id, said=said, change=changes[-1] if changes else None)
+    return _settled(visit, memory_id, said, done.receipt.change_ids)
 
 
 async def take_back(visit: Visit) -> Response:
-    """Take a verdict back; the page is to be loaded for what waits again."""
-    await visit.scope().undo(visit.said("change"), idempotency_key=visit.said("key") or None)
-    return visit.part("settled.html", id=visit.said("id"), said="Taken back: it waits again.", change=None)
+    """Take a verdict back; its card waits again in the same place."""
+    scope, name, one = visit.scope(), visit.said("group"), visit.said("id")
+    await scope.undo(visit.said("change"), idempotency_key=visit.said("key") or None)
+    cards = await _card(scope, name, one, visit.said("window"))
+    if not cards:
+        return _settled(visit, one, "Taken back.")
+    return visit.part("settle_cards.html", name=name, group=_Group(cards, None))
+
+
+async def _card(scope: AsyncScope, name: str, one: str, window: str) -> Sequence[Any]:
+    """What waits under that id, as a card of its group; nothing where it is there no more."""
+    try:
+        match name:
+            case "doubts":
+                return [_doubt(each) for each in await scope.suspicions() if each.suspicion.id == one]
+            case "noted" | "inferred":
+                return [row_of(await scope.get(one))]
+            case "dropped":
+                session = (await scope.get(window)).session
+                return [each for each in await _left_out(scope, window, session) or () if each.id == one]
+    except NotFound:
+        pass  # forgotten meanwhile
+    return []
