@@ -98,7 +98,7 @@ async def more_part(visit: Visit) -> Response:
 
 async def _doubts(scope: AsyncScope, cursor: str | None) -> _Group:
     """Doubted keys and contradictions, oldest first; the cursor is the last that is shown, settled since or not."""
-    every = await scope.suspicions(settled=True)
+    every = await scope.suspicions(settled=cursor is not None)
     places = {one.suspicion.id: place for place, one in enumerate(every, 1)}
     waiting = [one for one in every if one.suspicion.settled is None]
     left = [one for one in waiting if places[one.suspicion.id] > places.get(cursor or "", 0)]
