@@ -31,6 +31,7 @@ NUMBERS = {
     "tail",
     "most",
     "crossover_turn_threshold",
+    "place",
 }
 
 

@@ -96,7 +96,9 @@ async def test_what_a_hidden_window_left_out_is_not_there_until_it_shows_again(m
     hidden = await alice.forget((await alice.messages())[0].id, hard=False)
     with pytest.raises(NotFound, match="hidden"):
         await alice.dismiss(change.id, 0)
+    assert [one.detail for one in (await alice.changes(verb="consolidate")).items] == [{}]
     await alice.undo(hidden.change_id or "")
+    assert [one.detail for one in (await alice.changes(verb="consolidate")).items] == [change.detail]
     assert (await alice.dismiss(change.id, 0)).ids, "the window's history tells of it"
 
 

@@ -30,7 +30,18 @@ def changes(tx: ReadTx, *, after: int, limit: int, verb: str | None = None) -> C
     everything = tx.scope.agent is None
     shown = read if everything else [mine for one in read if (mine := _seen(tx, one)) is not None]
     cursor = read[-1].seq if read else after
-    return Changes(items=tuple(shown), cursor=cursor, more=len(page) > limit, damaged=tuple(tx.damaged))
+    damaged = tuple(tx.damaged)
+    shown = [_without_hidden(tx, one) for one in shown]
+    return Changes(items=tuple(shown), cursor=cursor, more=len(page) > limit, damaged=damaged)
+
+
+def _without_hidden(tx: ReadTx, change: Change) -> Change:
+    """The change without what a model said of a window that is hidden: its detail shows again with the window."""
+    if change.verb != "consolidate" or not change.detail or not change.effects:
+        return change
+    made = [effect.memory_id for effect in change.effects]
+    stands = tx.find_memories(made) or not tx.damaged.keys().isdisjoint(made)
+    return change if stands else replace(change, detail={})
 
 
 def _seen(tx: ReadTx, change: Change) -> Change | None:
