@@ -73,7 +73,8 @@ asyncio.run(main(*sys.argv[1:]))
 """
 NAMES = [
     "looks", "correct_recall_undo", "two_tabs", "found_as_one_types", "timeline_slides", "explain_a_miss",
-    "what_is_done_early_counts", "settle_by_keyboard", "replay_a_session", "forget_with_a_proof",
+    "what_is_done_early_counts", "settle_by_keyboard", "the_focus_stays_in_place",
+    "replay_a_session", "forget_with_a_proof",
     "other_users_are_apart", "a_model_goes_down", "the_server_dies", "nothing_runs_and_nothing_goes_elsewhere",
 ]  # fmt: skip
 

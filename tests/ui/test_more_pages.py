@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
 from memhold.faces.remote.remote_store import RemoteStore, reach
@@ -157,10 +160,14 @@ async def test_a_contradiction_is_settled_and_taken_back(server: Served, alice: 
     [doubt] = await of(server).suspicions()
     page = (await alice.get("/ui/settle")).text
     assert Seen(page).text.index("Busan") < Seen(page).text.index("Seoul")
-    done = (await alice.post(f"/ui/settle/{doubt.suspicion.id}", verdict="same", kind="contradiction")).text
+    fields = {name: hidden(page, name) for name in ("group", "about")}
+    done = (await alice.post(f"/ui/settle/{doubt.suspicion.id}", verdict="same", kind="contradiction", **fields)).text
     assert "The newer one holds" in done
     assert [one.value for one in (await of(server).list(["fact"])).items] == ["Seoul"]
-    await alice.post("/ui/taken-back", change=hidden(done, "change"), id=doubt.suspicion.id)
+    kept = {name: hidden(done, name) for name in ("change", "id", "group", "about")}
+    assert kept["about"] == "home city: Busan; home city: Seoul", "of what stands beside what became of it"
+    again = await alice.post("/ui/taken-back", **kept)
+    assert f'hx-post="/ui/settle/{doubt.suspicion.id}"' in again.text, "its card waits again in the same place"
     assert [one.value for one in (await of(server).list(["fact"])).items] == ["Busan"]
     assert (await alice.post(f"/ui/settle/{doubt.suspicion.id}", verdict="perhaps")).status_code == 422
 
@@ -171,6 +178,15 @@ async def test_what_agents_noted_is_confirmed_or_dropped(server: Served, alice: 
     wrong = (await agent.remember("Uses conda")).memory
     assert "Uses uv" in (await alice.get("/ui/settle")).text
     await alice.post(f"/ui/settle/memories/{kept.id}", word="confirm")
+    for _ in range(2):
+        done = (
+            await alice.post(f"/ui/settle/memories/{wrong.id}", word="drop", group="noted", about="Uses conda")
+        ).text
+        assert "Dropped: it was never so. Uses conda" in Seen(done).text
+        fields = {name: hidden(done, name) for name in ("change", "id", "group", "about")}
+        again = (await alice.post("/ui/taken-back", **fields)).text
+        assert hidden(again, "key") != hidden(done, "key")
+        assert "Uses conda noted by an agent" in Seen(again).text
     await alice.post(f"/ui/settle/memories/{wrong.id}", word="drop")
     assert (await of(server).get(kept.id)).last_confirmed_at is not None
     assert (await of(server).get(wrong.id)).state == "retracted"
@@ -232,12 +248,108 @@ async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> N
         page = (await alice.get("/ui/settle")).text
         assert "favorite food" in page
         card = page[page.index('<li class="card"', page.index("favorite food") - 900) :]
-        which = {name: hidden(card, name) for name in ("change", "place")}
-        said = await alice.post("/ui/settle/said", id="x", **which, word="drop")
+        which = {name: hidden(card, name) for name in ("change", "place", "id", "group", "about", "window")}
+        said = await alice.post("/ui/settle/said", **which, word="drop")
         assert "Dismissed" in said.text
-        assert "favorite food" not in (await alice.get("/ui/settle")).text, "nor of the windows before it"
-        await alice.post("/ui/taken-back", change=hidden(said.text, "change"), id="x")
+        page = (await alice.get("/ui/settle")).text
+        assert "favorite food" not in page, "nor of the windows before it"
+        older = (await alice.post(more, group="dropped", cursor=hidden(page, "cursor"))).text
+        assert "flights last year" in older
+        assert "favorite food" not in older, "nor of those on the pages before"
+        fields = {name: hidden(said.text, name) for name in ("change", "id", "group", "about", "window")}
+        again = (await alice.post("/ui/taken-back", **fields)).text
+        assert {name: hidden(again, name) for name in which} == which, "its card, as it was"
         assert "favorite food" in (await alice.get("/ui/settle")).text
+
+
+async def test_of_whom_a_fact_is_stands_wherever_one_decides_on_it(server: Served, alice: Person) -> None:
+    agent = of(server, actor="agent:cursor")
+    told = (await agent.remember(subject="sister", attribute="home city", value="Seoul")).memory
+    await of(server).remember(subject="brother", attribute="home city", value="Lisbon")
+    server.clock.advance(timedelta(days=1))
+    await agent.remember(subject="brother", attribute="home city", value="Rome")
+    settle = await alice.get("/ui/settle")
+    text = Seen(settle.text).text
+    assert "home city · sister Seoul" in text
+    assert "home city · brother Lisbon" in text
+    labels = [attrs["aria-label"] for attrs in Seen(settle.text).named("li") if "data-card" in attrs]
+    assert labels == ["home city, brother: Lisbon; home city, brother: Rome", "home city, sister: Seoul"]
+    for answer in (
+        await alice.post("/ui/recall", q="Seoul"),
+        await alice.post("/ui/forget/plan", by="words", q="Seoul"),
+        await alice.post("/ui/forget/plan", by="words", q="Seoul", id=told.id),
+        await alice.get(f"/ui/memories/{told.id}/forget"),
+    ):
+        assert "home city · sister Seoul" in Seen(answer.text).text
+    correct = Seen((await alice.get(f"/ui/memories/{told.id}/correct")).text).text
+    assert "The right value of “ home city · sister ”" in correct
+
+
+async def test_a_damaged_change_takes_nothing_else_from_what_is_to_settle(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    async with (
+        served(path, consolidation=ScriptedChat(otherwise=invents), embedding="none") as running,
+        person(running, await running.token(user="alice")) as alice,
+    ):
+        for city in ("Porto", "Lisbon"):
+            scope = of(running, session=city)
+            await scope.add([{"role": "user", "content": f"I took the train to {city}."}])
+            await scope.consolidate()
+            running.clock.advance(60)
+        await of(running, actor="agent:cursor").remember("Uses uv")
+        connection = apsw.Connection(path)
+        connection.execute(
+            "UPDATE change SET reason = 'rotten' WHERE seq = (SELECT max(seq) FROM change WHERE verb = 'consolidate')"
+        )
+        connection.close()
+        page = await alice.get("/ui/settle")
+        assert page.status_code == 200
+        text = Seen(page.text).text
+        assert "Uses uv" in text
+        assert "favorite food" in text
+        assert "of Porto" in text
+        assert "of 1 conversation cannot be read" in text
+
+
+async def test_what_models_said_is_shown_page_by_page() -> None:
+    words = ["".join(letters) for letters in itertools.product("bdk", "ao", "lm", "ei", "rn", "a")]
+
+    def says_much(request: ChatRequest) -> ChatReply:
+        made = sensible_reply(request)
+        [call] = made.tool_calls
+        told = [f"favorite {word}" for word in words[:30]] if "Porto" in request.turns[0].text else words[18:]
+        facts = [{"subject": "user", "attribute": one, "value": "pizza", "sources": ["m1"]} for one in told]
+        return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": facts}),))
+
+    async with (
+        served(consolidation=ScriptedChat(otherwise=says_much), embedding="none") as running,
+        person(running, await running.token(user="alice")) as alice,
+    ):
+        for city in ("Porto", "Lisbon", "Busan", "Porto"):
+            scope = of(running, session=city)
+            await scope.add([{"role": "user", "content": f"I took the train to {city}."}])
+            await scope.consolidate()
+            running.clock.advance(60)
+        for number in range(120):
+            noted = (await of(running).remember(f"Concluded {number}")).memory
+            fields: dict[str, Any] = {
+                "rev": 2,
+                "origin": "model",
+                "metadata": {"standing": "inferred"} if number % 2 else {},
+            }
+            concluded = replace(noted, **fields)
+            await scope._runtime.store.write(scope.scope, lambda tx, new=concluded: tx.put_memory(new))
+        page = (await alice.get("/ui/settle")).text
+        inferred, dropped = page.split("Not kept:")
+        assert inferred.count("data-card") == 50
+        assert dropped.count("data-card") == 60, "of the two newest windows: the second one passed the fifty"
+        more = "/ui/settle/more"
+        rest = (await alice.post(more, group="inferred", cursor=hidden(inferred, "cursor"))).text
+        assert rest.count("data-card") == 10
+        assert not set(re.findall(r"Concluded \d+", rest)) & set(re.findall(r"Concluded \d+", inferred))
+        older = (await alice.post(more, group="dropped", cursor=hidden(dropped, "cursor"))).text
+        assert older.count("data-card") == 60
+        assert 'name="cursor"' not in older
 
 
 async def test_what_waits_is_shown_page_by_page(server: Served, alice: Person) -> None:
@@ -332,7 +444,8 @@ async def test_what_an_agent_said_is_forgotten_and_hiding_is_taken_back(server: 
     assert "Told by alice" not in plan
     done = (await alice.post("/ui/forget/do", **given)).text
     assert [one.text for one in (await of(server).list()).items] == ["Told by alice"]
-    await alice.post("/ui/taken-back", change=hidden(done, "change"), id=hidden(done, "change"))
+    back = await alice.post("/ui/taken-back", change=hidden(done, "change"), id=hidden(done, "change"))
+    assert (Seen(back.text).text, Seen(back.text).named("li")) == ("Taken back.", [])
     assert len((await of(server).list()).items) == 2
     assert (await alice.post("/ui/forget/proof", text="Told by alice")).status_code == 422
     assert (await alice.post("/ui/forget/plan", by="time")).status_code == 422

@@ -356,7 +356,7 @@ def test_what_is_vendored_is_what_its_makers_gave_and_all_is_small() -> None:
     assert sha256((UI / "assets" / "htmx.min.js").read_bytes()).hexdigest() == HTMX
     assert "Zero-Clause BSD" in (UI / "assets" / "htmx.LICENSE.txt").read_text("utf-8")
     every = [path for path in UI.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    assert sum(path.stat().st_size for path in every if path.suffix != ".py") < 120_000, "what a browser may load"
+    assert sum(path.stat().st_size for path in every if path.suffix != ".py") < 125_000, "what a browser may load"
     assert sum(len(zlib.compress(path.read_bytes())) for path in every) < 100_000, "what it takes in the wheel"
     for path in UI.rglob("*.html"):
         text = path.read_text("utf-8")

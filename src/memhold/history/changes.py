@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Final
 
 from memhold.journal.visibility import seen, sees
 from memhold.ports.transaction import ReadTx
 from memhold.values.answers import Changes
+from memhold.values.errors import InvalidInput
 from memhold.values.records import Change, Memory, Message, Span
 
 __all__ = ["changes"]
 
+_VERB: Final = re.compile("[a-z_]{1,40}")
 
-def changes(tx: ReadTx, *, after: int, limit: int) -> Changes:
-    """Changes behind `after`, at most `limit`; those that the scope's agent does not see are passed over."""
-    page = tx.changes(after=after, limit=limit + 1)
+
+def changes(tx: ReadTx, *, after: int, limit: int, verb: str | None = None) -> Changes:
+    """Changes behind `after`, of one verb or all, at most `limit`, without those that the scope's agent does not see.
+
+    Raises:
+        InvalidInput: `verb` is no word of small letters.
+    """
+    if verb is not None and _VERB.fullmatch(verb) is None:
+        raise InvalidInput(f"verb is {verb!r:.60}; pass that of a change, as 'remember' or 'keep_apart'")
+    page = tx.changes(verb=verb, after=after, limit=limit + 1)
     read = page[:limit]
     everything = tx.scope.agent is None
     shown = read if everything else [mine for one in read if (mine := _seen(tx, one)) is not None]
     cursor = read[-1].seq if read else after
-    return Changes(items=tuple(shown), cursor=cursor, more=len(page) > limit, damaged=tuple(tx.damaged))
+    damaged = tuple(tx.damaged)
+    shown = [_without_hidden(tx, one) for one in shown]
+    return Changes(items=tuple(shown), cursor=cursor, more=len(page) > limit, damaged=damaged)
+
+
+def _without_hidden(tx: ReadTx, change: Change) -> Change:
+    """The change without what a model said of a window that is hidden: its detail shows again with the window."""
+    if change.verb != "consolidate" or not change.detail or not change.effects:
+        return change
+    made = [effect.memory_id for effect in change.effects]
+    stands = tx.find_memories(made) or not tx.damaged.keys().isdisjoint(made)
+    return change if stands else replace(change, detail={})
 
 
 def _seen(tx: ReadTx, change: Change) -> Change | None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
 from memhold.facts.confirm import only_a_person
 from memhold.facts.remember import Writer
 from memhold.history.history import check_trail
@@ -12,14 +16,27 @@ from memhold.values.answers import Receipt
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
 from memhold.values.records import Change, Effect
 
-__all__ = ["DISMISS", "dismiss"]
+__all__ = ["DISMISS", "digest_of", "dismiss"]
 
 DISMISS = "dismiss"
-"""The verb of a change that dismisses: its detail has `of`, the change, and `place`, which of its statements."""
+"""The verb of a change that dismisses: its detail has `of`, the change, and `place`, which of its statements.
+
+Of a window it has `says`, the statement's digest, so that the no holds where a model says the same again. What forgets
+the window empties it too.
+"""
+
+
+def digest_of(statement: Mapping[str, Any]) -> str:
+    """The digest of what a statement says, in capitals or not: subject, attribute and value where it has them all."""
+    parts = [statement.get(name) for name in ("subject", "attribute", "value")]
+    said = parts if all(parts) else [statement.get("text")]
+    return sha256("\x1f".join(str(part).casefold() for part in said).encode()).hexdigest()[:32]
 
 
 def dismiss(tx: WriteTx, change_id: str, place: int, *, writer: Writer) -> Receipt:
     """Note that a person said no to a statement of a model that was not kept; what is dismissed already stays so.
+
+    It is dismissed of every window, also of those to come.
 
     The memory that the window became is named, at the revision it has, so that its history tells of it; nothing that
     was said stands in the change.
@@ -27,9 +44,9 @@ def dismiss(tx: WriteTx, change_id: str, place: int, *, writer: Writer) -> Recei
     Raises:
         ScopeDenied: it is not a person who says so.
         WrongKind: the id is not a change's.
-        NotFound: there is no such change in this scope, or no such statement in it.
+        NotFound: there is no such change in this scope, or no such statement in it, or its window is hidden.
         InvalidInput: `place` is no whole number from 0.
-        StoreCorrupt: the change is damaged on the disk, or one that may have dismissed it already.
+        StoreCorrupt: the change is damaged on the disk.
     """
     only_a_person(writer, DISMISS)
     if not checked_id(change_id).startswith("chg_"):
@@ -45,7 +62,9 @@ def dismiss(tx: WriteTx, change_id: str, place: int, *, writer: Writer) -> Recei
         known = f"it has {len(said)}, counted from 0" if said else "it has none, or what it had was forgotten"
         raise NotFound(f"{change_id} has no statement {place} that was not kept; {known}", id=change_id)
     window = _window(tx, change)
-    if _dismissed(tx, change, place, window):
+    # Without a window nothing would empty the digest once its lines are forgotten.
+    detail = {"of": change.id, "place": place} | ({"says": digest_of(said[place])} if window else {})
+    if _dismissed(tx, detail):
         return Receipt(ids=tuple(one.memory_id for one in window))
     made = Change(
         id=writer.ids.new("chg"),
@@ -55,29 +74,36 @@ def dismiss(tx: WriteTx, change_id: str, place: int, *, writer: Writer) -> Recei
         by=writer.author,
         at=tx.now,
         effects=window,
-        detail={"of": change.id, "place": place},
+        detail=detail,
     )
     tx.add_change(made)
     return Receipt(ids=tuple(one.memory_id for one in window), change_ids=(made.id,))
 
 
 def _window(tx: ReadTx, change: Change) -> tuple[Effect, ...]:
-    """The memories that stand for the window, each left at the revision it has."""
+    """The memories that stand for the window, each left at the revision it has.
+
+    Raises:
+        NotFound: they are hidden.
+    """
     made = tx.find_memories([effect.memory_id for effect in change.effects])
-    return tuple(
+    window = tuple(
         Effect(memory_id=one.id, rev_before=one.rev, rev_after=one.rev)
         for one in made
         if one.kind in {"summary", "raw"}
     )
+    if not window and len(made) < len(change.effects):
+        raise NotFound(f"what {change.id} made of its window is hidden; undo that first", id=change.id)
+    return window
 
 
-def _dismissed(tx: ReadTx, change: Change, place: int, window: tuple[Effect, ...]) -> bool:
-    after = change.seq
-    while page := tx.changes(memory_id=window[0].memory_id if window else None, after=after):
-        check_trail(tx)
+def _dismissed(tx: ReadTx, detail: Mapping[str, Any]) -> bool:
+    """Whether a person's no to the same stands. One that is damaged is no reason not to note another."""
+    after, says = 0, detail.get("says")
+    while page := tx.changes(verb=DISMISS, after=after):
         for one in page:
-            said_no = one.verb == DISMISS and one.undone_by is None
-            if said_no and (one.detail.get("of"), one.detail.get("place")) == (change.id, place):
+            same = one.detail == detail or (says is not None and one.detail.get("says") == says)
+            if same and one.undone_by is None and sees_change(tx, one):
                 return True
         after = page[-1].seq
     return False

@@ -211,8 +211,13 @@ class ReadTx(FactReads, VectorReads, Protocol):
         """The memories whose current revision names one of these ids as a source, each once, by document number."""
         ...
 
-    def changes(self, *, memory_id: str | None = None, after: int = 0, limit: int = 1000) -> list[Change]:
-        """Changes with `seq > after`, oldest first, effects without content; of one memory, those that touched it."""
+    def changes(
+        self, *, memory_id: str | None = None, verb: str | None = None, after: int = 0, limit: int = 1000
+    ) -> list[Change]:
+        """Changes with `seq > after`, oldest first, effects without content.
+
+        Of one memory, those that touched it; else of one verb, where it is given.
+        """
         ...
 
     def find_change(self, change_id: str) -> Change | None:

@@ -358,6 +358,10 @@ class ContentCases:
         assert await store.read(ALICE, lambda tx: tx.changes(memory_id=first.id)) == [kept]
         assert await store.read(ALICE, lambda tx: tx.changes(memory_id=second.id, after=kept.seq)) == [last]
         assert await store.read(ALICE, lambda tx: tx.changes(memory_id=second.id, limit=1)) == [kept]
+        assert await store.read(ALICE, lambda tx: tx.changes(verb=kept.verb)) == [kept, last]
+        assert await store.read(ALICE, lambda tx: tx.changes(verb=kept.verb, after=kept.seq)) == [last]
+        assert await store.read(ALICE, lambda tx: tx.changes(verb=kept.verb, limit=1)) == [kept]
+        assert await store.read(ALICE, lambda tx: tx.changes(verb="another")) == []
 
     async def test_an_undo_is_noted_and_taken_back(self, store: Store, ids: Ids) -> None:
         change = await store.write(ALICE, lambda tx: add_change(tx, ids))

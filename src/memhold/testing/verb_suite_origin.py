@@ -253,6 +253,15 @@ class OriginCases:
         assert {*planned.ids} >= {*lines}
         assert len(planned.change_ids) == 2
         assert await alice.changes() == before
+        told = (await alice.changes(verb="remember")).items
+        assert {one.verb for one in before.items} > {"remember"}
+        assert told == tuple(one for one in before.items if one.verb == "remember")
+        first = await alice.changes(verb="remember", limit=1)
+        assert (first.items, first.more, first.cursor) == (told[:1], True, told[0].seq)
+        assert (await alice.changes(verb="remember", after=first.cursor)).items == told[1:]
+        assert (await alice.changes(verb="nothing_of_this_name")).items == ()
+        with pytest.raises(InvalidInput):
+            await alice.changes(verb="a verb\x00")
         assert await facts(alice) == ["emacs"]
         done = await alice.undo(actor="cursor", written_since=monday, idempotency_key="once")
         assert {*done.ids} == {*planned.ids}

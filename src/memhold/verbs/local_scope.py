@@ -509,8 +509,8 @@ class LocalScope:
     async def history(self, item_id: str) -> tuple[Change, ...]:
         return await self._tx.read(lambda tx: history(tx, item_id))
 
-    async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
-        return await self._tx.read(lambda tx: changes(tx, after=after, limit=limit))
+    async def changes(self, *, after: int = 0, limit: int = 100, verb: str | None = None) -> Changes:
+        return await self._tx.read(lambda tx: changes(tx, after=after, limit=limit, verb=verb))
 
     async def summaries(
         self,

@@ -1188,6 +1188,8 @@ export interface ChangesArguments {
   after?: number | undefined;
   /** Most changes of the page. Default: 100. */
   limit?: number | undefined;
+  /** Only those of this verb: "remember", "correct", "dismiss" and so on, as it stands in a change. */
+  verb?: string | undefined;
 }
 
 /** What `summaries` takes. */

@@ -454,8 +454,9 @@ class SyncScope:
         """A person's no to a statement that was not kept, since no line says it: it need not be looked at again.
 
         Such statements stand in the `detail` of the change that consolidated a window, under `ungrounded`. Nothing is
-        believed or erased by it; the history of the window's summary tells of it, and it can be undone. To say that
-        one is so after all, `remember` it. Dismissed twice, it is dismissed once.
+        believed or erased by it; the history of the window's summary tells of it, and it can be undone. It holds for
+        the same statement of every window: dismissed twice, it is dismissed once. The changes are those of the verb
+        "dismiss"; `says` in their `detail` is the statement's digest. To say that one is so after all, `remember` it.
 
         Args:
             change_id: The change (chg_…) that left it out.
@@ -464,9 +465,9 @@ class SyncScope:
 
         Raises:
             ScopeDenied: the scope's actor is no person.
-            NotFound, WrongKind: no such change in this scope, or no such statement in it.
+            NotFound, WrongKind: no such change in this scope, or no such statement in it, or its window is hidden.
             InvalidInput: the place is no whole number from 0.
-            StoreCorrupt: the change is damaged on the disk, or one that has to be read. Nothing happens.
+            StoreCorrupt: the change is damaged on the disk. Nothing happens.
         """
         return self._loop.run(self._core.dismiss(change_id, place, idempotency_key=idempotency_key))
 
@@ -883,7 +884,7 @@ class SyncScope:
         """
         return self._loop.run(self._core.history(item_id))
 
-    def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
+    def changes(self, *, after: int = 0, limit: int = 100, verb: str | None = None) -> Changes:
         """What changed, in the order in which it was committed.
 
         An agent is told of changes to its own and to agentless rows. `seq` counts within the namespace: others' changes
@@ -892,11 +893,12 @@ class SyncScope:
         Args:
             after: The `seq` of a change to begin behind.
             limit: Most changes of the page.
+            verb: Only those of this verb: "remember", "correct", "dismiss" and so on, as it stands in a change.
 
         Raises:
-            InvalidInput: `after` is below 0, or the limit not 1 to 1000.
+            InvalidInput: `after` is below 0, the limit not 1 to 1000, or the verb no word of small letters.
         """
-        return self._loop.run(self._core.changes(after=after, limit=limit))
+        return self._loop.run(self._core.changes(after=after, limit=limit, verb=verb))
 
     def summaries(
         self,

@@ -48,6 +48,17 @@ class Row:
         return self.value if self.kind == "fact" and self.value is not None else self.text
 
     @property
+    def about(self) -> str | None:
+        """Of whom or what a fact is; None where it is of the user."""
+        return None if self.subject is None or self.subject.casefold() == "user" else self.subject
+
+    @property
+    def told(self) -> str:
+        """All of it in one line, as "home city, sister: Seoul": what a list or a label names it by."""
+        named = ", ".join(part for part in (self.attribute, self.about) if part)
+        return f"{named}: {self.main}" if self.kind == "fact" and named else self.main
+
+    @property
     def correctable(self) -> bool:
         """Whether it is one thing that was told, so that a person can say it right."""
         return self.kind in {"fact", "note", "instruction"} and self.state == "active"

@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from memhold.faces.ui.rows import row_of
+from memhold.faces.ui.rows import Row, row_of
 from memhold.faces.ui.visit import Visit
+from memhold.history.dismissal import DISMISS, digest_of
+from memhold.values.answers import OpenSuspicion
 from memhold.values.bounds import MAX_PAGE
-from memhold.values.errors import InvalidInput
-from memhold.values.records import Memory
+from memhold.values.errors import InvalidInput, NotFound, StoreCorrupt
+from memhold.values.records import Memory, Suspicion
 from memhold.verbs.scope import AsyncScope
 
 __all__ = ["Dropped", "decide", "more_part", "say_so", "settle", "settle_page", "take_back"]
@@ -53,11 +55,12 @@ class Dropped:
         return f"{self.change}-{self.place}"
 
     @property
-    def says(self) -> tuple[str, ...]:
-        """What it says, as another of the same would."""
-        return _key(self.text, self.subject, self.attribute, self.value)
+    def says(self) -> str:
+        """The digest of what it says, which another of the same has too."""
+        return digest_of({name: getattr(self, name) for name in _SAYS})
 
 
+_SAYS: Final = ("text", "subject", "attribute", "value")
 _VERDICTS: Final[Mapping[str, Mapping[str, str]]] = {
     "key": {"same": "One thing: they are one timeline from now on.", "different": "Two things, for good."},
     "contradiction": {"same": "The newer one holds, as the user's own word.", "different": "What the user told stays."},
@@ -66,11 +69,15 @@ _VERDICTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Some of what waits for one reason: its cards, how many there are in all where that is known, where more begin."""
+    """Some of what waits for one reason: its cards, how many there are in all where that is known, where more begin.
+
+    Of `damaged` conversations it cannot be read what waits.
+    """
 
     cards: Sequence[Any]
     cursor: str | None
     total: int | None = None
+    damaged: int = 0
 
 
 async def settle_page(visit: Visit) -> Response:
@@ -91,12 +98,16 @@ async def more_part(visit: Visit) -> Response:
 
 async def _doubts(scope: AsyncScope, cursor: str | None) -> _Group:
     """Doubted keys and contradictions, oldest first; the cursor is the last that is shown, settled since or not."""
-    every = await scope.suspicions(settled=True)
+    every = await scope.suspicions(settled=cursor is not None)
     places = {one.suspicion.id: place for place, one in enumerate(every, 1)}
     waiting = [one for one in every if one.suspicion.settled is None]
     left = [one for one in waiting if places[one.suspicion.id] > places.get(cursor or "", 0)]
-    cards = [(one.suspicion, row_of(one.memory), row_of(one.other)) for one in left[:_MOST]]
+    cards = [_doubt(one) for one in left[:_MOST]]
     return _Group(cards, left[_MOST - 1].suspicion.id if len(left) > _MOST else None, len(waiting))
+
+
+def _doubt(one: OpenSuspicion) -> tuple[Suspicion, Row, Row]:
+    return one.suspicion, row_of(one.memory), row_of(one.other)
 
 
 async def _noted(scope: AsyncScope, cursor: str | None) -> _Group:
@@ -107,46 +118,65 @@ async def _noted(scope: AsyncScope, cursor: str | None) -> _Group:
 
 async def _inferred(scope: AsyncScope, cursor: str | None) -> _Group:
     """What a model concluded and no line says, as far as nobody confirmed it."""
+    asked: Any = {"origin": "model", "unconfirmed_since": _NEVER}
     found: list[Memory] = []
     for _ in range(_PAGES):
-        page = await scope.list(
-            ["fact", "note"], origin="model", unconfirmed_since=_NEVER, limit=MAX_PAGE, cursor=cursor
-        )
-        found += [memory for memory in page.items if memory.metadata.get("standing") == "inferred"]
+        page = await scope.list(["fact", "note"], limit=MAX_PAGE, cursor=cursor, **asked)
+        places = [place for place, one in enumerate(page.items, 1) if one.metadata.get("standing") == "inferred"]
+        shown = places[: _MOST - len(found)]
+        found += [page.items[place - 1] for place in shown]
+        if len(found) == _MOST and page.items[shown[-1] :]:
+            # More begin right behind the last that is shown.
+            page = await scope.list(["fact", "note"], limit=shown[-1], cursor=cursor, **asked)
         cursor = page.cursor
-        if cursor is None or len(found) >= _MOST:
+        if cursor is None or len(found) == _MOST:
             break
     return _Group([row_of(memory) for memory in found], cursor)
 
 
 async def _not_kept(scope: AsyncScope, cursor: str | None) -> _Group:
     """What models said of some windows that no line holds, but for what the user has said since, yes or no."""
-    found: dict[tuple[str, ...], Dropped] = {}
+    found: dict[str, Dropped] = {}
+    refused = await _refused(scope)
+    damaged = 0
     for _ in range(_PAGES):
         page = await scope.summaries(limit=_WINDOWS, cursor=cursor)
-        told: list[Dropped] = []
-        refused: set[str] = set()
+        read = 0
         for hit in page.hits:
-            for change in await scope.history(hit.id):
-                if change.verb == "dismiss" and change.undone_by is None:
-                    refused.add(f"{change.detail.get('of')}-{change.detail.get('place')}")
-                told += [
-                    Dropped(
-                        change=change.id, place=place, kind=one["kind"], reason=one["reason"], text=one["text"],
-                        by=change.by.name, at=change.at, session=hit.session, window=hit.id,
-                        subject=one.get("subject"), attribute=one.get("attribute"), value=one.get("value"),
-                    )
-                    for place, one in enumerate(change.detail.get("ungrounded", ()))
-                ]  # fmt: skip
-        # What a model says again and again is one thing to look at: where it was said last.
-        settled = {one.says for one in told if one.id in refused}
-        for one in told:
-            if one.says not in settled:
-                found.setdefault(one.says, one)
+            read += 1
+            told = await _left_out(scope, hit.id, hit.session)
+            damaged += told is None
+            # What a model says again and again is one thing to look at: where it was said last.
+            for one in told or ():
+                if one.says not in refused:
+                    found.setdefault(one.says, one)
+            if len(found) >= _MOST:
+                break
+        if page.hits[read:]:
+            page = await scope.summaries(limit=read, cursor=cursor)
         cursor = page.cursor
         if cursor is None or found:
             break
-    return _Group(await _still_open(scope, list(found.values())), cursor)
+    return _Group(await _still_open(scope, list(found.values())), cursor, damaged=damaged)
+
+
+async def _left_out(scope: AsyncScope, window: str, session: str | None) -> list[Dropped] | None:
+    """What was not kept of a window; None where that cannot be read any more."""
+    try:
+        changes = await scope.history(window)
+    except StoreCorrupt:
+        return None
+    except NotFound:
+        return []  # forgotten since the windows were listed
+    return [
+        Dropped(
+            change=change.id, place=place, kind=one["kind"], reason=one["reason"], text=one["text"],
+            by=change.by.name, at=change.at, session=session, window=window,
+            subject=one.get("subject"), attribute=one.get("attribute"), value=one.get("value"),
+        )
+        for change in changes
+        for place, one in enumerate(change.detail.get("ungrounded", ()))
+    ]  # fmt: skip
 
 
 _GROUPS: Final[Mapping[str, Callable[[AsyncScope, str | None], Awaitable[_Group]]]] = {
@@ -155,6 +185,17 @@ _GROUPS: Final[Mapping[str, Callable[[AsyncScope, str | None], Awaitable[_Group]
     "inferred": _inferred,
     "dropped": _not_kept,
 }
+
+
+async def _refused(scope: AsyncScope) -> set[str]:
+    """The digests of what the user said no to."""
+    found: set[str] = set()
+    cursor, more = 0, True
+    while more:
+        page = await scope.changes(verb=DISMISS, after=cursor, limit=MAX_PAGE)
+        found |= {str(one.detail.get("says")) for one in page.items if one.undone_by is None}
+        cursor, more = page.cursor, page.more
+    return found
 
 
 async def _still_open(scope: AsyncScope, dropped: Sequence[Dropped]) -> list[Dropped]:
@@ -167,17 +208,11 @@ async def _still_open(scope: AsyncScope, dropped: Sequence[Dropped]) -> list[Dro
             ["fact", "note"], None, origin="user", written_since=since, limit=MAX_PAGE, cursor=cursor
         )
         told = (memory for memory in said.items if memory.state != "retracted")
-        known |= {_key(memory.text, memory.subject, memory.attribute, memory.value) for memory in told}
+        known |= {digest_of({name: getattr(memory, name) for name in _SAYS}) for memory in told}
         cursor = said.cursor
         if cursor is None:
             break
     return [one for one in dropped if one.says not in known]
-
-
-def _key(text: str, subject: str | None, attribute: str | None, value: str | None) -> tuple[str, ...]:
-    """What a statement says, as another of the same would."""
-    parts = (subject, attribute, value) if subject and attribute and value else (text,)
-    return tuple(str(part).casefold() for part in parts)
 
 
 async def say_so(visit: Visit) -> Response:
@@ -196,7 +231,14 @@ async def say_so(visit: Visit) -> Response:
     yes = "Known from now on, as the user's word." if receipt.change_ids else "Known already."
     said = yes if word == "confirm" else "Dismissed: it is not so."
     changes = receipt.change_ids
-    return visit.part("settled.html", id=visit.said("id"), said=said, change=changes[-1] if changes else None)
+    return _settled(visit, visit.said("id"), said, changes)
+
+
+def _settled(visit: Visit, card: str, said: str, changes: Sequence[str] = ()) -> Response:
+    """What became of a card, in its place: of what, and how to take it back, which brings it again."""
+    change = changes[-1] if changes else None
+    kept = {name: visit.said(name) for name in ("group", "window", "about") if visit.said(name)}
+    return visit.part("settled.html", id=card, said=said, change=change, about=visit.said("about"), kept=kept)
 
 
 async def settle(visit: Visit) -> Response:
@@ -207,9 +249,7 @@ async def settle(visit: Visit) -> Response:
     chosen: Any = verdict
     receipt = await visit.scope().settle_suspicion(suspicion_id, chosen, idempotency_key=visit.said("key") or None)
     said = _VERDICTS.get(visit.said("kind"), _VERDICTS["key"])[verdict]
-    return visit.part(
-        "settled.html", id=suspicion_id, said=said, change=receipt.change_ids[-1] if receipt.change_ids else None
-    )
+    return _settled(visit, suspicion_id, said, receipt.change_ids)
 
 
 async def decide(visit: Visit) -> Response:
@@ -220,11 +260,30 @@ async def decide(visit: Visit) -> Response:
     verb = scope.confirm if word == "confirm" else scope.drop
     done = await verb(memory_id, idempotency_key=visit.said("key") or None)
     said = "Confirmed: it is the user's word from now on." if word == "confirm" else "Dropped: it was never so."
-    changes = done.receipt.change_ids
-    return visit.part("settled.html", id=memory_id, said=said, change=changes[-1] if changes else None)
+    return _settled(visit, memory_id, said, done.receipt.change_ids)
 
 
 async def take_back(visit: Visit) -> Response:
-    """Take a verdict back; the page is to be loaded for what waits again."""
-    await visit.scope().undo(visit.said("change"), idempotency_key=visit.said("key") or None)
-    return visit.part("settled.html", id=visit.said("id"), said="Taken back: it waits again.", change=None)
+    """Take a verdict back; its card waits again in the same place."""
+    scope, name, one = visit.scope(), visit.said("group"), visit.said("id")
+    await scope.undo(visit.said("change"), idempotency_key=visit.said("key") or None)
+    cards = await _card(scope, name, one, visit.said("window"))
+    if not cards:
+        return _settled(visit, one, "Taken back.")
+    return visit.part("settle_cards.html", name=name, group=_Group(cards, None))
+
+
+async def _card(scope: AsyncScope, name: str, one: str, window: str) -> Sequence[Any]:
+    """What waits under that id, as a card of its group; nothing where it is there no more."""
+    try:
+        match name:
+            case "doubts":
+                return [_doubt(each) for each in await scope.suspicions() if each.suspicion.id == one]
+            case "noted" | "inferred":
+                return [row_of(await scope.get(one))]
+            case "dropped":
+                session = (await scope.get(window)).session
+                return [each for each in await _left_out(scope, window, session) or () if each.id == one]
+    except NotFound:
+        pass  # forgotten meanwhile
+    return []

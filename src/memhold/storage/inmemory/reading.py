@@ -317,13 +317,16 @@ class InMemoryReadTx:
         found = self._current(lambda kept: not wanted.isdisjoint(kept.current.sources))
         return [kept.sealed[-1].open() for kept in found]
 
-    def changes(self, *, memory_id: str | None = None, after: int = 0, limit: int = 1000) -> list[Change]:
+    def changes(
+        self, *, memory_id: str | None = None, verb: str | None = None, after: int = 0, limit: int = 1000
+    ) -> list[Change]:
         """Changes with `seq > after`, oldest first."""
         found = [
             sealed
             for sealed in self._rows.changes.values()
             if sealed.row.seq > after
             and (memory_id is None or any(effect.memory_id == memory_id for effect in sealed.row.effects))
+            and (memory_id is not None or verb is None or sealed.row.verb == verb)
         ]
         return [sealed.open() for sealed in sorted(found, key=lambda sealed: sealed.row.seq)[:limit]]
 

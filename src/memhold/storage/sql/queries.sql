@@ -350,6 +350,11 @@ VALUES (:namespace, :user_id, :change_id, :position, :memory_id, :rev_before, :r
 SELECT {change}
 FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq > :after ORDER BY seq LIMIT :limit
 
+-- name: read_changes_by
+SELECT {change}
+FROM change WHERE namespace = :namespace AND user_id = :user_id AND verb = :verb AND seq > :after
+ORDER BY seq LIMIT :limit
+
 -- name: read_changes_of
 SELECT {change:c}
 FROM change AS c

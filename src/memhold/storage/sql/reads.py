@@ -354,15 +354,19 @@ class SqlRead:
         found = {row[_MEMORY_ID]: row for row in self._contents("read_derived", [{"source_id": item} for item in ids])}
         return self._memories(sorted(found.values(), key=_number))
 
-    def changes(self, *, memory_id: str | None = None, after: int = 0, limit: int = 1000) -> list[Change]:
-        if memory_id is None:
-            found = self._content("read_changes", after=after, limit=limit)
-        else:
+    def changes(
+        self, *, memory_id: str | None = None, verb: str | None = None, after: int = 0, limit: int = 1000
+    ) -> list[Change]:
+        if memory_id is not None:
             found = self._content("read_changes_of", memory_id=memory_id, after=after, limit=limit)
+        elif verb is not None:
+            found = self._content("read_changes_by", verb=verb, after=after, limit=limit)
+        else:
+            found = self._content("read_changes", after=after, limit=limit)
         changes = self._changes(found)
         if len(changes) < len(found) == limit:
             seq = _beyond(found[-1][0], after)
-            changes += self.changes(memory_id=memory_id, after=seq, limit=limit - len(changes))
+            changes += self.changes(memory_id=memory_id, verb=verb, after=seq, limit=limit - len(changes))
         return changes
 
     def find_change(self, change_id: str) -> Change | None:

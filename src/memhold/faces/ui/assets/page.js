@@ -72,16 +72,38 @@
     });
   });
 
-  // What was put in takes the focus where it asks for it, so that a keyboard goes on in place.
+  // What was put in takes the focus where it asks for it, and where it stands for what had it: a keyboard goes on in
+  // place. The choice that was made has it again, or what opened the form that was left.
+  let left = null;
+  document.addEventListener("htmx:before:swap", () => {
+    const held = document.activeElement;
+    const places = [];
+    for (let one = held; one && one.closest("main > *"); one = one.parentElement) {
+      places.push({ parent: one.parentElement, before: one.previousElementSibling });
+    }
+    left = { held, places, form: held && (held.closest("form[hx-post]") || held.querySelector("form[hx-post]")) };
+  });
   document.addEventListener("htmx:after:swap", () => {
     const wanted = document.querySelector("main [autofocus]");
     if (wanted) {
       wanted.focus();
       wanted.removeAttribute("autofocus");
+      return;
     }
+    const place = left && left.held && !left.held.isConnected && left.places.find((one) => one.parent.isConnected);
+    if (!place) return;
+    const { held, form } = left;
+    const behind = place.before && place.before.parentElement === place.parent;
+    const made = (behind ? place.before.nextElementSibling : place.parent.firstElementChild) || place.parent;
+    const same = held.type === "radio" && `[name="${CSS.escape(held.name)}"][value="${CSS.escape(held.value)}"]`;
+    const opener = form && `[hx-get="${CSS.escape(form.getAttribute("hx-post"))}"]`;
+    const next = (same && made.querySelector(same)) || (opener && made.querySelector(opener)) || made;
+    if (next === made && !made.hasAttribute("tabindex")) made.tabIndex = -1;
+    next.focus({ preventScroll: true });
   });
 
-  // "g" and a letter goes to a page, "/" to the search; a letter of a card does what its button says.
+  // "g" and a letter goes to a page, "/" to the search; a letter does what the button of the card in focus says, or of
+  // the first one behind the focus: never of one that was passed over.
   let lead = 0;
   const typing = (target) => target.closest && target.closest("input, textarea, select, [contenteditable]");
   document.addEventListener("keydown", (event) => {
@@ -104,9 +126,10 @@
       return;
     }
     const field = document.querySelector(`main [data-key="${CSS.escape(event.key)}"]`);
-    const card = event.target.closest && event.target.closest("[data-card]");
-    const first = card || document.querySelector("[data-card]");
-    const button = first && first.querySelector(`button[data-press="${CSS.escape(event.key)}"]`);
+    const isNext = (one) => one.contains(event.target)
+      || event.target.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const card = [...document.querySelectorAll("[data-card]")].find(isNext);
+    const button = card && card.querySelector(`button[data-press="${CSS.escape(event.key)}"]`);
     if (button) {
       event.preventDefault();
       button.click();
