@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -70,6 +71,17 @@ async def test_pages_have_what_holds_and_the_rest_is_counted(anna, tmp_path):
     assert done.left_out == {"documents": 1, "memories that do not hold now": 1, "messages": 2}
     page = (tmp_path / "pages" / "MEMORY.md").read_text()
     assert all(" ".join(text.split()) in page.replace("**", "") for text in await held(anna) if "job" not in text)
+    assert await anna.export(tmp_path / "pages", format="markdown") == done, "its own pages are written anew"
+
+
+async def test_pages_of_ones_own_are_not_written_over(anna, tmp_path):
+    await lived(anna)
+    mine = tmp_path / "MEMORY.md"
+    mine.write_text("# Memory\n\n- deploy on Fridays only\n")
+    with pytest.raises(InvalidInput, match=re.escape(f"{mine} is no page that an export wrote")):
+        await anna.export(tmp_path, format="markdown")
+    assert mine.read_text() == "# Memory\n\n- deploy on Fridays only\n"
+    assert not (tmp_path / "HISTORY.md").exists()
 
 
 @pytest.mark.parametrize("name", ["mem0", "mcp-memory"])

@@ -4,12 +4,13 @@ import random
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memhold.transfer.markdown import history_markdown, in_no_page, memory_markdown
+from memhold.transfer.markdown import history_markdown, in_no_page, is_own_page, memory_markdown
 from memhold.values.records import Memory
 
 AT = datetime(2025, 3, 1, 12, tzinfo=UTC)
@@ -116,6 +117,21 @@ def test_history_is_newest_first_and_marks_raw_windows():
 def test_nothing_is_said_to_be_nothing():
     assert memory_markdown([], now=NOW) == "# Memory\n\nNothing yet.\n"
     assert history_markdown([]) == "# History\n\nNothing yet.\n"
+
+
+def test_a_page_of_ones_own_is_not_taken_for_an_exports() -> None:
+    entries = [memory("3", kind="summary", text="# No heading\n- no list"), memory("4", kind="summary", text="Two.")]
+    for name, held, write in (
+        ("MEMORY.md", MEMORIES, partial(memory_markdown, now=NOW)),
+        ("HISTORY.md", entries, history_markdown),
+    ):
+        whole = write(held)
+        for page in (write([]), whole, f"{whole}\n{write(held, below='shop')}", "", "\n", whole.replace("\n", "\r\n")):
+            assert is_own_page(name, page)
+        for mine in ("- buy milk", "Buy milk.", "# Mine", "1. one", "## 2026 in short"):
+            assert not is_own_page(name, mine)
+            assert not is_own_page(name, f"{whole}\n{mine}\n- and more\n")
+    assert is_own_page("HISTORY.md", history_markdown(entries, limit=1))
 
 
 FORGED = [

@@ -11,17 +11,19 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from memhold.values.records import Memory
 
-__all__ = ["history_markdown", "in_no_page", "memory_markdown"]
+__all__ = ["history_markdown", "in_no_page", "is_own_page", "memory_markdown"]
 
 _TOLD = frozenset({"fact", "instruction", "note"})
 """The kinds of `MEMORY.md`."""
 _SPECIAL = re.compile(r"([\\`*_\[\]<>&|~!$])")
 _LEADING = re.compile(r"^(#|[-+=]|\d+(?=[.)]))")
 _SPACES = re.compile(r"\s+")
+_NOTHING = "Nothing yet."
+_TIMED = re.compile(r"## \d{4}-\d\d-\d\d \d\d:\d\d UTC")
 _BARE_LINK = re.compile(r"(?i)\b(https?|ftp|mailto):|\bwww\.")
 
 
@@ -51,7 +53,7 @@ def memory_markdown(memories: Iterable[Memory], *, now: datetime, below: str | N
     if notes:
         lines += ["## Notes", "", *map(_note, notes), ""]
     if not held:
-        lines += ["Nothing yet.", ""]
+        lines += [_NOTHING, ""]
     return "\n".join(lines)
 
 
@@ -71,8 +73,34 @@ def history_markdown(memories: Iterable[Memory], *, limit: int | None = None, be
     if left := len(entries) - len(shown):
         lines += [f"*{left} older {'entry is' if left == 1 else 'entries are'} not shown.*", ""]
     if not entries:
-        lines += ["Nothing yet.", ""]
+        lines += [_NOTHING, ""]
     return "\n".join(lines)
+
+
+def is_own_page(name: str, text: str) -> bool:
+    """Whether `MEMORY.md` or `HISTORY.md` has the form in which these are written, or nothing in it.
+
+    A page that somebody wrote themselves, or wrote something into, has another.
+    """
+    lines = [line for line in text.splitlines() if line]
+    if not lines:
+        return True
+    title = f"# {name.removesuffix('.md').capitalize()}"
+    form = _of_memory if name == "MEMORY.md" else _of_history
+    given = (title, "As of ", _NOTHING)
+    return lines[0].startswith(title) and all(
+        line.startswith(given) or form(before, line) for before, line in pairwise(lines)
+    )
+
+
+def _of_memory(_: str, line: str) -> bool:
+    return line.startswith("## ") or (line.startswith("- ") and " *(since " in line and line.endswith(")*"))
+
+
+def _of_history(before: str, line: str) -> bool:
+    if line.startswith("#"):
+        return _TIMED.match(line) is not None
+    return _TIMED.match(before) is not None or (line.startswith("*") and line.endswith(" not shown.*"))
 
 
 def in_no_page(memories: Iterable[Memory], *, now: datetime) -> Counter[str]:

@@ -37,7 +37,7 @@ from memhold.transfer.export import ExportFile
 from memhold.transfer.formats import OF_AGENTS
 from memhold.transfer.importing import Progress, Report, import_file
 from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Part, Placed, Restored, fingerprint, session_name
-from memhold.transfer.markdown import history_markdown, in_no_page, memory_markdown
+from memhold.transfer.markdown import history_markdown, in_no_page, is_own_page, memory_markdown
 from memhold.transfer.other_shapes import mcp_records, mem0_entry, that_hold
 from memhold.transfer.source import OnError
 from memhold.transfer.sqlite_files import SQLITE
@@ -49,7 +49,17 @@ from memhold.values.records import Author, Change, Memory, Message, Scope
 from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.runtime import Runtime
 
-__all__ = ["BATCH_MESSAGES", "ExportFormat", "Exported", "Progress", "Report", "export_to", "import_from", "replacing"]
+__all__ = [
+    "BATCH_MESSAGES",
+    "ExportFormat",
+    "Exported",
+    "Progress",
+    "Report",
+    "export_to",
+    "import_from",
+    "replacing",
+    "write_pages",
+]
 
 T = TypeVar("T")
 Item = TypeVar("Item", Message, Memory)
@@ -325,7 +335,8 @@ async def _write_markdown(runtime: Runtime, scopes: Sequence[Scope], target: Pat
         missing = in_no_page(held, now=now)
         count += len(held) - missing.total()
         left_out += missing + Counter({"messages": messages})
-    files = await asyncio.to_thread(_write_pages, pages, target, store)
+    texts = {name: "\n".join(parts) for name, parts in pages.items()}
+    files = await asyncio.to_thread(write_pages, texts, target, store)
     return Exported(files=files, counts={"memory": count}, damaged=tuple(damaged), left_out=left_out)
 
 
@@ -334,15 +345,25 @@ def _shown(tx: ReadTx, *, scope: Scope) -> tuple[list[Memory], datetime, int, tu
     return held, tx.now, messages, tuple(tx.damaged)
 
 
-def _write_pages(pages: Mapping[str, Sequence[str]], target: Path, store: Path | None) -> tuple[str, ...]:
+def write_pages(texts: Mapping[str, str], folder: Path, store: Path | None = None) -> tuple[str, ...]:
+    """Write the pages of an export for people into a folder; returns their files.
+
+    Raises:
+        InvalidInput: a page that somebody wrote themselves, or into, stands at one of the names; nothing was written.
+        StoreReadOnly: the folder cannot be made or read.
+    """
     try:
-        make_folder(target, mode=0o700)
+        make_folder(folder, mode=0o700)
+        for name in texts:
+            there = folder / name
+            if there.is_file() and not is_own_page(name, there.read_text(encoding="utf-8", errors="replace")):
+                raise InvalidInput(f"{there} is no page that an export wrote; name another folder, or move it away")
     except OSError as error:
-        raise StoreReadOnly(f"{target} is no folder that can be written: {error.strerror}") from error
-    for name, texts in pages.items():
-        with replacing(target / name, store) as out:
-            out.write("\n".join(texts).encode("utf-8", "replace"))
-    return tuple(str(target / name) for name in pages)
+        raise StoreReadOnly(f"{folder} is no folder that can be read and written: {error.strerror}") from error
+    for name, text in texts.items():
+        with replacing(folder / name, store) as out:
+            out.write(text.encode("utf-8", "replace"))
+    return tuple(str(folder / name) for name in texts)
 
 
 async def _write_for_others(

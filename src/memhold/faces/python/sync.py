@@ -1198,7 +1198,7 @@ class SyncScope:
                 the MCP reference memory server. `left_out` counts what all but "jsonl" have no place for.
 
         Raises:
-            InvalidInput: the store itself stands there.
+            InvalidInput: the store itself stands there, or a page that no export wrote.
             StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
         """
         return self._loop.run(self._core.export(path, format=format))

@@ -12,13 +12,12 @@ from typing import Any, get_args
 
 from memhold.faces.remote.transport import Call, Sends
 from memhold.faces.remote.wire import DAMAGED_ROWS, LEFT_OUT, UPLOAD, zone_name
-from memhold.ports.durable_files import make_folder
 from memhold.ports.maintenance import given_path
 from memhold.transfer.source import Source
 from memhold.transfer.sqlite_files import is_sqlite
-from memhold.values.errors import InvalidInput, StoreReadOnly, UnreadableImport
+from memhold.values.errors import InvalidInput, UnreadableImport
 from memhold.values.jsonable import from_jsonable
-from memhold.verbs.files import Exported, ExportFormat, Progress, Report, replacing
+from memhold.verbs.files import Exported, ExportFormat, Progress, Report, replacing, write_pages
 
 __all__ = ["download", "upload"]
 
@@ -89,7 +88,9 @@ async def download(
     call = Call(method="GET", path="/v1/export", query={**session, "format": format_name}, again=True, timeout=_SECONDS)
     if format_name == "markdown":
         pages = (await transport.send(call)).data
-        files = await asyncio.to_thread(_write_pages, target, pages["files"])
+        # Only the two names that an export has: what a server says is no path to follow.
+        known = {name: pages["files"][name] for name in ("MEMORY.md", "HISTORY.md") if name in pages["files"]}
+        files = await asyncio.to_thread(write_pages, known, target)
         damaged = tuple(pages.get("damaged", ()))
         return Exported(files=files, counts=pages["counts"], damaged=damaged, left_out=pages.get("left_out", {}))
     async with transport.stream(call) as (headers, pieces):
@@ -104,16 +105,3 @@ async def download(
             damaged=tuple(json.loads(headers.get(DAMAGED_ROWS, "[]"))),
             left_out=told[LEFT_OUT],
         )
-
-
-def _write_pages(folder: Path, texts: Mapping[str, str]) -> tuple[str, ...]:
-    try:
-        make_folder(folder, mode=0o700)
-    except OSError as error:
-        raise StoreReadOnly(f"{folder} is no folder that can be written: {error.strerror}") from error
-    # Only the two names that an export has: what a server says is no path to follow.
-    known = [name for name in ("MEMORY.md", "HISTORY.md") if name in texts]
-    for name in known:
-        with replacing(folder / name) as out:
-            out.write(texts[name].encode("utf-8", "replace"))
-    return tuple(str(folder / name) for name in known)
