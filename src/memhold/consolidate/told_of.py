@@ -28,12 +28,15 @@ from memhold.text.times import calendar_words
 
 __all__ = ["CLAUSE", "KIN", "SENTENCE", "Told", "names_in", "own_names_in", "told_of"]
 
+_TITLE: Final = r"(?<!\b(?:[MD]r|Ms|St)\.)(?<!\b(?:Mrs|Sra)\.)(?<!\bProf\.)"
+"""No sentence ends behind the short form of a title: "Mr. Adeyemi"."""
 CLAUSE = re.compile(
-    r"(?<=[.!?;:…])\s+|[。！？；、，]|,(?!\d)|\s[-–—]\s|\n+"
-    r"|\s(?:and|but|although|though|whereas|because|since|when|while|which|who|so|und|aber|sondern|obwohl|weil|wenn"
+    rf"{_TITLE}(?<=[.!?;:…])\s+|[。！？；、，]|,(?!\d)|\s[-–—]\s|\n+"
+    r"|\s(?:and|but|although|though|whereas|because|since(?!\s+\d)|when|while|which|who|so|und|aber|sondern|obwohl|weil|wenn"
     r"|dass"
     r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|perché|mas|и|но|а|потому|когда|maar"
     r"|omdat"
+    r"|(?:that|que)(?=\s+(?:he|she|they|his|her|their|my|our|él|ella|ellos|ellas|mis?)\b)"
     # "ma" is also French for "my", "en" also French and Spanish for "in"
     r"|ma(?=\s+(?:non|che|io|lui|lei|noi|il|la|è|poi|anche|ora|solo)\b)"
     r"|en(?=\s+(?:ik|hij|zij|ze|we|wij|mijn|zijn|haar|onze|de|het|een|is|heeft|dat|die|daar|toen|nu|dan|ook|niet)\b))\s"
@@ -42,7 +45,7 @@ CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """Where one statement of a line ends and another begins, in the languages whose conjunctions are known."""
-SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？])|\n+")
+SENTENCE = re.compile(rf"{_TITLE}(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？])|\n+")
 _MINE: Final = (
     r"my|our|(?:mein|unser)(?:e[nmrs]?)?|mon|ma|mes|notre|nos|mi|mis|nuestr[oa]s?"
     r"|(?:il |la |i |le )?(?:mio|mia|miei|mie|nostr[oaie])"
@@ -102,6 +105,12 @@ _PREPOSED: Final = frozenset(
 _ARTICLE = re.compile(
     r"(?i)\W*(?:the|der|die|das|le|la|les|el|los|las|il|lo|gli|o|os|as|het|de)\s+(?P<noun>[^\W\d_]{3,}(?:\s+\w+)?)"
 )
+_SOMEBODY = re.compile(
+    r"(?i)\W*(?:an?|one|some|another|eine?|une?|una|uno?|um|uma|een|en|ett)\s+(?P<noun>[^\W\d_]{3,})\s"
+)
+"""Somebody who is spoken of for the first time: "one girl has an allergy"."""
+_OF_MINE = re.compile(rf"(?i)\s*(?:of|von|de|di)\s+(?:{_MINE})\s+(?P<noun>\w+)")
+"""Whose something is, behind it: "el gato de mi vecina" is of her."""
 _ONE_OF_THEM = re.compile(
     r"(?i)last|first|other|one|next|letzte[nrs]?|erste[nrs]?|andere[nrs]?|dernière?|premi(?:er|ère)|autre|últim[oa]|primer[oa]"
     r"|otr[oa]|ultim[oa]|prim[oa]|altr[oa]|laatste|eerste|andere|sista|första|andra"
@@ -111,6 +120,7 @@ _THIRD = re.compile(
     r"(?i)\W*(?:(?:he|she|they|his|her|their|er|sie|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|il|elle|ils|elles|son|sa"
     r"|leur|él|ella|su|sus"
     r"|lui|lei|ele|ela|hij|zij|zijn|haar|dessen|deren|hon|han|он|она|они)(?:['’]\w+)?\b"
+    r"|c['’](?:est|était)\s+(?:elles?|lui|eux)\b"
     r"|(?:che|qui|som|que(?=\s+(?:es|está|tiene|era|fue|trabaja|vive))|котор\w+)\b"
     r"|(?:der|die|das|dat)(?=\s+(?:ist|is|hat|hatte|heeft|had|war|was|wird|kann|will|muss|soll|darf|mag"
     r"|(?-i:[a-zäöüß]{2,}t))\b))"
@@ -163,6 +173,8 @@ _THAT = re.compile(r"(?i)\W*(?:is|was|ist|war|est|était|es|era|è)\s+(?:that|da
 """What follows a noun that only introduces a statement: "the truth is that I miss it"."""
 _PERSON = re.compile(r"(?i)\b(?:he|she|him|her|his|who)\b")
 """English says of a person alone what it does not say of a thing."""
+_CLEFT = re.compile(r"(?i)\W*it(?:['’]s| is| was) .*\bthat\b|\W*c['’](?:est|était) .*\bqu[ie]\b")
+"""A clause that points at what it speaks of has no subject: "it's the hip that is weak"."""
 _BESIDE = re.compile(r"\W*(?:to|from|in|at|of|for|with|on|by)\b")
 _ASIDE: Final = 4
 """Words up to which a clause without a verb of its own may describe the one before: "Marek, the caretaker, …"."""
@@ -268,6 +280,8 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
                 current = frozenset()
             if label.rstrip().endswith((":", "：")) and not rest.strip():
                 subject = None  # "blood type: AB": a name alone behind a label is its value
+            if _CLEFT.match(clause):
+                current = frozenset()
             if subject is None and sign.strip().casefold() in {"who", "which"}:
                 subject = _named(label, own_names, language) or None
             spoken = first_words_of(rest, language)
@@ -280,7 +294,7 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             mine_before = mine
             mine = first or (mine and subject is None and not current and not _named(clause, own_names, language))
             thing = _of_a_thing(clause, known)
-            thing = thing or (_ARTICLE.match(clause) is not None and _DESCRIBED.match(rest) is None and not bare)
+            thing = thing or (_article(clause, language) is not None and _DESCRIBED.match(rest) is None and not bare)
             if subject is not None and mine_before and _BESIDE.match(rest):
                 subject, mine = None, True  # "I translate manuals, Finnish to English": no sentence of its own
             if first:
@@ -301,7 +315,11 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             things = thing if subject is not None else things and bool(current)
             yield Told(clause, current, mine, things)
             last = _named(clause, own_names, language) if first or not current else current
+            if _named(clause, own_names, language) & _people() and not current & (known | _people()):
+                last = _named(clause, own_names, language)  # "sourdough is my wife's thing, she …"
             last = last or before
+            if (owner := _RELATIVE.match(clause)) is not None:
+                last |= {owner["name"].casefold()}  # "Ada's wife had a baby, so she is off": either of the two
             before = last
 
 
@@ -356,21 +374,35 @@ def _subject(
         # "my number is 7" is of the speaker, whoever's the clause before was
         return (frozenset() if _BEING.match(rest[len(words[0]) :]) else _words(words)), rest[len(words[0]) :]
     if (match := _THIRD.match(clause)) is not None:
-        return last or frozenset({match[0].strip().casefold()}), clause[match.end() :]
+        return last or frozenset({re.findall(r"\w+", match[0])[0].casefold()}), clause[match.end() :]
+    if language in _NAMES_WITH_ARTICLES:
+        clause = re.sub(r"\A\W*(?:[oO]|[aA]|[lL]a|[iI]l)\s+(?=[A-Z\u00c0-\u00de])", "", clause)
+    if (match := _RELATIVE.match(clause)) is not None and match["noun"].casefold() in _people():
+        return _words(filter(None, (match["noun"], match["called"]))), clause[match.end() :]
     name = _NAME.match(clause)
     if name is not None and _is_name(name["name"], clause, language, own_names, known=known, after=following):
         words = name["name"].split()
         kept = [words[0], *(word for word in words[1:] if word[:1].isupper())]
         rest = clause[name.start("name") + len(kept[0]) :]
         return frozenset(word.casefold() for word in kept), rest
-    if (match := _ARTICLE.match(clause)) is not None:
+    if (match := _SOMEBODY.match(clause)) is not None and match["noun"].casefold() in _people():
+        return frozenset({match["noun"].casefold()}), clause[match.end() :]
+    if (match := _article(clause, language)) is not None:
         words = match["noun"].split()
         after = clause[match.start("noun") + len(words[0]) :]
+        if (owner := _OF_MINE.match(after)) is not None and owner["noun"].casefold() in _people():
+            return frozenset({owner["noun"].casefold()}), after[owner.end() :]
         if _ONE_OF_THEM.fullmatch(words[0]):
             return None, clause  # "my brother runs marathons, the last in 3:40"
         if (bare or after.strip()) and not _BEING.match(after) and not _THAT.match(after):
             return _words(words), after
     return None, clause
+
+
+def _article(clause: str, language: str) -> re.Match[str] | None:
+    """A noun with its article at the beginning of a clause; "de" is one in Dutch alone, and "of" elsewhere."""
+    found = _ARTICLE.match(clause)
+    return None if found is not None and language != "dutch" and re.match(r"(?i)\W*de\s", clause) else found
 
 
 def _wide_subject(clause: str) -> tuple[frozenset[str] | None, str]:
@@ -404,6 +436,11 @@ def _of_noun(text: str, language: str) -> list[str]:
     return found
 
 
+_NAMES_WITH_ARTICLES: Final = frozenset({"italian", "portuguese"})
+_RELATIVE = re.compile(
+    r"\W*(?P<name>[A-Z\u00c0-\u00de]\w+)['’]s\s+(?P<noun>[a-z]+)(?:\s(?P<called>[A-Z\u00c0-\u00de]\w+))?"
+)
+"""Somebody who is another's: "Ada's brother" is not Ada."""
 _NOUN_FIRST: Final = frozenset({"french", "spanish", "italian", "portuguese", "catalan", "dutch", "swedish", "danish"})
 
 
@@ -465,13 +502,13 @@ KIN: Final = (
     "남편|아내|와이프|집사람|엄마|어머니|어머님|아빠|아버지|아버님|딸|아들|누나|언니|오빠|형님|형|여동생|남동생|동생|할머니|할아버지|장모님|장인어른|시어머니|시아버지"
     "|이모|고모|삼촌|조카|사촌|친구|동료|상사|이웃|룸메이트|여자친구|남자친구|사장님|팀장님"
     "|妻|夫|旦那|主人|嫁|娘|息子|母|父|祖母|祖父|兄|姉|弟|妹|叔父|叔母|いとこ|甥|姪|友人|友達|同僚|上司|部下|彼女|彼氏|隣人|義母|義父|相棒|先輩|後輩"
-    "|太太|老婆|妻子|丈夫|老公|妈妈|母亲|爸爸|父亲|女儿|儿子|哥哥|弟弟|姐姐|妹妹|奶奶|爷爷|外婆|外公|叔叔|阿姨|朋友|同事|老板|邻居|室友|男朋友|女朋友"
+    "|太太|老婆|妻子|先生|丈夫|老公|妈妈|母亲|爸爸|父亲|女儿|儿子|哥哥|弟弟|姐姐|妹妹|奶奶|爷爷|外婆|外公|叔叔|阿姨|朋友|同事|老板|邻居|室友|男朋友|女朋友"
 )
 """Who is somebody else's, in scripts without capitals: there no sign tells a person from a thing."""
 _WIDE_SUBJECT = re.compile(
     rf"\W*(?:우리\s?|제\s|내\s|저희\s?)?(?P<ko>{KIN})(?:인|\s)?\s?(?P<ko_name>[가-힣]{{1,4}}?)?이?(?:은|는|가|께서|도|이)(?=\s)"
     rf"|\W*(?:私の|僕の|俺の|うちの)?(?P<ja>{KIN})(?:の(?P<ja_name>[^\W\d_]{{1,6}}?))?(?:さん|ちゃん|くん)?(?:は|が|も)"
-    rf"|\W*(?:我的?|我们的?|我家)(?P<zh>{KIN})"
+    rf"|\W*(?:我的?|我们的?|我家)?(?P<zh>{KIN})"
 )
 """A clause of Korean, Japanese or Chinese about somebody whom the speaker has, with the name that stands there."""
 _WIDE_TOPIC = re.compile(r"\W*(?:([가-힣]{1,6}?)이?(?:은|는|께서)(?=\s)|([^\W\d_]{1,6}?)(?:さん|ちゃん|くん)?は)")

@@ -7,6 +7,7 @@ Closed sets, as weekdays and months are; a language that is missing is judged as
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 # ruff: noqa: RUF001 - letters of every script
@@ -229,11 +230,33 @@ _PATTERNS: Final = tuple(tuple(map(_pattern, members)) for members in _SETS)
 
 
 def swapped(claim: str, said: str) -> bool:
-    """Whether a claim has a word of a set that `said` lacks, where `said` has another of that set and the claim not."""
+    """Whether a claim has a word of a set where `said` has another of that set.
+
+    That is so where `said` lacks the claim's and has one that the claim lacks, and where it has another of the set
+    before the word that stands behind the claim's, and that one never: the "left hip" of a left knee and a right hip.
+    """
     for members in _PATTERNS:
         mine = {place for place, pattern in enumerate(members) if pattern.search(claim)}
         if mine:
             theirs = {place for place, pattern in enumerate(members) if pattern.search(said)}
             if mine - theirs and theirs - mine:
                 return True
+            if theirs - mine and any(_beside_another(members, place, claim, said) for place in mine):
+                return True
     return False
+
+
+def _beside_another(members: Sequence[re.Pattern[str]], place: int, claim: str, said: str) -> bool:
+    """Whether a word beside this member of a set stands beside others of it alone in what was said."""
+    beside = [_neighbours(pattern, said) for pattern in members]
+    others = frozenset[str]().union(*(words for other, words in enumerate(beside) if other != place))
+    return bool(_neighbours(members[place], claim) & (others - beside[place]))
+
+
+def _neighbours(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+    """The words behind what a pattern finds, in lower case; of scripts with spaces."""
+    behind = (_BEHIND.match(text, found.end()) for found in pattern.finditer(text))
+    return frozenset(one[1].casefold() for one in behind if one is not None)
+
+
+_BEHIND: Final = re.compile(r"\s([^\W\d_]{3,})")

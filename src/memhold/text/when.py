@@ -11,7 +11,7 @@ from typing import Final
 from memhold.text.quantities import quantities
 from memhold.text.times import calendar_names, calendar_words, times
 
-__all__ = ["Days", "days_of", "named_days", "spans_of"]
+__all__ = ["Days", "days_of", "named_days", "spans_of", "weekday_names"]
 
 Days = tuple[datetime, datetime]
 """From midnight (UTC) until before midnight."""
@@ -135,6 +135,7 @@ def days_of(text: str, said: datetime) -> tuple[Days, ...]:
     found += _ahead(text[:_MOST].lower(), today)
     found += _weekdays(text[:_MOST].lower(), today)
     found += _in_a_month(text[:_MOST], today)
+    found += _coming_month(text[:_MOST].lower(), today)
     return tuple(found)
 
 
@@ -199,6 +200,19 @@ def _in_a_month(text: str, today: datetime) -> Iterator[Days]:
             yield day, day + timedelta(days=1)
 
 
+def _coming_month(text: str, today: datetime) -> Iterator[Days]:
+    """The month to come of which "next" is said: "next June", "le juin prochain"."""
+    named = calendar_words(text) - weekday_names()
+    for ahead in range(1, 13):
+        year, month = divmod(today.year * 12 + today.month - 1 + ahead, 12)
+        start = today.replace(year=year, month=month + 1, day=1)
+        if any(
+            re.search(rf"(?:{_COMING.pattern})\w*\s+{name}|{name}\s+(?:{_COMING.pattern})", text)
+            for name in named & calendar_names(start)
+        ):
+            yield start, (start + timedelta(days=32)).replace(day=1)
+
+
 _COMING = re.compile(
     r"next|prochain|n[äa]chst|kommend|que viene|pr[óo]xim|prossim|volgende|nästa|следующ|다음|来週|下周|下週"
 )
@@ -233,7 +247,7 @@ def _weekdays(text: str, today: datetime) -> Iterator[Days]:
     ahead = 14 if _COMING.search(text) else 8
     for offset in range(7):
         day = today + timedelta(days=offset)
-        for name in calendar_names(day) & _weekday_names():
+        for name in calendar_names(day) & weekday_names():
             edge = "" if name[0] >= "\u3040" else r"(?<!\w)"
             for match in re.finditer(rf"{edge}{re.escape(name)}\w*", text):
                 for days in _meant(text[: match.start()], text[match.end() :].lstrip(), offset, ahead):
@@ -253,7 +267,7 @@ def _meant(before: str, behind: str, offset: int, ahead: int) -> Iterable[int]:
 
 
 @lru_cache(maxsize=1)
-def _weekday_names() -> frozenset[str]:
+def weekday_names() -> frozenset[str]:
     """The names that belong to weekdays: they come back on the same weekday of another month."""
     first, other = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 8, tzinfo=UTC)
     names: set[str] = set()

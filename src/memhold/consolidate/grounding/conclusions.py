@@ -9,6 +9,7 @@ from memhold.consolidate.contract import Standing
 from memhold.consolidate.entry import scripts
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.numbers import counts_a_thing
+from memhold.consolidate.grounding.swaps import put_together
 from memhold.consolidate.grounding.words import terms_of
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 
@@ -46,12 +47,15 @@ _LIKED = re.compile(
 )
 
 
-def standing_of(claim: Claim, lines: Sequence[Line]) -> Standing:
+def standing_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> Standing:
     """Said, but that something is liked best only where a line speaks of liking: else that is a conclusion.
 
-    So is a bare number under an attribute of which its lines do not speak: "age: 3" of "my third term".
+    So is a bare number under an attribute of which its lines do not speak: "age: 3" of "my third term", and a sentence
+    put together of a clause and a number, weekday or month of another.
     """
     if claim.value and not claim.known and counts_a_thing(claim, lines):
+        return "inferred"
+    if not claim.value and put_together(claim, lines, window):
         return "inferred"
     liked = claim.known or _FAVORITE.search(claim.frame) is None or any(_LIKED.search(line.text) for line in lines)
     return "said" if liked else "inferred"

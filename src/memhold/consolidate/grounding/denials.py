@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import named_in
-from memhold.consolidate.grounding.words import UNSPACED, terms_of
+from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, terms_of
 from memhold.consolidate.told_of import Told, names_in, told_of
 from memhold.text.details import details
 from memhold.text.negation import negates
+from memhold.text.times import calendar_words
 
 # ruff: noqa: RUF001 - signs and letters of every script
 
-__all__ = ["denies", "turned"]
+__all__ = ["AGAINST", "denies", "turned"]
 
-_AGAINST = re.compile(
-    r"(?i)\b(?:dislike|hate|avoid|allerg|intoleran|unverträg|refus|against|stop|quit|former|ex-|no longer|least|"
+AGAINST = re.compile(
+    r"(?i)\b(?:dislike|hate|avoid|al{1,2}[eé]rg|intoleran|unverträg|refus|against|stop|quit|former|ex-|no longer|least|"
     r"end|gave up|fear|"
     r"cancel|reject|declin|abneig|hass|vermeid|ohne|gegen|déteste|évite|refus|odia|evita|rechaz|contra)"
     r"|싫|못|알레르기|거부|嫌|苦手|アレルギー|讨厌|過敏|过敏|避"
@@ -50,18 +52,20 @@ def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
         near = [(clause, wanted & terms_of(clause, claim.language)) for clause in clauses]
         near = [(clause, shared) for clause, shared in near if shared]
     if negates(claim.whole, within):
-        if _not_that_one(claim, clauses, within):
+        if _not_that_one(claim, clauses, within) or _but_for_it(
+            claim, [one for one in clauses if negates(one, within)]
+        ):
             return True
-        own = {word.casefold() for word in _AGAINST.findall(claim.whole)}
+        own = {word.casefold() for word in AGAINST.findall(claim.whole)}
         all_of_it = terms_of(claim.core, claim.language)
         told = [one for one in clauses if all_of_it & terms_of(one, claim.language)]
         told = told or [line.text for line in lines]
         return not any(
-            negates(one, within) or any(word.casefold() not in own for word in _AGAINST.findall(one)) for one in told
+            negates(one, within) or any(word.casefold() not in own for word in AGAINST.findall(one)) for one in told
         )
-    if _only_passed_over(claim, lines):
+    if _only_passed_over(claim, lines) or _but_for_it(claim, [one for one in clauses if not negates(one, within)]):
         return True
-    if _AGAINST.search(claim.whole) is not None:
+    if AGAINST.search(claim.whole) is not None:
         return _against_denied(claim, clauses, within)
     over = _ENDED.search(claim.whole) is not None
     affirmed: set[str] = set()
@@ -71,7 +75,9 @@ def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
             affirmed |= shared
         elif clause.rstrip()[-1:] not in "?？":
             denied |= shared
-    denied -= affirmed
+    denied -= affirmed | _taken_up_again(claim, clauses, within, over=over)
+    if affirmed:  # "On Thursdays I don't cook since I sing": it is not the day that is denied
+        denied -= {term for word in calendar_words(within) for term in terms_of(word, claim.language)}
     # Of pairs of characters an ending makes new ones, which no clause has.
     return len(denied) * (4 if UNSPACED.search(claim.told) else 3) >= max(1, len(wanted)) and bool(denied)
 
@@ -86,12 +92,38 @@ def _not_that_one(claim: Claim, clauses: Sequence[str], within: str) -> bool:
     found = _NONE_OF.search(claim.core)
     wanted = terms_of(found["what"], claim.language) if found is not None else frozenset()
     held = [one for one in clauses if wanted & terms_of(one, claim.language)]
-    return bool(held) and not any(negates(one, within) or _AGAINST.search(one) for one in held)
+    return bool(held) and not any(negates(one, within) or AGAINST.search(one) for one in held)
+
+
+def _taken_up_again(claim: Claim, clauses: Sequence[str], within: str, *, over: bool) -> frozenset[str]:
+    """Words of clauses that the next one takes up by a pronoun and says yes of: "I quit the solo, Ada has it now"."""
+    wanted = terms_of(claim.told, claim.language)
+    return frozenset(
+        term
+        for before, clause in pairwise(clauses)
+        if TAKEN_UP.search(clause) and wanted & terms_of(clause, claim.language) and not _no(clause, within, over=over)
+        for term in terms_of(before, claim.language)
+    )
+
+
+_BUT_FOR = re.compile(
+    r"(?i)(?<!\w)(?:except(?: for)?|apart from|other than|außer|bis auf|sauf|excepté|hormis|excepto|salvo|tranne"
+    r"|eccetto|exceto|behalve|utom|undtagen|unntatt|кроме)\s"
+)
+
+
+def _but_for_it(claim: Claim, clauses: Sequence[str]) -> bool:
+    """Whether what a claim says yes or no of is what clauses that say so leave out: "no fruit except pears"."""
+    wanted = terms_of(claim.core, claim.language)
+    parts = [(_BUT_FOR.split(clause), clause) for clause in clauses if wanted & terms_of(clause, claim.language)]
+    left_out = frozenset(term for part, _ in parts for one in part[1:] for term in terms_of(one, claim.language))
+    denied = frozenset(term for part, _ in parts for term in terms_of(part[0], claim.language))
+    return bool(wanted & left_out - denied)
 
 
 def _against_denied(claim: Claim, clauses: Sequence[str], within: str) -> bool:
     """Whether the word by which a claim says no is itself denied wherever it stands: "I should quit, I won't"."""
-    words = {word.casefold() for word in _AGAINST.findall(claim.whole)}
+    words = {word.casefold() for word in AGAINST.findall(claim.whole)}
     held = [clause for clause in clauses if any(word in clause.casefold() for word in words)]
     # "No longer allergic to peanuts, but to cats": what is denied is something else.
     core = terms_of(claim.core, claim.language) if claim.value else frozenset()

@@ -33,6 +33,8 @@ from memhold.consolidate.grounding.numbers import (
 from memhold.consolidate.grounding.offers import refused_offer
 from memhold.consolidate.grounding.quotes import quoted
 from memhold.consolidate.grounding.subjects import other_subject, told_about
+from memhold.consolidate.grounding.supposed import only_supposed
+from memhold.consolidate.grounding.swaps import taken_from_another
 from memhold.consolidate.grounding.words import any_word, literally
 from memhold.facts.keys import nothing
 from memhold.text.analysis import language_of
@@ -69,12 +71,12 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     if says_it(claim, chosen):
         reason = _missing(claim, chosen, lines)
         if reason is None:
-            return _found([*chosen, *confirming(chosen, cited)], standing_of(claim, chosen))
+            return _found([*chosen, *confirming(chosen, cited)], standing_of(claim, chosen, lines))
     others = best_lines(claim, lines)
     if says_it(claim, others) and not number_of_another_line(claim, cited, others):
         reason = _missing(claim, others, lines)
         if reason is None:
-            return _found(others, standing_of(claim, others))
+            return _found(others, standing_of(claim, others, lines))
         if reason == _OF_ANOTHER and claim.value and not any_word(claim, cited):
             return Finding(standing=None, reason=reason)
         if reason == _OF_ANOTHER and told_about(claim, own_names(lines), lines)[0]:
@@ -119,6 +121,10 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     numbers = list(numbers_of(claim.core, said)) if claim.value else []
     if len(numbers) == 1 and counts_another(claim.frame, numbers[0], lines, claim.language):
         return "a number of something else"
+    if taken_from_another(claim, lines, window):
+        return "said of something else"
+    if only_supposed(claim, lines, window):
+        return "only supposed, wished, proposed or asked"
     if any(replaced(one, claim, lines) for one in numbers_of(claim.core, said)):
         return "a number that another took the place of"
     if not all(name_stands(detail, lines, window) for detail in names_of(claim, window)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -12,10 +12,11 @@ from typing import Final
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.words import UNSPACED, terms_of
 from memhold.consolidate.told_of import CLAUSE
+from memhold.text.details import content_terms
 from memhold.text.function_words import EVIDENCE
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import Quantity, quantities
-from memhold.text.when import days_of
+from memhold.text.when import days_of, spans_of
 
 # ruff: noqa: RUF001 - signs and letters of every script
 
@@ -27,6 +28,7 @@ __all__ = [
     "numbers_of",
     "ordinal_stands",
     "ordinals_in",
+    "with_its_unit",
 ]
 
 
@@ -98,16 +100,16 @@ _ORDINAL = re.compile(
 """From the third on: the first and the second are other words as well; bare "acht" and "non" are none."""
 
 
-def ordinals_in(text: str) -> frozenset[int]:
-    """The ordinals of a text, from the third on, in words or digits."""
-    found = set()
+def ordinals_in(text: str) -> Mapping[int, str]:
+    """The ordinals of a text, from the third on, in words or digits, each as it stands there."""
+    found = {}
     for match in _ORDINAL.finditer(text):
         word = (match["word"] or "").casefold()
         if match["digits"]:
-            found.add(int(match["digits"]))
+            found[int(match["digits"])] = match[0]
         elif word not in {"acht", "non", "quart", "sext"} or match[0].casefold() != word:
-            found.add(_ORDINALS[word])
-    return frozenset(found)
+            found[_ORDINALS[word]] = match[0]
+    return found
 
 
 def ordinal_stands(place: int, lines: Sequence[Line]) -> bool:
@@ -123,7 +125,10 @@ def ordinal_stands(place: int, lines: Sequence[Line]) -> bool:
 def number_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool:
     """Whether a line has a number, in whatever form, with its unit and beside what it counts."""
     for line in lines:
+        dated = spans_of(line.text, line.at) if wanted.unit not in {None, *_COUNTED} else []
         for held in quantities(line.text):
+            if any(start <= held.start < end for start, end in dated):
+                continue
             if held.values & wanted.values and (wanted.unit is None or held.unit in {None, wanted.unit}):
                 if wanted.unit is None and not _same_counted(claim, wanted, line, held):
                     continue
@@ -153,11 +158,22 @@ class _After:
 
 _UNIT_WORD = r"\s?[-‐‑]?\s?(?:%|°[cf]?|[€$£¥₩₹]|[^\W\d_]+)?"
 
+_UNIT_BEHIND = re.compile(_UNIT_WORD)
+
 _RATE = re.compile(
     rf"(?i){_UNIT_WORD}\s*(?:(?:an?|per|each|every|je|pro|jede[nmrs]?|im|am|par|chaque|por|cada|al?|à l['’]|alla"
     rf"|all['’]|por|ao|om|i|в|the)\s+|/\s*)"
     r"(?P<unit>[^\W\d_]+)"
 )
+
+
+def with_its_unit(text: str, number: Quantity) -> str:
+    """A number as it stands in a text, with its unit and what it is per: "250 euros a month"."""
+    end = number.start + len(number.text)
+    rate = _RATE.match(text, end)
+    unit = None if number.unit is None else _UNIT_BEHIND.match(text, end)
+    return text[number.start : max([end, *(found.end() for found in (rate, unit) if found is not None)])]
+
 
 _ADVERB: Final = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year"}
 
@@ -182,7 +198,7 @@ def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> b
     Where it has a unit in the line, the word behind it in the claim stands there too; where both count something square
     or new or other, so do the words behind that.
     """
-    if _counts_else(claim, wanted, line.text, held):
+    if _counts_else(claim, wanted, line.text, held) or _named_by(claim, wanted, line.text, held):
         return False
     mine = _BEHIND.match(normal_form("NFC", claim)[wanted.start + len(wanted.text) :])
     if mine is None or mine[1].casefold() in EVIDENCE:
@@ -204,6 +220,26 @@ def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> b
     )
 
 
+def _named_by(claim: str, wanted: Quantity, text: str, held: Quantity) -> bool:
+    """Whether a number names one of what it counts on the other side: "plot 14", "14 plots"."""
+    mine, theirs = _beside(claim, wanted), _beside(text, held)
+    if theirs[0] in _LABELS and mine[1] and mine[0] not in _LABELS:
+        return True
+    return (theirs[0] == mine[1] != "" != theirs[0] != theirs[1]) or (mine[0] == theirs[1] != "" != mine[0] != mine[1])
+
+
+def _beside(text: str, number: Quantity) -> tuple[str, str]:
+    """The words right before and right behind a number, as they are looked for; empty where none is."""
+    plain = normal_form("NFC", text)
+    before = _WORD_BEFORE.search(plain[: number.start])
+    behind = _WORD_BEHIND.match(plain, number.start + len(number.text))
+    return tuple(" ".join(sorted(content_terms(one[1]))) if one else "" for one in (before, behind))  # type: ignore[return-value]
+
+
+_LABELS: Final = content_terms("number nummer numéro número numero nr")
+"""A word before a number that is one's name: "room number 207" are no 207 rooms."""
+_WORD_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]{3,})\s\Z")
+_WORD_BEHIND = re.compile(r"\s([^\W\d_]{3,})")
 _BEHIND = re.compile(r"\s*([^\W\d_]{3,})(?:\s+([^\W\d_]{3,}))?")
 
 

@@ -6,17 +6,19 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from memhold.consolidate.grounding.claims import THE_USER, Claim, Line
+from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.words import literally, terms_of
+from memhold.consolidate.told_of import SENTENCE
 from memhold.text.negation import negates
 
 # ruff: noqa: RUF001 - signs and letters of every script
 
-__all__ = ["refused_offer"]
+__all__ = ["agreed_to", "refused_offer"]
 
 _A_NO = re.compile(
-    r"(?i)\W*(?:no|nope|nah|not really|nein|nö|non|não|nee|нет)\b(?!\s+(?:problem|worries|doubt))"
-    r"|\W*(?:아니[요오,.]|아뇨|いいえ|いや|不是|没有|不[,，。])"
+    r"(?i)\W*(?:no|nope|nah|not (?:really|yet|needed)|nein|nö|noch nicht|non|pas encore|todavía no|aún no|não"
+    r"|ainda não|nee|nog niet|inte än|нет|пока нет)\b(?!\s+(?:problem|worries|doubt))"
+    r"|\W*(?:아니[요오,.]|아뇨|아직|いいえ|いや|不是|没有|不[,，。])"
 )
 
 
@@ -29,22 +31,33 @@ def refused_offer(claim: Claim, lines: Sequence[Line]) -> bool:
     holding = [line for line in lines if literally(claim.core, line.text)]
     if not holding or any(line.own for line in holding):
         return False
-    answers = [(line, next((one for one in lines if one.place > line.place and one.own), None)) for line in holding]
+    answers = [(line, _answer(line, lines)) for line in holding]
     return all(
         one is not None and (_A_NO.match(one.text) or (_OFFER.search(line.text) and not _A_YES.match(one.text)))
         for line, one in answers
     )
 
 
+def agreed_to(clause: str, line: Line, lines: Sequence[Line]) -> bool:
+    """Whether the user's next line says yes to what somebody else said last."""
+    last = [one for one in SENTENCE.split(line.text) if one.strip()][-1]
+    answer = None if line.own or clause.strip() not in last else _answer(line, lines)
+    return answer is not None and _A_YES.match(answer.text) is not None
+
+
+def _answer(line: Line, lines: Sequence[Line]) -> Line | None:
+    return next((one for one in lines if one.place > line.place and one.own), None)
+
+
 def _refused_question(claim: Claim, lines: Sequence[Line]) -> bool:
     """Whether a sentence has a word that only somebody's question has, to which the user said no."""
-    if negates(claim.core) or THE_USER.match(claim.core) is None:
+    if negates(claim.core):
         return False
     own = frozenset(term for line in lines if line.own for term in terms_of(line.text, claim.language))
     for line, answer in pairwise(lines):
         if not line.own and answer.own and line.text.rstrip().endswith(("?", "？")) and _A_NO.match(answer.text):
             asked = terms_of(line.text, claim.language) - own
-            if any(len(term) > 3 for term in asked & terms_of(claim.told, claim.language)):
+            if any(len(term) > 3 or not term.isascii() for term in asked & terms_of(claim.told, claim.language)):
                 return True
     return False
 

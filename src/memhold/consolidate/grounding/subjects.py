@@ -9,8 +9,8 @@ from typing import Final
 from memhold.consolidate.grounding.claims import ROLES, THE_USER, Claim, Line
 from memhold.consolidate.grounding.names import german_noun, own_names
 from memhold.consolidate.grounding.numbers import numbers_of
-from memhold.consolidate.grounding.words import UNSPACED, begun, literally, overlap, terms_of
-from memhold.consolidate.told_of import Told, names_in, told_of
+from memhold.consolidate.grounding.words import UNSPACED, begun, has_numbers_of, literally, overlap, terms_of
+from memhold.consolidate.told_of import KIN, Told, names_in, told_of
 from memhold.facts.keys import canonical, compare
 from memhold.text.details import details
 from memhold.text.kin import kin_in, names_of_kin
@@ -35,10 +35,11 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
         return False
     known = names_in(line.text for line in window)
     told = [one for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
-    nearest = max((overlap(value, one.text, claim.language) for one in told), default=0.0)
+    counted = [one for one in told if has_numbers_of(value, one.text)]
+    nearest = max((overlap(value, one.text, claim.language) for one in counted or told), default=0.0)
     said = [
         one
-        for one in told
+        for one in counted or told
         if (
             nearest >= (NEAR_GRAMS if UNSPACED.search(value) else NEAR)
             and overlap(value, one.text, claim.language) >= nearest
@@ -47,10 +48,12 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     ]
     if about:
         about |= names_of_kin(about, "\n".join(line.text for line in window), claim.language)
-        return bool(said) and (all(_not_of(about, one) for one in said) or _reversed(claim, said))
+        return bool(said) and (all(_not_of(about, one, claim.language) for one in said) or _reversed(claim, said))
     if _done_to_the_user(claim, told):
         return True
-    whole = claim.whole.casefold()
+    predicate = _predicate(claim)
+    # "The user gave up smoking" names nobody of whom it is said that they "gave up".
+    whole = " ".join(word for word in claim.whole.casefold().split() if predicate not in terms_of(word, claim.language))
     spoken = " ".join(line.text for line in lines)
 
     def of_another(one: Told) -> bool:
@@ -62,7 +65,7 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
             or begun(claim.frame, spoken)
             or _MONEY.search(claim.core) is not None
         )
-        return bool(one.who) and not one.first and not thing and not named_in(one.who, whole, claim)
+        return bool(one.who - _ANYBODY) and not one.first and not thing and not named_in(one.who, whole, claim)
 
     if said and all(of_another(one) for one in said):
         return True
@@ -74,7 +77,6 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
             return True
     if any(one.first and _TAKEN_UP.search(one.text) for one in said):
         return False
-    predicate = _predicate(claim)
     if predicate:
         held = [one for one in told if predicate in terms_of(one.text, claim.language)]
         if held and all(of_another(one) and not one.thing for one in held):
@@ -119,8 +121,8 @@ def told_about(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> t
     if _of_the_user(claim.core, window):
         return frozenset(), claim.told
     kin = _USERS_KIN.match(claim.core)
-    if kin is not None and kin_in(kin["kin"] or kin["of"], claim.language):
-        words = f"{kin['kin'] or kin['of']} {kin['name'] or kin['named'] or ''}"
+    if kin is not None and kin_in(kin["wide"] or kin["kin"] or kin["of"], claim.language):
+        words = f"{kin['wide'] or kin['kin'] or kin['of']} {kin['name'] or kin['named'] or ''}"
         return frozenset(words.casefold().split()), claim.core[kin.end() :]
     known = names_in(line.text for line in window if line.own)
     wide = _WIDE_SUBJECT_NAME.match(claim.core)
@@ -138,7 +140,8 @@ def _of_whom_they_speak(name: str, language: str, window: Sequence[Line]) -> boo
 
 
 _USERS_KIN = re.compile(
-    r"\W*(?:[Tt]he user['’]s (?P<kin>[\w-]+)(?:,? (?P<name>[A-Z\u00c0-\u00de]\w+),?)?(?= )"
+    r"\W*(?:(?:用户|用戶|ユーザー|사용자)\s?[的の의]\s?(?P<wide>" + KIN + r")"
+    r"|[Tt]he user['’]s (?P<kin>[\w-]+)(?:,? (?P<name>[A-Z\u00c0-\u00de]\w+),?)?(?= )"
     r"|(?:[Dd]er|[Dd]ie|[Ll][ea]|[EeIi]l|[Oo]|[Aa]) (?P<of>[\w-]+) "
     r"(?:de[sr] Nutzer(?:s|in)?|de l['’]utilisat(?:eur|rice)|del usuario|de la usuaria|dell['’]utente|d[oa] usuári[oa])"
     r"(?:,? (?P<named>[A-Z\u00c0-\u00de]\w+),?)?(?= ))"
@@ -215,18 +218,24 @@ _TAKEN_UP = re.compile(
 def _of_the_user(core: str, window: Sequence[Line]) -> bool:
     """Whether a sentence is of the user: by that word, or by the name that they gave."""
     if THE_USER.match(core) is not None:
-        return re.match(r"['’]s\b", core[THE_USER.match(core).end() :]) is None  # type: ignore[union-attr]
+        return re.match(r"['’]s\b|[的の의]", core[THE_USER.match(core).end() :]) is None  # type: ignore[union-attr]
     first = core.split()[:1]
     names = own_names(window)
     return bool(first) and first[0].casefold().strip(".,") in names
 
 
-def _not_of(about: frozenset[str], one: Told) -> bool:
-    held = one.text.casefold()
-    if any(word in held for word in about):
+def _not_of(about: frozenset[str], one: Told, language: str) -> bool:
+    held = _RELATIVES.sub(" ", one.text).casefold()
+    if any(word in held for word in about) or kin_in(" ".join(about), language) & kin_in(" ".join(one.who), language):
         return False
     return (bool(one.who - _SOMEBODY) and not one.who & about) or (one.first and not one.who)
 
+
+_ANYBODY: Final = frozenset({"they", "ils"})
+"""A pronoun that no noun explains and that need be nobody's: "they're asking 300"."""
+
+_RELATIVES = re.compile(r"\b\w+['’]s\s(?=(?:\w+\s)?(?:is|was|has|had|does|did|will|would|can)\b)")
+"""Whose somebody is, of whom a clause is: "Ada's brother has a farm"."""
 
 _SOMEBODY: Final = frozenset({"he", "she", "they", "er", "sie", "il", "elle", "él", "ella", "lui", "lei", "ele", "ela"})
 """A pronoun that no noun of its line explains."""

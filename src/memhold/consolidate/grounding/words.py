@@ -15,7 +15,21 @@ from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import quantities
 
-__all__ = ["UNSPACED", "any_word", "begun", "clauses_of", "is_a_word", "literally", "overlap", "share_of", "terms_of"]
+# ruff: noqa: RUF001 - letters of every script
+
+__all__ = [
+    "TAKEN_UP",
+    "UNSPACED",
+    "any_word",
+    "begun",
+    "clauses_of",
+    "has_numbers_of",
+    "is_a_word",
+    "literally",
+    "overlap",
+    "share_of",
+    "terms_of",
+]
 
 
 def any_word(claim: Claim, lines: Sequence[Line]) -> bool:
@@ -88,3 +102,17 @@ def overlap(text: str, clause: str, language: str) -> float:
     numbers = {value for one in quantities(clause) for value in one.values}
     spoken = {one.text.casefold() for one in quantities(text) if one.values & numbers}
     return sum(term in held or term in spoken for term in wanted) / len(wanted)
+
+
+def has_numbers_of(value: str, clause: str) -> bool:
+    """Whether a value has numbers, and a clause all of them."""
+    wanted = [one.values for one in quantities(value)]
+    held = frozenset(number for one in quantities(clause) for number in one.values)
+    return bool(wanted) and all(values & held for values in wanted)
+
+
+TAKEN_UP = re.compile(
+    r"(?i)\b(?:it|them|one|that|this|es|ihn|sie|das|davon|ça|cela|eso|esto|quello|questo|isso|isto|het|dat|det"
+    r"|это|его|её|их)\b"
+)
+"""A pronoun by which a clause takes up what the one before spoke of."""

@@ -1,0 +1,159 @@
+"""Whether a number, a place in a row, a weekday or a month is taken from a clause about something else. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from memhold.consolidate.grounding.claims import Claim, Line
+from memhold.consolidate.grounding.names import own_names
+from memhold.consolidate.grounding.numbers import numbers_of, ordinals_in, with_its_unit
+from memhold.consolidate.grounding.subjects import NEAR, NEAR_GRAMS
+from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, clauses_of, terms_of
+from memhold.consolidate.told_of import names_in, told_of
+from memhold.text.mood import supposed_in
+from memhold.text.normal_form import normal_form
+from memhold.text.times import calendar_words
+from memhold.text.when import spans_of, weekday_names
+
+__all__ = ["put_together", "taken_from_another"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Detail:
+    """A hard detail: its kind, what is the same in every form of it, its unit, and the words that it stands in."""
+
+    kind: str
+    forms: frozenset[object]
+    words: str
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Clause:
+    text: str
+    details: Sequence[_Detail]
+    language: str
+    who: frozenset[str] = frozenset()
+
+    def beside(self, kind: str) -> frozenset[str]:
+        """Its content words, without its details of a kind."""
+        rest = self.text
+        for one in self.details:
+            if one.kind == kind:
+                rest = re.sub(rf"{re.escape(one.words)}s?", " ", rest, flags=re.IGNORECASE)
+        return terms_of(rest, self.language)
+
+
+def taken_from_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
+    """Whether the clauses that have a detail of a claim share nothing else with it, and one with another detail does.
+
+    "I put 250 aside, and 80 goes into the jar": what is put aside is not 80. Each clause of a claim is looked at alone.
+    """
+    told = _told(claim, lines)
+    every = [detail for clause in told for detail in clause.details]
+    held = _clauses(lines, window, claim.language) if every else []
+    return any(
+        _stands_apart(detail, clause, held) and _has_a_rival(detail, clause, every, held)
+        for clause in told
+        for detail in clause.details
+    )
+
+
+def put_together(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
+    """Whether a detail of a claim stands only in clauses that share nothing else with it, nor are of whom it is of."""
+    told = _told(claim, lines)
+    held = _clauses(lines, window, claim.language) if any(clause.details for clause in told) else []
+    return any(
+        _stands_apart(detail, clause, held)
+        and not any(_has(one, detail) and terms_of(" ".join(one.who), one.language) & clause.beside("") for one in held)
+        for clause in told
+        for detail in clause.details
+    )
+
+
+def _told(claim: Claim, lines: Sequence[Line]) -> list[_Clause]:
+    told = Line(place=0, text=claim.core, at=lines[0].at)
+    return [
+        _Clause(text=f"{claim.frame} {text}".strip(), details=_details(text, told.at), language=claim.language)
+        for _, text in clauses_of([told])
+    ]
+
+
+def _clauses(lines: Sequence[Line], window: Sequence[Line], language: str) -> list[_Clause]:
+    names, known = own_names(window), names_in(line.text for line in window)
+    return [
+        _Clause(text=one.text, details=_details(one.text, line.at), language=language, who=one.who)
+        for line in lines
+        for one in told_of(line.text, language, names, known)
+    ]
+
+
+def _has(clause: _Clause, detail: _Detail) -> bool:
+    return any(_same(detail, one) for one in clause.details)
+
+
+def _stands_apart(detail: _Detail, told: _Clause, held: Sequence[_Clause]) -> bool:
+    """Whether each clause that has a detail is about something else than what is told with it.
+
+    A clause of nothing but its detail, and one that takes up what was said before, are of the clause before them.
+    """
+    around = told.beside(detail.kind)
+    having = [one for one in held if _has(one, detail)]
+    return (
+        bool(having)
+        and bool(around)
+        and not any(
+            not (rest := one.beside(detail.kind))
+            or rest & around
+            or TAKEN_UP.search(one.text)
+            or sum(_has(told, other) for other in one.details) > 1
+            for one in having
+        )
+    )
+
+
+def _has_a_rival(detail: _Detail, told: _Clause, every: Sequence[_Detail], held: Sequence[_Clause]) -> bool:
+    """Whether a clause that says most of what is told has another detail, of which the claim tells nothing."""
+    around = told.beside(detail.kind)
+    near = NEAR_GRAMS if UNSPACED.search(told.text) else NEAR
+    return any(
+        _rivals(detail, other) and not any(_same(other, one) for one in every)
+        for clause in held
+        if not _has(clause, detail)
+        and supposed_in(clause.text, clause.language) is None
+        and len(clause.beside(detail.kind) & around) >= near * len(around)
+        for other in clause.details
+    )
+
+
+def _same(one: _Detail, other: _Detail) -> bool:
+    return one.kind == other.kind and bool(one.forms & other.forms)
+
+
+def _rivals(one: _Detail, other: _Detail) -> bool:
+    """Whether one stands where the other might: of a kind, and not of two units."""
+    return one.kind == other.kind and (one.unit == other.unit or None in {one.unit, other.unit})
+
+
+@lru_cache(maxsize=8192)  # each claim of a reply asks for the clauses of its lines
+def _details(text: str, at: datetime) -> tuple[_Detail, ...]:
+    plain = normal_form("NFC", text)
+    found = [
+        _Detail(kind="number", forms=frozenset(one.values), unit=one.unit, words=with_its_unit(plain, one))
+        for one in numbers_of(plain, spans_of(plain, at))
+    ]
+    found += [_Detail(kind="ordinal", forms=frozenset({place}), words=one) for place, one in ordinals_in(plain).items()]
+    names = calendar_words(plain) | calendar_words(_PLURAL.sub("", plain))
+    found += [
+        _Detail(kind="weekday" if name in weekday_names() else "month", forms=frozenset({name}), words=name)
+        for name in names
+    ]
+    return tuple(found)
+
+
+_PLURAL = re.compile(r"(?<=\w{4})s\b")
+"""What "Thursdays" and "dienstags" have more than the day."""
