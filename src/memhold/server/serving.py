@@ -9,7 +9,7 @@ import secrets
 import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -290,7 +290,8 @@ async def serve(
                     ready(url)
                     await server.serve(socks)
             taking_in.cancel()
-            await take_in(memhold, location)
+            with suppress(OSError):
+                await take_in(memhold, location)
             await reloads.ended()
     finally:
         for sock in socks:

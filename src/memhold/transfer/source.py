@@ -237,7 +237,7 @@ class _File(io.FileIO):
         try:
             return super().readinto(buffer)
         except OSError as error:
-            raise self._source.unreadable(None, f"it cannot be read: {error.strerror}") from None
+            raise self._source.unreadable(None, f"it cannot be read: {error.strerror}") from error
 
 
 class _Opened:

@@ -83,19 +83,17 @@ class Spooled:
 def alone(spool: Path, *, seconds: float = 0.0) -> Iterator[bool]:
     """Whether this process is the one that takes in now; false where another one does, or there is nothing to do.
 
-    Another one that is at it is waited for so many seconds. Where the disk does not let anybody find out, nobody is.
+    Another one that is at it is waited for so many seconds.
+
+    Raises:
+        OSError: nobody can find out.
     """
     if not spool.is_dir():
         yield False
         return
     from memhold.ports.file_locks import try_lock
 
-    try:
-        held = (spool / ".lock").open("a")
-    except OSError:
-        yield False
-        return
-    with held as lock:
+    with (spool / ".lock").open("a") as lock:
         ends = time.monotonic() + seconds
         while not try_lock(lock.fileno()):
             if time.monotonic() >= ends:

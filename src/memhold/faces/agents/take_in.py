@@ -36,6 +36,9 @@ async def take_in(store: AsyncStore, location: str) -> int:
     window is closed: kept whole, and due for the models that consolidate. Where another process is at it, nothing is
     done. A transcript that cannot be read is left, and tried again when it changes; where the store cannot take it, all
     is left for the next time. Neither raises.
+
+    Raises:
+        OSError: the folder of the notes cannot be used; nothing was done.
     """
     added = 0
     with alone(spool := spool_of(location)) as mine:
