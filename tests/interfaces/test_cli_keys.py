@@ -97,6 +97,8 @@ def test_doubts_are_listed_and_settled(run: CommandLine) -> None:
     listed = run("suspicions", "list").out
     assert listed.startswith(ident)
     assert "may be the same as" in listed
+    assert run("suspicions", "list", "--limit", "1").out == listed
+    assert run("suspicions", "list", "--after", ident).out == "Nothing to settle.\n"
     status = run("status")
     assert "to settle: 1" in status.out
     assert ident in status.out
