@@ -129,7 +129,7 @@ async def test_a_session_is_replayed_with_its_tool_pairs_folded_and_its_context(
     assert "Window or aisle?" in sent
     assert "Prefers window seats" in sent
     small = (await alice.post("/ui/sessions/context", session="trip", budget="0", q="x")).text
-    assert "budget 500" in small
+    assert "budget 500" in Seen(small).text
 
 
 async def test_long_sessions_are_read_page_by_page(server: Served, alice: Person) -> None:
