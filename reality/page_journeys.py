@@ -238,6 +238,7 @@ def replay_a_session(visitor: Visitor, _: Mapping[str, Any]) -> None:
     expect(page.locator("#context")).to_contain_text("Which flight did we take?")
     page.get_by_label("Budget").fill("1")
     expect(page.locator("#context")).to_contain_text("budget 1,000")
+    expect(page.locator("label .chosen")).to_have_text("1,000")
 
 
 def forget_with_a_proof(visitor: Visitor, asked: Mapping[str, Any]) -> None:

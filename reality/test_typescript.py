@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import re
@@ -18,6 +19,7 @@ from memhold import Memhold
 from memhold.testing.chaos import ChaosServer, Reply
 from reality.outside import ROOT, Node, node_tools, run
 from tests.documents import blocks
+from tests.inventing import store_with_what_was_not_kept
 from tests.rest.test_serve_process import Running, running
 
 pytestmark = pytest.mark.bound(600)
@@ -67,6 +69,7 @@ def app(node: Node, archive: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 def served(tmp_path: Path) -> Iterator[tuple[Running, str]]:
     """A server, and a service's token that may do everything."""
     service = token(tmp_path, rights=["read", "write", "act", "admin"])
+    asyncio.run(store_with_what_was_not_kept(str(tmp_path / "memory.db"), user="doubter"))
     with running(tmp_path) as server:
         yield server, service
 

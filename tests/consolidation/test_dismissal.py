@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from memhold import AsyncMemhold
 from memhold.ports.models import ChatReply, ChatRequest
-from memhold.testing.scripted import ScriptedChat, sensible_reply
+from memhold.testing import FakeClock
+from memhold.testing.scripted import ScriptedChat
 from memhold.values.errors import InvalidInput, MemholdError, NotFound, ScopeDenied, UndoConflict, WrongKind
-from memhold.values.records import Change
-
-
-def invents(request: ChatRequest) -> ChatReply:
-    """A sensible reply, and two facts that nobody said."""
-    made = sensible_reply(request)
-    [call] = made.tool_calls
-    facts = [
-        {"subject": "user", "attribute": name, "value": value, "sources": ["m1"]}
-        for name, value in (("favorite food", "pizza"), ("shoe size", "forty"))
-    ]
-    return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": facts}),))
+from tests.compaction.worlds import call, shown, united
+from tests.inventing import invents, left_out
 
 
 @pytest.fixture
@@ -30,16 +22,6 @@ async def mem() -> AsyncIterator[AsyncMemhold]:
     chat = ScriptedChat(otherwise=invents)
     async with AsyncMemhold.open("memory://", worker=False, consolidation=chat, embedding="none") as opened:
         yield opened
-
-
-async def left_out(mem: AsyncMemhold) -> tuple[str, Change]:
-    """A window's summary, and the change that left something out of it."""
-    alice = mem.scope(user="alice", session="s")
-    await alice.add([{"role": "user", "content": "I took the train to Porto, seat 31."}])
-    [summary] = (await alice.consolidate()).summaries
-    change = (await alice.history(summary))[-1]
-    assert {one["value"] for one in change.detail["ungrounded"]} == {"pizza", "forty"}
-    return summary, change
 
 
 async def test_a_no_is_told_once_by_the_history_of_the_window_and_can_be_undone(mem: AsyncMemhold) -> None:
@@ -140,3 +122,49 @@ async def test_what_was_forgotten_with_the_window_is_not_there(mem: AsyncMemhold
     assert no.detail == {}, "nor is the digest of what it said"
     with pytest.raises(NotFound, match="was forgotten"):
         await alice.dismiss(change.id, 0)
+
+
+def tells(request: ChatRequest) -> ChatReply:
+    """A roll-up in the words of all that it tells of."""
+    assert request.tool is not None
+    return call({"text": united(shown(request))}, name=request.tool.name)
+
+
+async def test_it_holds_where_the_windows_were_rolled_up_since_on_every_store(location: str) -> None:
+    clock = FakeClock()
+    models = {"consolidation": ScriptedChat(otherwise=invents), "compaction": ScriptedChat(otherwise=tells)}
+    async with AsyncMemhold.open(location, clock=clock, worker=False, embedding="none", **models) as mem:
+        alice = mem.scope(user="alice")
+        first, change = await left_out(mem, "a")
+        second, later = await left_out(mem, "b")
+        [no] = (await alice.dismiss(change.id, 0)).change_ids
+        clock.advance(timedelta(days=50))
+        assert (await alice.compact()).counts["rolled_up"], "their day is told as one"
+        assert {hit.id for hit in (await alice.summaries()).hits} == {first, second}, "the page reads them all the same"
+        assert (await alice.dismiss(later.id, 0)).change_ids == (), "said already"
+        [other] = (await alice.dismiss(later.id, 1)).change_ids
+        assert (await alice.history(second))[-1].id == other
+        assert (await alice.dismiss(change.id, 1)).change_ids == ()
+        await alice.undo(other)
+        assert (await alice.dismiss(change.id, 1)).change_ids
+        await mem.scope(user="alice", session="a").forget((await mem.scope(user="alice", session="a").messages())[0].id)
+        assert {one.id: one.detail for one in (await alice.changes(verb="dismiss")).items}[no] == {}
+        assert (await alice.dismiss(later.id, 0)).change_ids, "nothing of the window that it was said of is left"
+
+
+async def test_an_export_brings_neither_what_was_not_kept_nor_the_no(mem: AsyncMemhold, tmp_path: Path) -> None:
+    alice = mem.scope(user="alice")
+    _, change = await left_out(mem)
+    await alice.dismiss(change.id, 0)
+    await alice.export(tmp_path / "alice.jsonl")
+    chat = ScriptedChat(otherwise=invents)
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=chat, embedding="none") as other:
+        moved = other.scope(user="alice", session="s")
+        report = await moved.import_file(tmp_path / "alice.jsonl")
+        assert any("changes" in one for one in report.left_out)
+        [window] = (await moved.summaries()).hits
+        told = await moved.history(window.id)
+        assert [one.detail.get("ungrounded") for one in told] == [None] * len(told), "nothing is asked again"
+        assert (await moved.changes(verb="dismiss")).items == ()
+        _, anew = await left_out(other, "t")
+        assert (await moved.dismiss(anew.id, 0)).change_ids, "said again of a new window, it is asked again"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
+
+from tests.inventing import store_with_what_was_not_kept
 
 from .conftest import CommandLine
 
@@ -87,6 +90,23 @@ def test_what_cannot_be_used_is_said(run: CommandLine, tmp_path: Path) -> None:
     assert "not UTF-8" in run("keys", "compare", "--pairs", str(binary)).err
 
 
+def test_what_was_not_kept_is_dismissed(run: CommandLine) -> None:
+    change = asyncio.run(store_with_what_was_not_kept(run.db))
+    [window] = run("summaries", "--json").json["hits"]
+    [said] = [one for one in run("history", window["id"], "--json").json["changes"] if one["id"] == change]
+    assert {one["value"] for one in said["detail"]["ungrounded"]} == {"pizza", "forty"}
+    done = run("dismiss", change, "1", "--json").json
+    assert run("dismiss", change, "1", "--json").json["change_ids"] == [], "dismissed twice, it is dismissed once"
+    told = run("history", done["ids"][0])
+    assert "dismissed by the user" in told.out
+    assert "forty" not in told.out + repr(done)
+    assert "pizza" not in told.out + repr(done)
+    assert run("undo", *done["change_ids"]).code == 0
+    assert len(run("dismiss", change, "1", "--json").json["change_ids"]) == 1
+    assert run("dismiss", change, "0").code == 0
+    assert "has 2" in run("dismiss", change, "2").err
+
+
 def test_doubts_are_listed_and_settled(run: CommandLine) -> None:
     assert run("remember", "a note").code == 0
     assert run("suspicions", "list").out == "Nothing to settle.\n"
@@ -97,6 +117,8 @@ def test_doubts_are_listed_and_settled(run: CommandLine) -> None:
     listed = run("suspicions", "list").out
     assert listed.startswith(ident)
     assert "may be the same as" in listed
+    assert run("suspicions", "list", "--limit", "1").out == listed
+    assert run("suspicions", "list", "--after", ident).out == "Nothing to settle.\n"
     status = run("status")
     assert "to settle: 1" in status.out
     assert ident in status.out

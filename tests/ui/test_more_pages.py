@@ -129,7 +129,7 @@ async def test_a_session_is_replayed_with_its_tool_pairs_folded_and_its_context(
     assert "Window or aisle?" in sent
     assert "Prefers window seats" in sent
     small = (await alice.post("/ui/sessions/context", session="trip", budget="0", q="x")).text
-    assert "budget 500" in small
+    assert "budget 500" in Seen(small).text
 
 
 async def test_long_sessions_are_read_page_by_page(server: Served, alice: Person) -> None:
@@ -586,3 +586,33 @@ async def test_bars_reach_from_the_first_value_to_now_and_none_is_too_thin_to_se
     assert all(bar.width >= 6.0 and bar.left + bar.width <= 1001 for bar in drawn[:1])
     assert [one.value for one in stands_at(every, when.replace(year=when.year - 5))] == ["Porto"]
     assert [one.value for one in stands_at(every, when)] == ["Seoul"], "what was never true held at no time"
+
+
+async def test_a_damaged_change_takes_nothing_else_from_the_timeline_of_its_memory(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    async with served(path, embedding="none") as running, person(running, await running.token(user="alice")) as alice:
+        told = {"Lisbon": datetime(2020, 1, 1, tzinfo=UTC), "Busan": datetime(2024, 1, 1, tzinfo=UTC)}
+        first, now = [
+            (await of(running).remember(attribute="home city", value=value, event_time=at)).memory
+            for value, at in told.items()
+        ]
+        await of(running).pin(now.id)
+        connection = apsw.Connection(path)
+        connection.execute("UPDATE change SET reason = 'rotten' WHERE verb = 'pin'")
+        connection.close()
+        page = await alice.get(f"/ui/memories/{now.id}")
+        assert page.status_code == 200
+        values, changes = page.text.split('id="changes"')
+        assert values.count('<rect class="bar') == 2, "both values, each over its time"
+        assert "Lisbon" in values
+        assert "Its changes cannot be read" in changes
+        assert "memhold doctor" in changes
+        assert "Undo" not in changes
+        held = Seen((await alice.post(f"/ui/memories/{now.id}/at", at="2022-01-01")).text).text
+        assert "Lisbon" in held
+        assert "Busan" not in held
+        assert (await alice.get(f"/ui/memories/{first.id}")).status_code == 200
+        person_page = await alice.get(f"/ui/memories/{now.id}/about")
+        assert (person_page.status_code, "Lisbon" in person_page.text) == (200, True)
+        note = (await of(running).remember("a note")).memory
+        assert "Its changes cannot be read" not in (await alice.get(f"/ui/memories/{note.id}")).text

@@ -22,10 +22,12 @@ def suspicions_command() -> None:
 
 @command("list", example="memhold suspicions list --user alice")
 @click.option("--settled", is_flag=True, help="Show settled ones too.")
-def suspicions_list(common: CommonOptions, *, settled: bool) -> None:
+@click.option("--limit", type=click.IntRange(1), help="At most how many.")
+@click.option("--after", help="Those behind this one (sus_…).")
+def suspicions_list(common: CommonOptions, *, settled: bool, limit: int | None, after: str | None) -> None:
     """List keys that may be one concept, and what speaks against your own word."""
     with opened(common) as (_, scope):
-        found = scope.suspicions(settled=settled)
+        found = scope.suspicions(settled=settled, limit=limit, after=after)
 
     def people() -> None:
         for suspicion in found:

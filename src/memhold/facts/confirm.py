@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memhold.facts.remember import Writer, find_memory
 from memhold.facts.revisions import mind_expiry, revise
-from memhold.facts.suspicions import list_suspicions, settle_suspicion
+from memhold.facts.suspicions import settle_suspicion, waiting_of
 from memhold.ports.transaction import WriteTx
 from memhold.values.answers import OpenSuspicion, Receipt
 from memhold.values.errors import Conflict, ScopeDenied
@@ -69,8 +69,8 @@ def drop(tx: WriteTx, memory_id: str, *, rev: int | None, writer: Writer) -> Rec
 
 def _doubted(tx: WriteTx, memory: Memory) -> OpenSuspicion | None:
     """What stands open against a memory that was kept apart."""
-    open_ones = (one for one in list_suspicions(tx) if one.suspicion.kind == "contradiction")
-    return next((one for one in open_ones if one.memory.id == memory.id), None)
+    against = [one for one in tx.suspicions() if one.kind == "contradiction" and one.memory_id == memory.id]
+    return next(waiting_of(tx, against), None)
 
 
 def _check_shown(memory: Memory) -> None:

@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from memhold.facts.attribute import canonical_key
 from memhold.facts.keys import Aliases, Key, Verdict, canonical, compare, pair_of
+from memhold.facts.pairs import pairs
 from memhold.ports.transaction import ReadTx
 from memhold.values.records import FactKey, Memory, Suspicion
 
@@ -76,10 +77,10 @@ async def warm(subject: str, attribute: str, stored: Sequence[FactKey]) -> None:
 def aliases(tx: ReadTx, suspicions: Iterable[Suspicion]) -> Aliases:
     """What was settled about pairs of keys, as `compare` takes it; empty when nothing was."""
     found: dict[frozenset[str], Literal["same", "different"]] = {}
-    for one in suspicions:
-        if one.kind == "key" and one.settled is not None:
-            pair = tx.find_memories([one.memory_id, one.other_id])
-            found[pair_of(key_of(pair[0]), key_of(pair[1]))] = one.settled
+    decided = (one for one in suspicions if one.kind == "key" and one.settled is not None)
+    for one, memory, other in pairs(tx, decided):
+        if one.settled is not None:
+            found[pair_of(key_of(memory), key_of(other))] = one.settled
     return found
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, Literal
 
+from memhold.facts.pairs import pairs
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.facts.timeline import Word, place, protected
@@ -18,25 +20,30 @@ from memhold.values.errors import Conflict, NotFound
 from memhold.values.origins import authority
 from memhold.values.records import Change, Effect, Memory, Suspicion, Tier
 
-__all__ = ["is_open", "list_suspicions", "merged_timeline", "settle_suspicion"]
+__all__ = ["is_open", "list_suspicions", "merged_timeline", "settle_suspicion", "waiting_of"]
 
 Verdict = Literal["same", "different"]
 
 
-def list_suspicions(tx: ReadTx, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
+def list_suspicions(
+    tx: ReadTx, *, settled: bool = False, limit: int | None = None, after: str | None = None
+) -> tuple[OpenSuspicion, ...]:
     """What is to be settled, oldest first, each with its two memories; with `settled` also what was.
 
-    A suspicion whose memories are forgotten, hidden or another agent's is not there.
+    A suspicion whose memories are forgotten, hidden or another agent's is not there. With a `limit` no more are read
+    than it takes; `after` is the last that is known, and where it is there no more they begin anew.
     """
-    found = []
-    for one in tx.suspicions():
-        pair = tx.find_memories([one.memory_id, one.other_id])
-        if len(pair) < 2 or not all(sees(tx.scope, memory) for memory in pair):
-            continue
-        if (one.settled is not None and not settled) or (one.settled is None and not is_open(one, pair)):
-            continue
-        found.append(OpenSuspicion(suspicion=one, memory=pair[0], other=pair[1]))
-    return tuple(found)
+    every = tx.suspicions()
+    place = next((place for place, one in enumerate(every, 1) if one.id == after), 0)
+    return tuple(islice(waiting_of(tx, every[place:], settled=settled), limit))
+
+
+def waiting_of(tx: ReadTx, suspicions: Iterable[Suspicion], *, settled: bool = False) -> Iterator[OpenSuspicion]:
+    """Those of these suspicions that are to be settled, as `list_suspicions` has them."""
+    asked = (one for one in suspicions if settled or one.settled is None)
+    for one, memory, other in pairs(tx, asked):
+        if sees(tx.scope, memory) and sees(tx.scope, other) and (one.settled or is_open(one, (memory, other))):
+            yield OpenSuspicion(suspicion=one, memory=memory, other=other)
 
 
 def is_open(one: Suspicion, pair: Sequence[Memory]) -> bool:
@@ -61,7 +68,8 @@ def settle_suspicion(
         NotFound: no such suspicion here.
         Conflict: it is settled already; undo that first.
     """
-    found = next((one for one in list_suspicions(tx, settled=True) if one.suspicion.id == suspicion_id), None)
+    named = [one for one in tx.suspicions() if one.id == suspicion_id]
+    found = next(waiting_of(tx, named, settled=True), None)
     if found is None:
         raise NotFound(f"nothing to settle with the id {suspicion_id!r:.80} in this scope", id=suspicion_id)
     suspicion = found.suspicion

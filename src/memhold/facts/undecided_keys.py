@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 
 from memhold.facts.keys import Key, Verdict, compare
 from memhold.facts.matching import key_of
+from memhold.facts.pairs import pairs
 from memhold.facts.remember import Writer
 from memhold.facts.suspicions import is_open, settle_suspicion
 from memhold.ports.idempotency import keyed_digest
@@ -54,16 +55,16 @@ def waiting(tx: ReadTx, *, adjudicates: bool) -> list[UndecidedPair]:
     With a model that `adjudicates` also those that an embedding left open. What somebody decided is never among them,
     also where that was undone.
     """
-    found = []
-    for one in tx.suspicions():
-        if one.kind != "key" or one.settled is not None or one.looked == "decided":
-            continue
-        if one.looked is not None and not adjudicates:
-            continue
-        pair = tx.find_memories([one.memory_id, one.other_id])
-        if len(pair) == 2 and is_open(one, pair):
-            found.append(UndecidedPair(suspicion=one, mine=key_of(pair[0]), other=key_of(pair[1])))
-    return found
+    left = (
+        one
+        for one in tx.suspicions()
+        if one.kind == "key" and one.settled is None and one.looked != "decided" and (adjudicates or one.looked is None)
+    )
+    return [
+        UndecidedPair(suspicion=one, mine=key_of(memory), other=key_of(other))
+        for one, memory, other in pairs(tx, left)
+        if is_open(one, (memory, other))
+    ]
 
 
 def digest_of(secret: bytes, key: Key) -> bytes:

@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse
 from memhold.faces.problems import MEDIA_TYPE, Problem
 from memhold.faces.ui.browser import BROWSER, HOME, OPEN_UI_PATHS, SIGN_IN, Browser
 from memhold.faces.ui.pages import refused_page
+from memhold.faces.ui.refusals import in_words
 from memhold.faces.ui.rendering import HEADERS, html
 from memhold.server.browser_shelf import BrowserShelf, InMemory, KeptBrowser
 from memhold.values.principal import ON_BEHALF, PRINCIPAL, Principal
@@ -171,10 +172,11 @@ class _Told:
 
 def _problem(body: bytes, status: int) -> Problem:
     said = json.loads(body or b"{}")
-    return Problem(
+    problem = Problem(
         type=said.get("type", "about:blank"), title=said.get("title", "It was refused."), status=status,
         detail=said.get("detail", ""),
     )  # fmt: skip
+    return in_words(problem)
 
 
 def _cookie(scope: MutableMapping[str, Any], name: str) -> str | None:

@@ -73,6 +73,27 @@ class OriginCases:
         await alice.remember(attribute="city", value="Porto")
         assert await facts(alice) == ["Porto"]
 
+    async def test_doubts_come_as_many_as_are_asked_for_from_where_they_are_asked_for(self, harness: Harness) -> None:
+        alice, cursor = harness.scope(user="alice"), harness.scope(user="alice", actor=CURSOR)
+        names = ("city 1", "city 2", "city 3", "city 4")
+        for name in names:
+            await alice.remember(attribute=name, value="Lisbon")
+            await harness.advance(DAY)
+            await cursor.remember(attribute=name, value="Paris")
+        every = await alice.suspicions()
+        assert tuple(doubt.memory.attribute for doubt in every) == names
+        first, second, *_ = (doubt.suspicion.id for doubt in every)
+        assert await alice.suspicions(limit=2) == every[:2]
+        await alice.settle_suspicion(second, "different")
+        assert await alice.suspicions(limit=1, after=second) == every[2:3], "settled since or not"
+        assert await alice.suspicions(after=second) == every[2:]
+        assert await alice.suspicions(after="sus_none") == (every[0], *every[2:]), "anew"
+        behind = await alice.suspicions(settled=True, limit=1, after=first)
+        assert [doubt.suspicion.settled for doubt in behind] == ["different"]
+        for wrong in (0, -1, True):
+            with pytest.raises(InvalidInput):
+                await alice.suspicions(limit=wrong)
+
     async def test_an_agents_own_timeline_hides_nothing_that_the_user_told_all(self, harness: Harness) -> None:
         alice, cursor = harness.scope(user="alice"), harness.scope(user="alice", agent="cursor", actor=CURSOR)
         await alice.remember(attribute="city", value="Lisbon")

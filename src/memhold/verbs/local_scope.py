@@ -543,8 +543,12 @@ class LocalScope:
             cursor=cursor,
         )
 
-    async def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
-        return await self._tx.read(lambda tx: list_suspicions(tx, settled=settled))
+    async def suspicions(
+        self, *, settled: bool = False, limit: int | None = None, after: str | None = None
+    ) -> tuple[OpenSuspicion, ...]:
+        if limit is not None and (type(limit) is not int or limit < 1):
+            raise InvalidInput(f"limit is {limit!r:.40}; pass a whole number from 1, or leave it out for all")
+        return await self._tx.read(lambda tx: list_suspicions(tx, settled=settled, limit=limit, after=after))
 
     async def settle_suspicion(
         self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None

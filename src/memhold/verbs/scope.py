@@ -988,13 +988,21 @@ class AsyncScope(Protocol):
             by_hand="a group of commands: list, same, different",
         ),
     )
-    async def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
+    async def suspicions(
+        self, *, settled: bool = False, limit: int | None = None, after: str | None = None
+    ) -> tuple[OpenSuspicion, ...]:
         """What a person should settle, oldest first.
 
         Keys that may be one concept were kept apart, and so was what speaks against the user's own word.
 
         Args:
             settled: With those that were settled.
+            limit: At most how many, from 1; None for all, of which thousands take a fifth of a second.
+            after: The id of the last one that is known (sus_…), settled since or not: those behind it. Where it is
+                there no more, they begin anew.
+
+        Raises:
+            InvalidInput: the limit is no whole number from 1.
         """
         ...
 

@@ -1253,6 +1253,13 @@ export interface SetSessionMetadataArguments {
 export interface SuspicionsArguments {
   /** With those that were settled. Default: false. */
   settled?: boolean | undefined;
+  /** At most how many, from 1; null for all, of which thousands take a fifth of a second. */
+  limit?: number | undefined;
+  /**
+   * The id of the last one that is known (sus_…), settled since or not: those behind it. Where it is there no more,
+   * they begin anew.
+   */
+  after?: string | undefined;
 }
 
 /** What `settle_suspicion` takes. */

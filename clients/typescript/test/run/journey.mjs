@@ -47,6 +47,7 @@ export async function journey({ url, service, name }) {
   await writing(zoe);
   await windows(zoe);
   await facts(zoe);
+  await dismissed(mem.scope({ user: "doubter", session: "s" }));
   await documents(zoe);
   await sessions(mem, user);
   await moving(mem, zoe, user);
@@ -127,6 +128,24 @@ async function facts(zoe) {
   is(await zoe.suspicions({ settled: true }), []);
   is(await zoe.lastRecalled([]), {});
   await raises(NotFound, () => zoe.settleSuspicion("sus_00000000000000000000000000000000", "same"));
+}
+
+/** A person's no to what a model said and no line does: the store holds one window with two such statements. */
+async function dismissed(doubter) {
+  const [window] = (await doubter.summaries()).hits;
+  const change = (await doubter.history(window.id)).find((one) => one.verb === "consolidate");
+  const said = change.detail.ungrounded.map((one) => one.value);
+  is([...said].sort(), ["forty", "pizza"]);
+  const no = await doubter.dismiss(change.id, 1);
+  is(no.ids, [window.id]);
+  is((await doubter.dismiss(change.id, 1)).change_ids, [], "dismissed twice, it is dismissed once");
+  const told = (await doubter.history(window.id)).at(-1);
+  is([told.id, told.verb, JSON.stringify(told.detail).includes(said[1])], [no.change_ids[0], "dismiss", false]);
+  is((await doubter.changes({ verb: "dismiss" })).items.map((one) => one.id), no.change_ids);
+  await doubter.undo(no.change_ids[0]);
+  is((await doubter.dismiss(change.id, 1)).change_ids.length, 1);
+  await doubter.undo((await doubter.history(window.id)).at(-1).id);
+  await raises(NotFound, () => doubter.dismiss(change.id, 2));
 }
 
 async function documents(zoe) {

@@ -1006,15 +1006,23 @@ class SyncScope:
         """
         return self._loop.run(self._core.set_session_metadata(metadata))
 
-    def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
+    def suspicions(
+        self, *, settled: bool = False, limit: int | None = None, after: str | None = None
+    ) -> tuple[OpenSuspicion, ...]:
         """What a person should settle, oldest first.
 
         Keys that may be one concept were kept apart, and so was what speaks against the user's own word.
 
         Args:
             settled: With those that were settled.
+            limit: At most how many, from 1; None for all, of which thousands take a fifth of a second.
+            after: The id of the last one that is known (sus_…), settled since or not: those behind it. Where it is
+                there no more, they begin anew.
+
+        Raises:
+            InvalidInput: the limit is no whole number from 1.
         """
-        return self._loop.run(self._core.suspicions(settled=settled))
+        return self._loop.run(self._core.suspicions(settled=settled, limit=limit, after=after))
 
     def settle_suspicion(
         self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -17,15 +17,16 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from memhold.faces.last_resort import LastResort
-from memhold.faces.problems import Problem, problem_of
+from memhold.faces.problems import Problem
 from memhold.faces.ui import doors, first_run, forget_page, health_page, now_page, session_pages, settle_page
 from memhold.faces.ui.browser import ENTER, SIGN_IN
 from memhold.faces.ui.recall_page import recall_page, recall_part
+from memhold.faces.ui.refusals import STALE_PAGE, problem_told
 from memhold.faces.ui.rendering import ASSETS, HEADERS, asset, html
 from memhold.faces.ui.subject_page import subject_moment, subject_page
 from memhold.faces.ui.timeline_page import moment_part, timeline_page, undo_here
 from memhold.faces.ui.visit import Visit, form_of, shown
-from memhold.values.errors import InvalidScope, MemholdError, NotFound
+from memhold.values.errors import InvalidScope, MemholdError
 from memhold.values.principal import PRINCIPAL, Right, principal_of
 from memhold.verbs.store_protocols import AsyncStore
 
@@ -33,7 +34,6 @@ __all__ = ["refused_page", "ui_app"]
 
 log = logging.getLogger("memhold.ui")
 
-_GONE: Final = "It was forgotten, or it is in another person's memory."
 Answer = Callable[[Visit], Awaitable[Response]]
 
 
@@ -137,18 +137,16 @@ def _answered(memhold: AsyncStore, path: _Path) -> Callable[[Request], Awaitable
             visit = Visit(memhold=memhold, request=request, right=path.right or "read", form=form)
             if path.right is not None:
                 visit.caller()
-                if path.method == "POST":
-                    visit.checked_form()
+                if path.method == "POST" and not visit.own_form:
+                    return refused_page(request, STALE_PAGE)
             return await path.answer(visit)
         except InvalidScope as error:
             principal = principal_of(request.scope)
             if principal.service and not principal.named:
                 return RedirectResponse("/ui/whose", 303, headers=dict(HEADERS))
-            return refused_page(request, problem_of(error))
+            return refused_page(request, problem_told(error))
         except MemholdError as error:
-            problem = problem_of(error)
-            if isinstance(error, NotFound):
-                problem = replace(problem, title="There is no such memory.", detail=_GONE)
+            problem = problem_told(error)
             if problem.status >= 500:
                 log.error("%s", type(error).__name__)  # noqa: TRY400 - shape only: a message may hold content
             return refused_page(request, problem)

@@ -69,7 +69,7 @@ _VERDICTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Some of what waits for one reason: its cards, how many there are in all where that is known, where more begin.
+    """Some of what waits for one reason: its cards, how many where those are all, where more begin.
 
     Of `damaged` conversations it cannot be read what waits.
     """
@@ -98,12 +98,10 @@ async def more_part(visit: Visit) -> Response:
 
 async def _doubts(scope: AsyncScope, cursor: str | None) -> _Group:
     """Doubted keys and contradictions, oldest first; the cursor is the last that is shown, settled since or not."""
-    every = await scope.suspicions(settled=cursor is not None)
-    places = {one.suspicion.id: place for place, one in enumerate(every, 1)}
-    waiting = [one for one in every if one.suspicion.settled is None]
-    left = [one for one in waiting if places[one.suspicion.id] > places.get(cursor or "", 0)]
-    cards = [_doubt(one) for one in left[:_MOST]]
-    return _Group(cards, left[_MOST - 1].suspicion.id if len(left) > _MOST else None, len(waiting))
+    found = await scope.suspicions(limit=_MOST + 1, after=cursor)
+    shown = found[:_MOST]
+    more = shown[-1].suspicion.id if len(found) > _MOST else None
+    return _Group([_doubt(one) for one in shown], more, None if more or cursor else len(shown))
 
 
 def _doubt(one: OpenSuspicion) -> tuple[Suspicion, Row, Row]:

@@ -11,11 +11,11 @@ from starlette.responses import Response
 
 from memhold.faces.ui.known_times import Span, held_then, known_by_changes, known_by_records, stands_at
 from memhold.faces.ui.rows import Row, row_of
-from memhold.faces.ui.timeline_page import Bar, axis, bars, moments_asked
+from memhold.faces.ui.timeline_page import TOLD, Bar, axis, bars, moments_asked
 from memhold.faces.ui.visit import Visit
 from memhold.values.bounds import MAX_PAGE
-from memhold.values.errors import NotFound
-from memhold.values.records import Memory, State
+from memhold.values.errors import NotFound, StoreCorrupt
+from memhold.values.records import Memory
 from memhold.verbs.scope import AsyncScope
 
 __all__ = ["Lane", "lanes", "subject_moment", "subject_page"]
@@ -24,7 +24,6 @@ _ONCE: Final = 2
 """The revision of a fact that was told and ended, once each."""
 _TRAILS: Final = 50
 """Of so many facts the changes are read, those that changed most: each is a look at the trail."""
-_STATES: Final[tuple[State, ...]] = ("active", "superseded", "retracted", "expired")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +65,7 @@ async def _facts(scope: AsyncScope, fact_id: str) -> tuple[str, Sequence[Memory]
     fact = await scope.get(fact_id)
     if not isinstance(fact, Memory) or fact.kind != "fact" or fact.subject is None:
         raise NotFound("this is no fact, and about nobody in particular")
-    page = await scope.list(["fact"], _STATES, subject=fact.subject, limit=MAX_PAGE)
+    page = await scope.list(["fact"], TOLD, subject=fact.subject, limit=MAX_PAGE)
     return fact.subject, page.items, page.cursor is not None
 
 
@@ -75,7 +74,10 @@ async def _known(scope: AsyncScope, facts: Sequence[Memory]) -> Mapping[str, Seq
     found: dict[str, Sequence[Span]] = dict(known_by_records(facts))
     several = sorted((fact for fact in facts if fact.rev > _ONCE), key=lambda fact: -fact.rev)
     for fact in several[:_TRAILS]:
-        found[fact.id] = known_by_changes(await scope.history(fact.id)).get(fact.id, found[fact.id])
+        try:
+            found[fact.id] = known_by_changes(await scope.history(fact.id)).get(fact.id, found[fact.id])
+        except StoreCorrupt:
+            continue  # a change of it is damaged: its records tell what they can, and its own page says so
     return found
 
 

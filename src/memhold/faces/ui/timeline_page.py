@@ -9,17 +9,19 @@ from typing import Final
 
 from starlette.responses import RedirectResponse, Response
 
-from memhold.faces.ui.known_times import Span, held_then, known_by_changes, stands_at
+from memhold.faces.ui.known_times import Span, held_then, known_by_changes, known_by_records, stands_at
 from memhold.faces.ui.rendering import HEADERS
 from memhold.faces.ui.rows import Row, row_of
 from memhold.faces.ui.visit import Visit
-from memhold.values.errors import InvalidInput, MemholdError
+from memhold.values.bounds import MAX_PAGE
+from memhold.values.errors import InvalidInput, MemholdError, StoreCorrupt
 from memhold.values.jsonable import parse_time
-from memhold.values.records import Change, Effect, Memory, Message
+from memhold.values.records import Change, Effect, Memory, Message, State
 from memhold.values.repr_parts import one_of
 from memhold.verbs.scope import AsyncScope
 
 __all__ = [
+    "TOLD",
     "Bar",
     "Moments",
     "Stretch",
@@ -33,6 +35,8 @@ __all__ = [
     "undo_here",
 ]
 
+TOLD: Final[tuple[State, ...]] = ("active", "superseded", "retracted", "expired")
+"""The states of what was told of somebody, once or still."""
 _LINES: Final = 20
 """How many source lines are shown."""
 _PARTS: Final = 1000
@@ -73,9 +77,8 @@ async def timeline_page(visit: Visit) -> Response:
     """The whole page."""
     scope, item_id = visit.scope(), visit.request.path_params["id"]
     item = await scope.get(item_id)
-    story = await scope.history(item_id)
-    versions = _versions(story, item)
-    spans = known_by_changes(story)
+    told = await _told(scope, item)
+    versions, spans, story = told.versions, told.spans, told.story or ()
     lines, more = await _lines(scope, item)
     return visit.part(
         "timeline.html",
@@ -86,6 +89,7 @@ async def timeline_page(visit: Visit) -> Response:
         lines=lines,
         more_lines=more,
         steps=[(change, steps_of(change, {one.id for one in versions} or None)) for change in reversed(story)],
+        damaged=told.story is None,
     )
 
 
@@ -93,8 +97,8 @@ async def moment_part(visit: Visit) -> Response:
     """What held at a time of the first slider or field, as it is known today and as it was known at the second."""
     scope, item_id = visit.scope(), visit.request.path_params["id"]
     item = await scope.get(item_id)
-    story = await scope.history(item_id)
-    versions, spans = _versions(story, item), known_by_changes(story)
+    told = await _told(scope, item)
+    versions, spans = told.versions, told.spans
     asked = moments_asked(visit, axis(versions, visit.now, spans))
     return visit.part(
         "moment.html",
@@ -103,6 +107,38 @@ async def moment_part(visit: Visit) -> Response:
         held=[row_of(one) for one in stands_at(versions, asked.at)],
         known=[row_of(one) for one in held_then(versions, spans, asked.at, asked.known)],
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """The values of a memory and when each was known, with its changes: None where one is damaged on the disk.
+
+    Then the values are those that stand, and when they were known follows from their records.
+    """
+
+    versions: Sequence[Memory]
+    spans: Mapping[str, Sequence[Span]]
+    story: Sequence[Change] | None
+
+
+async def _told(scope: AsyncScope, item: Memory | Message) -> _Told:
+    try:
+        story = await scope.history(item.id)
+    except StoreCorrupt:
+        versions = await _standing(scope, item)
+        return _Told(versions=versions, spans=known_by_records(versions), story=None)
+    return _Told(versions=_versions(story, item), spans=known_by_changes(story), story=story)
+
+
+async def _standing(scope: AsyncScope, item: Memory | Message) -> list[Memory]:
+    """What `_versions` gives, as far as it can be known without the changes."""
+    if not isinstance(item, Memory):
+        return []
+    if item.kind != "fact" or item.subject is None:
+        return [item]
+    page = await scope.list(["fact"], TOLD, subject=item.subject, limit=MAX_PAGE)
+    own = {one.id: one for one in page.items if (one.key, one.agent) == (item.key, item.agent)} | {item.id: item}
+    return sorted(own.values(), key=_since)
 
 
 def moments_asked(visit: Visit, axis: Sequence[datetime]) -> Moments:
@@ -156,7 +192,11 @@ def _versions(story: Sequence[Change], item: Memory | Message) -> list[Memory]:
             if after is not None and (after.id not in last or last[after.id].rev < after.rev):
                 last[after.id] = after
     own = _of_one_line(item, last)
-    return sorted((last[one] for one in own), key=lambda one: (one.valid_from, one.recorded_at, one.id))
+    return sorted((last[one] for one in own), key=_since)
+
+
+def _since(one: Memory) -> tuple[datetime, datetime, str]:
+    return one.valid_from, one.recorded_at, one.id
 
 
 def _of_one_line(item: Memory, every: Mapping[str, Memory]) -> set[str]:

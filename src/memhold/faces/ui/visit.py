@@ -15,7 +15,7 @@ from starlette.responses import Response
 from memhold.faces.rest.frame import caller, scope_for
 from memhold.faces.ui.browser import BROWSER, Browser
 from memhold.faces.ui.rendering import html
-from memhold.values.errors import Conflict, InvalidInput
+from memhold.values.errors import InvalidInput
 from memhold.values.principal import Principal, Right, principal_of
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
@@ -82,14 +82,10 @@ class Visit:
             raise InvalidInput(f"{name} is no number; write digits alone")
         return int(text)
 
-    def checked_form(self) -> None:
-        """Refuse a form that is not this browser's, or that was made for another's memory.
-
-        Raises:
-            Conflict: it is neither.
-        """
-        if not self.browser.is_own(self.said("form_token"), whose(self.principal)):
-            raise Conflict("this page was made for another person's memory, or before you came in; load it again")
+    @property
+    def own_form(self) -> bool:
+        """Whether the form is this browser's, and made for the memory that is looked at now."""
+        return self.browser.is_own(self.said("form_token"), whose(self.principal))
 
     def caller(self) -> Principal:
         """Who asks, where it may do what the route needs.

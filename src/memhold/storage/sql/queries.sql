@@ -222,17 +222,18 @@ VALUES (:namespace, :user_id, :id, :kind, :memory_id, :other_id, :rule, :at, :ch
 ON CONFLICT (namespace, user_id, id) DO UPDATE SET settled = excluded.settled, settled_by = excluded.settled_by, looked = excluded.looked
 
 -- name: read_suspicions
-SELECT s.id, s.kind, s.memory_id, s.other_id, s.rule, s.at, s.change_id, s.settled, s.settled_by, s.looked
+SELECT s.id, s.kind, s.memory_id, s.other_id, s.rule, s.at, s.change_id,
+  CASE WHEN u.id IS NULL THEN s.settled END, CASE WHEN u.id IS NULL THEN s.settled_by END, s.looked
 FROM suspicion AS s
+LEFT JOIN change AS u ON u.namespace = :namespace AND u.user_id = :user_id AND u.id = s.settled_by AND u.undone_by IS NOT NULL
 WHERE s.namespace = :namespace AND s.user_id = :user_id
+  AND NOT EXISTS (SELECT 1 FROM change AS c WHERE c.namespace = :namespace AND c.user_id = :user_id AND c.id = s.change_id
+                  AND c.undone_by IS NOT NULL)
   AND EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.id = s.memory_id
               AND m.unrecorded_at IS NULL AND m.hidden_by IS NULL)
   AND EXISTS (SELECT 1 FROM memory AS o WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.id = s.other_id
               AND o.unrecorded_at IS NULL AND o.hidden_by IS NULL)
 ORDER BY s.at, s.id
-
--- name: read_undone
-SELECT undone_by FROM change WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND undone_by IS NOT NULL
 
 -- name: delete_suspicions
 DELETE FROM suspicion

@@ -320,20 +320,11 @@ class SqlRead:
         return [rows.to_evidence(row) for one in found for row in one]
 
     def suspicions(self) -> list[Suspicion]:
-        found = [rows.to_suspicion(row) for row in self._run("read_suspicions").fetchall()]
-        return [one for one in map(self._standing, found) if one is not None]
+        return [rows.to_suspicion(row) for row in self._run("read_suspicions").fetchall()]
 
     def key_vectors(self, fingerprint: str) -> Mapping[bytes, bytes]:
         found: list[Any] = list(self._run("read_key_vectors", fingerprint=fingerprint))
         return dict(found)
-
-    def _standing(self, suspicion: Suspicion) -> Suspicion | None:
-        """The suspicion as the changes that stand leave it; None where what raised it was undone."""
-        if self._first("read_undone", id=suspicion.change_id) is not None:
-            return None
-        by = suspicion.settled_by
-        undone = by is not None and self._first("read_undone", id=by) is not None
-        return replace(suspicion, settled=None, settled_by=None) if undone else suspicion
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
         found = self._memories(self._content("read_same_content", kind=kind, digest=digest, agent_id=agent or ""))

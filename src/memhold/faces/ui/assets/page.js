@@ -61,14 +61,13 @@
     if (rows && !rows.querySelector(".editing")) document.querySelector("form[hx-target='#rows']").requestSubmit();
   });
 
-  // A slider says the time that it stands for, to the eye and to a screen reader.
+  // A slider says the time or the budget that it stands for, to the eye and to a screen reader.
   document.addEventListener("htmx:after:swap", () => {
-    const times = document.querySelectorAll("#moment time");
-    document.querySelectorAll(".sliders label").forEach((label, place) => {
-      const time = times[place];
-      if (!time) return;
-      label.querySelector(".chosen").textContent = time.textContent;
-      label.querySelector("input").setAttribute("aria-valuetext", time.textContent);
+    const told = document.querySelectorAll("#moment time, #context data");
+    document.querySelectorAll("label:has(> .chosen)").forEach((label, place) => {
+      if (!told[place]) return;
+      label.querySelector(".chosen").textContent = told[place].textContent;
+      label.querySelector("input").setAttribute("aria-valuetext", told[place].textContent);
     });
   });
 
