@@ -57,6 +57,11 @@ class _Answers:
         self.ended = asyncio.Event()
         self.asked_at = time.monotonic()
 
+    def end_without_store(self, opened: asyncio.Task[None]) -> None:
+        """End at once where the opening failed: nothing can be served."""
+        if not opened.cancelled() and opened.exception() is not None:
+            self.ended.set()
+
     async def to(self, request: Mapping[str, Any], *, gone: Callable[[], bool] = lambda: False) -> dict[str, Any]:
         """The answer to one request; one that asks nothing wakes what takes in.
 
@@ -151,8 +156,7 @@ async def answer_hooks(
         answers = _Answers(opening, caught_up_within=caught_up_within)
         server = await _listening(place, answers)
         warmed = asyncio.create_task(_warmed(opening, place))
-        # One that can serve nothing ends at once.
-        warmed.add_done_callback(lambda task: task.cancelled() or task.exception() is None or answers.ended.set())
+        warmed.add_done_callback(answers.end_without_store)
         with heard((signal.SIGTERM, signal.SIGINT), answers.ended.set):
             try:
                 while not answers.ended.is_set() and time.monotonic() - answers.asked_at < idle:
