@@ -17,7 +17,7 @@ from memhold.testing.chaos import FAULTS, Misbind
 from tests.compaction.conftest import Opened
 from tests.compaction.test_merging import BOTH, ONE, TWO, close, told
 from tests.compaction.worlds import Judge, Vectors, around, call, living, merged, united, whole
-from tests.consolidation.chains import http_chain
+from tests.consolidation.chains import http_chain, patience
 
 SPOILT = [name for name, fault in FAULTS.items() if not isinstance(fault.act, Misbind) and name not in {"ok", "refuse"}]
 MENDED = {"fenced-json", "arguments-string", "arguments-object", "two-calls", "thinking"}
@@ -204,7 +204,7 @@ async def test_a_damaged_run_does_not_embed_the_store_again(opened: Opened) -> N
 @pytest.mark.parametrize("name", SPOILT)
 async def test_each_fault_of_a_provider(lasting: str, name: str) -> None:
     async with ChaosServer() as server:
-        chain = http_chain(server, "only", seconds=0.3)
+        chain = http_chain(server, "only", seconds=patience(name))
         async with AsyncMemhold.open(lasting, worker=False, compaction=chain) as mem:
             alice = mem.scope(user="alice")
             ids = await told(alice, *SAID)

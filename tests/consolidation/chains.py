@@ -38,6 +38,11 @@ def http_chain(server: ChaosServer, *names: str, protocol: str = "openai-chat", 
     return HttpChain([chat_model(entry, keys=lambda _: None, clock=clock) for entry in entries], **options)
 
 
+def patience(name: str) -> float:
+    """Seconds for a call while a server has that fault: short only where the fault is that it takes for ever."""
+    return 0.5 if name in {"hang", "drip"} else 20.0
+
+
 async def check_whole(scope, added: Sequence[str]) -> dict[str, int]:
     """Each message is in exactly one consolidated window, or in a RAW entry, or still pending; returns how many."""
     memories = await everything(scope)

@@ -9,7 +9,7 @@ import pytest
 from memhold import AsyncMemhold
 from memhold.testing import ChaosServer
 from memhold.testing.chaos import FAULTS, Misbind
-from tests.consolidation.chains import check_facts_once, check_whole, everything, http_chain
+from tests.consolidation.chains import check_facts_once, check_whole, everything, http_chain, patience
 
 CHAT_FAULTS = [
     name for name, fault in FAULTS.items() if not isinstance(fault.act, Misbind) and name not in {"ok", "refuse"}
@@ -22,11 +22,6 @@ SAID = [
     {"role": "assistant", "content": "Noted."},
     {"role": "user", "content": "I live in Oslo."},
 ]
-
-
-def patience(name: str) -> float:
-    """Seconds for a call: short only where the fault is that it takes for ever."""
-    return 0.5 if name in {"hang", "drip"} else 20.0
 
 
 async def one_session(place: str, server: ChaosServer, chain) -> dict:

@@ -114,7 +114,7 @@ def test_a_store_that_is_closed_or_hangs_or_refuses_ends_no_turn(
 ) -> None:
     reach = Troubled(mem.scope(user="alice"))
     now = [0.0]
-    recorder = Recorder(reach, patience=0.5, most=2, seconds=lambda: now[0])
+    recorder = Recorder(reach, patience=3.0, most=2, seconds=lambda: now[0])
     reach.trouble.before = [InvalidMessage("a secret text of nobody's shape", index=0)]
     assert recorder.record_now([said("refused")])
     assert recorder.record_now([said("kept")])

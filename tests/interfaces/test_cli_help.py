@@ -18,6 +18,7 @@ import click
 import pytest
 
 from memhold.cli.main import BY_HAND, VERBS, cli, main, sections
+from memhold.faces.mcp.install import place_of
 from memhold.faces.remote.local_token import local_token_path
 from memhold.ports.data_home import default_db
 
@@ -198,6 +199,22 @@ def test_a_relative_folder_of_data_is_ignored(monkeypatch: pytest.MonkeyPatch) -
         assert place() == by_default
         monkeypatch.setenv(name, "/absolute")
         assert place().startswith("/absolute/memhold/")
+
+
+def test_an_empty_home_is_not_the_root_of_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_DATA_HOME", "XDG_STATE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    unset = default_db(), local_token_path(1), place_of().home
+    monkeypatch.setenv("HOME", "")
+    assert (default_db(), local_token_path(1), place_of().home) == unset
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no file that never ends")
+def test_a_document_out_of_a_file_that_never_ends_is_refused(run: CommandLine) -> None:
+    refused = run("documents", "put", "big", "--file", "/dev/zero")
+    assert (refused.code, refused.out) == (1, "")
+    assert "/dev/zero has more than the 8,388,608 bytes that fit one document" in refused.err
+    assert not Path(run.db).exists()
 
 
 def test_a_file_that_became_empty_is_no_memory_of_nothing(run: CommandLine) -> None:

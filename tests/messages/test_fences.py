@@ -1,6 +1,6 @@
 """Fences: stored text cannot close them, nobody else can make them, and they are found again whatever stands around."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -106,9 +106,9 @@ def test_what_nobody_sees_does_not_hide_an_edge(unseen):
 
 @pytest.mark.parametrize("long", ["<" + " " * 500_000, "</" + "\u200b" * 500_000, "<m" + " " * 500_000, "< " * 250_000])
 def test_a_bracket_before_a_long_run_of_blanks_costs_no_more_than_reading_it(long):
-    begun = perf_counter()
+    begun = process_time()
     assert neutral(long) == long
-    assert perf_counter() - begun < 5
+    assert process_time() - begun < 5
 
 
 @given(st.lists(st.text(max_size=30), max_size=3))

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import socket
+from contextlib import AsyncExitStack
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -40,21 +41,27 @@ async def test_an_answer_does_not_wait_until_the_client_has_acknowledged_its_beg
 
 
 async def test_with_every_model_hanging_a_save_is_as_quick(tmp_path: Path) -> None:
-    times = {}
-    for name, embedding in (("well", HashEmbedding(8)), ("hanging", Hanging(8))):
-        async with live(str(tmp_path / f"{name}.db"), embedding=embedding, worker=True, recall_timeout=0.2) as server:
-            alice = (await server.opened(user="alice")).scope(user="alice", session="s")
-            spent = []
-            for n in range(30):
+    spent: dict[str, list[float]] = {"well": [], "hanging": []}
+    async with AsyncExitStack() as stack:
+        servers, scopes = {}, {}
+        for name, embedding, patience in (("well", HashEmbedding(8), 60.0), ("hanging", Hanging(8), 0.2)):
+            place = str(tmp_path / f"{name}.db")
+            one = live(place, embedding=embedding, worker=True, recall_timeout=patience)
+            servers[name] = await stack.enter_async_context(one)
+            scopes[name] = (await servers[name].opened(user="alice")).scope(user="alice", session="s")
+        # By turns: what else the machine does then is paid by both.
+        for n in range(30):
+            for name, alice in scopes.items():
                 begun = perf_counter()
                 await alice.add([{"role": "user", "content": f"line {n}"}])
-                spent.append(perf_counter() - begun)
-            times[name] = sorted(spent)[15]
+                spent[name].append(perf_counter() - begun)
+        for name, alice in scopes.items():
             found = await alice.recall("line")
             assert found.total == 30
             assert ("meaning" in found.degraded) is (name == "hanging")
-            async with server.client() as http:
+            async with servers[name].client() as http:
                 assert (await http.get("/readyz")).status_code == 200
+    times = {name: sorted(each)[15] for name, each in spent.items()}
     assert times["hanging"] < 3 * times["well"] + 0.02, times
 
 

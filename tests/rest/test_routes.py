@@ -275,9 +275,20 @@ async def test_bodies_are_bounded_and_must_be_json(server: Live) -> None:
 
 async def test_what_is_no_route_is_a_problem_too(server: Live) -> None:
     async with server.client(await server.token(user="alice")) as http:
-        for method, path, status in (("GET", "/v1/nothing", 404), ("PUT", "/v1/memories", 405), ("GET", "/v1", 404)):
+        for method, path, status, detail in (
+            ("GET", "/v1/nothing", 404, "nothing answers here; /docs lists what does"),
+            ("PUT", "/v1/memories", 405, "this path takes GET, POST; /docs tells of each"),
+            ("GET", "/v1/recall", 405, "this path takes POST; /docs tells of each"),
+            ("GET", "/v1", 404, "nothing answers here; /docs lists what does"),
+            ("POST", "/v1/recall?query=tea", 422, "takes its arguments in the body, as JSON; the query names 'query'"),
+        ):
             answer = await http.request(method, path)
             assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+            assert detail in answer.json()["detail"]
+        said = {"messages": [{"role": "user", "content": "x"}], "session": "s"}
+        astray = await http.post("/v1/messages", json=said)
+        assert astray.json()["detail"] == "add takes the session in the query: /v1/messages?session=NAME"
+        assert [(await http.head(path)).status_code for path in ("/", "/docs")] == [200, 200]
         mixed = await http.get("/v1/memories/msg_0190")
         assert (mixed.status_code, mixed.json()["type"]) == (422, "urn:memhold:problem:WrongKind")
         assert (await http.get("/v1/status", headers={"x-request-id": "mine-1"})).headers["x-request-id"] == "mine-1"

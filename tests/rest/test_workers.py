@@ -278,6 +278,25 @@ def activated(folder: Path, sock: socket.socket, *options: str, **env: str) -> I
         yield server
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_socket_with_a_path_and_no_token_is_told_what_to_do(workers: str, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+        sock.bind(os.path.relpath(tmp_path / "m.sock"))
+        sock.listen(16)
+        line = ["serve", "--db", str(tmp_path / "memory.db"), "--user", "alice", "--workers", workers]
+        os.set_inheritable(sock.fileno(), True)
+        done = subprocess.run(
+            [sys.executable, "-c", LAUNCH, str(sock.fileno()), *line], pass_fds=[sock.fileno()], capture_output=True,
+            text=True, cwd=tmp_path, timeout=TIMEOUT, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(
+        "memhold: the token that is made at the start is found by a port, and there is none; make one"
+    )
+    assert "report it" not in done.stderr
+
+
 def test_a_socket_of_systemd_waits_while_the_server_is_started_anew(tmp_path: Path) -> None:
     """Who asks between two lives of the server waits, and is answered by the second."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:

@@ -273,7 +273,7 @@ async def test_a_lock_that_somebody_holds_for_too_long_is_said(database: str) ->
 
 
 async def test_a_read_that_takes_too_long_is_stopped(database: str) -> None:
-    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=0.1)
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=1.5)
     with pytest.raises(ReadTimeout):
         await store.read(ALICE, lambda tx: tx._sql.connection.execute("SELECT pg_sleep(20)"))
     assert await store.read(ALICE, lambda tx: tx.sessions()) == []
@@ -425,7 +425,7 @@ async def test_a_read_that_outlasts_its_time_is_answered_if_it_asks_no_more(
     database: str, databases: Databases
 ) -> None:
     """The server ends the transaction meanwhile: what asks on is refused, and neither is run again."""
-    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=0.3, failover_timeout=5.0)
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=1.5, failover_timeout=30.0)
     runs = 0
 
     def work(tx: ReadTx, *, on: bool) -> int:
@@ -460,23 +460,20 @@ def test_every_table_whose_bytes_a_forget_takes_is_vacuumed(database: str) -> No
 
 async def test_a_reader_that_is_frozen_is_ended_for_it(database: str) -> None:
     """Else what was forgotten stays in its sight, and in the tables, for as long as it sleeps."""
-    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=0.2)
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=1.0)
     seen: list[int] = []
+    open_ = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND pid <> pg_backend_pid()"
 
     def work(tx: ReadTx) -> list[Due]:
         # Its first statements went together, and the driver's end of those stops the server's clock of idleness.
-        until = time.monotonic() + 8
-        with psycopg.connect(database) as other:
-            other.autocommit = True
-            open_ = (
-                "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND pid <> pg_backend_pid()"
-            )
-            while time.monotonic() < until and (not seen or seen[-1]):
-                seen.append(other.execute(open_).fetchone()[0])
+        until = time.monotonic() + 30
+        while time.monotonic() < until and (not seen or seen[-1]):
+            seen.append(other.execute(open_).fetchone()[0])
         return tx.due()
 
     try:
-        with pytest.raises(ReadTimeout):
+        # Connected before: the server's time for the reader runs from its first statement.
+        with psycopg.connect(database, autocommit=True) as other, pytest.raises(ReadTimeout):
             await store.read(ALICE, work)
         assert (seen[0], seen[-1]) == (1, 0)
     finally:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from memhold.cli.declared_commands import by_hand, command_of
 from memhold.cli.options import CommonOptions, opened
 from memhold.cli.printing import show_answer
-from memhold.values.errors import InvalidInput
+from memhold.documents.content import MAX_BYTES
+from memhold.values.errors import InvalidInput, TooLarge
 from memhold.verbs.declaration import verbs_of
 from memhold.verbs.documents import AsyncDocuments
 
@@ -40,10 +41,22 @@ def _put(
     """
     if sum(one is not None for one in (text, json_content, file)) != 1:
         raise click.UsageError("pass the content as --text, as --json-content or as --file (- for standard input)")
-    content: Any = text if text is not None else file.read() if file is not None else _parsed(json_content or "")
+    content: Any = text if text is not None else _read(file) if file is not None else _parsed(json_content or "")
     with opened(common, create=True) as (_, scope):
         done = scope.documents.put(content=content, **arguments)
     common.show(done, lambda: show_answer(verbs_of(AsyncDocuments)["put"], arguments, done))
+
+
+def _read(file: TextIO) -> str:
+    """All that a file holds; of one that never ends, or is too long, no more than shows that."""
+    text = file.read(MAX_BYTES + 1)
+    if len(text) > MAX_BYTES:
+        raise TooLarge(
+            f"{file.name} has more than the {MAX_BYTES:,} bytes that fit one document: split it over several paths",
+            size=len(text),
+            limit=MAX_BYTES,
+        )
+    return text
 
 
 def _parsed(text: str) -> Any:

@@ -6,18 +6,30 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["data_home", "default_db"]
+__all__ = ["data_home", "default_db", "home"]
+
+
+def home() -> Path:
+    """This account's folder. An empty `HOME` counts for nothing, as one that is not set: it is not `/`."""
+    if os.environ.get("HOME") == "" and hasattr(os, "getuid"):
+        from pwd import getpwuid
+
+        try:
+            return Path(getpwuid(os.getuid()).pw_dir)
+        except KeyError:  # an account without a name has no other folder
+            return Path.home()
+    return Path.home()
 
 
 def data_home() -> Path:
     """`$XDG_DATA_HOME/memhold`, `~/.local/share/memhold`, or macOS's own folder."""
     if sys.platform == "darwin":
-        base = Path("~/Library/Application Support")
+        base = home() / "Library" / "Application Support"
     else:
         given = Path(os.environ.get("XDG_DATA_HOME", ""))
         # One that is relative is to be ignored (XDG Base Directory, 0.8): each folder would have its own memory.
-        base = given if given.is_absolute() else Path("~/.local/share")
-    return base.expanduser() / "memhold"
+        base = given if given.is_absolute() else home() / ".local" / "share"
+    return base / "memhold"
 
 
 def default_db() -> str:

@@ -280,13 +280,14 @@ async def serve(
             server = UvicornServer(uvicorn_config(made.app, settings))
             reloads = _Reloads(memhold, location, opened, made.app)
             taking_in = asyncio.create_task(keep_taking_in(memhold, location))
-            async with around(made), _signals(server, made.streams, reloads):
-                url = url_of(socks, tls=settings.tls)
-                log.info("serving", extra={"url": url, "store": shown(location)})
-                # Who reads the address may ask at once: it waits until the server takes it.
-                for sock in socks:
-                    sock.listen(BACKLOG)
-                with kept_token(made.local_token, socks):
+            # Outside of what stands around: a task group would make a riddle of what cannot be kept.
+            with kept_token(made.local_token, socks):
+                async with around(made), _signals(server, made.streams, reloads):
+                    url = url_of(socks, tls=settings.tls)
+                    log.info("serving", extra={"url": url, "store": shown(location)})
+                    # Who reads the address may ask at once: it waits until the server takes it.
+                    for sock in socks:
+                        sock.listen(BACKLOG)
                     ready(url)
                     await server.serve(socks)
             taking_in.cancel()

@@ -1,7 +1,8 @@
 """The Memhold that runs for the hooks of one store: `python -m memhold.faces.agents.answering --db STORE`.
 
 It keeps the store open, takes in what hooks took note of, does due work, and tells hooks what a session should know.
-A session's first hook starts it; one runs for a store, and it ends by itself when nobody has asked for a while.
+A session's first hook starts it; one runs for a store, and it ends by itself when nobody has asked for a while, and at
+once where the store cannot be opened.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memhold.faces.agents.running import END, MOST_BYTES, meeting_place
+from memhold.faces.agents.running import END, MOST_BYTES, OFF, meeting_place
 from memhold.faces.python.opened_behind import OpenedBehind
 from memhold.ports.file_locks import try_lock
 from memhold.ports.signals import heard
-from memhold.values.errors import MemholdError
+from memhold.values.errors import MemholdError, StoreBusy
 
 if TYPE_CHECKING:
     from memhold.faces.agents.briefing import Whose
@@ -38,8 +39,8 @@ START_TOKENS = 800
 """Most tokens that a session's start and each prompt of the user bring into the model's window."""
 _LOOKED_EVERY = 2.0
 """How often the notes of hooks are looked at, in seconds."""
-_CAUGHT_UP_WITHIN = 0.15
-"""How long a session that starts waits for what the one before it said to be taken in, in seconds."""
+CAUGHT_UP_SECONDS = 0.15
+"""How long a session that starts waits for what the one before it said to be taken in."""
 _SESSIONS = 1_000
 """Of how many sessions it is known what they were shown."""
 _MARKS_KEPT = 7 * 86_400
@@ -48,12 +49,18 @@ _MARKS_KEPT = 7 * 86_400
 class _Answers:
     """What one running Memhold answers, and what it has told whom."""
 
-    def __init__(self, opening: OpenedBehind) -> None:
+    def __init__(self, opening: OpenedBehind, *, caught_up_within: float) -> None:
         self._opening = opening
+        self._caught_up_within = caught_up_within
         self._shown: OrderedDict[str, set[str]] = OrderedDict()
         self.woken = asyncio.Event()
         self.ended = asyncio.Event()
         self.asked_at = time.monotonic()
+
+    def end_without_store(self, opened: asyncio.Task[None]) -> None:
+        """End at once where the opening failed: nothing can be served."""
+        if not opened.cancelled() and opened.exception() is not None:
+            self.ended.set()
 
     async def to(self, request: Mapping[str, Any], *, gone: Callable[[], bool] = lambda: False) -> dict[str, Any]:
         """The answer to one request; one that asks nothing wakes what takes in.
@@ -88,7 +95,7 @@ class _Answers:
         texts = []
         if begins:
             with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(self._opening.take_in()), _CAUGHT_UP_WITHIN)
+                await asyncio.wait_for(asyncio.shield(self._opening.take_in()), self._caught_up_within)
             compacted = request.get("source") == "compact"
             texts.append(await at_start(store, whose, START_TOKENS, shown=shown, with_own=compacted))
         if event == "UserPromptSubmit":
@@ -124,10 +131,21 @@ def _whose(request: Mapping[str, Any]) -> Whose:
     )
 
 
-async def answer_hooks(location: str, *, idle: float = IDLE_SECONDS, settings: Mapping[str, Any] | None = None) -> bool:
+async def answer_hooks(
+    location: str,
+    *,
+    idle: float = IDLE_SECONDS,
+    caught_up_within: float = CAUGHT_UP_SECONDS,
+    settings: Mapping[str, Any] | None = None,
+) -> bool:
     """Answer hooks until nobody has asked for `idle` seconds, or SIGTERM or SIGINT comes; then close in order.
 
-    False at once where another process answers for this store.
+    A session's start waits `caught_up_within` seconds at most for what was said before it to be taken in. False at
+    once where another process answers for this store.
+
+    Raises:
+        MemholdError, OSError: the store cannot be opened, and not because another program holds it. Hooks that come
+            after are told why (`why_off`).
     """
     place = meeting_place(location)
     with _only_one(place) as mine:
@@ -135,9 +153,10 @@ async def answer_hooks(location: str, *, idle: float = IDLE_SECONDS, settings: M
             return False
         _without_old_marks(place.parent)
         opening = OpenedBehind(location, settings or {}, ahead=("memhold.faces.agents.briefing",))
-        answers = _Answers(opening)
+        answers = _Answers(opening, caught_up_within=caught_up_within)
         server = await _listening(place, answers)
-        warmed = asyncio.create_task(_warmed(opening))
+        warmed = asyncio.create_task(_warmed(opening, place))
+        warmed.add_done_callback(answers.end_without_store)
         with heard((signal.SIGTERM, signal.SIGINT), answers.ended.set):
             try:
                 while not answers.ended.is_set() and time.monotonic() - answers.asked_at < idle:
@@ -152,16 +171,31 @@ async def answer_hooks(location: str, *, idle: float = IDLE_SECONDS, settings: M
                 place.unlink(missing_ok=True)
                 warmed.cancel()
                 await opening.close()
+        if warmed.done() and not warmed.cancelled():
+            await warmed
     return True
 
 
-async def _warmed(opening: OpenedBehind) -> None:
-    """Open the store, and answer once for nobody: what the first question loads takes longer than a hook waits."""
+async def _warmed(opening: OpenedBehind, place: Path) -> None:
+    """Open the store, and answer once for nobody: what the first question loads takes longer than a hook waits.
+
+    Raises:
+        MemholdError, OSError: the store cannot be opened, which is left to be read beside the meeting place. Where
+            another program holds it, the next question tries again.
+    """
     from memhold.faces.agents.briefing import Whose, at_prompt, at_start
 
+    try:
+        store = await opening.store()
+    except StoreBusy:
+        return
+    except (MemholdError, OSError) as error:
+        with suppress(OSError):
+            place.with_suffix(OFF).write_text(str(error) or type(error).__name__, encoding="utf-8")
+        raise
+    place.with_suffix(OFF).unlink(missing_ok=True)
     nobody = Whose(project=None, namespace="default", user="memhold:nobody", agent=None, session=None)
     with suppress(MemholdError, OSError):
-        store = await opening.store()
         await at_start(store, nobody, START_TOKENS, shown=set())
         await at_prompt(store, nobody, "warm", PROMPT_TOKENS, shown=set())
 
@@ -203,7 +237,7 @@ def _only_one(place: Path) -> Iterator[bool]:
 
 def _without_old_marks(folder: Path) -> None:
     """What hooks left about sessions that are long over."""
-    for mark in (one for kind in ("owed", "told", "late") for one in folder.glob(f"*.{kind}")):
+    for mark in (one for kind in ("owed", "told", "late", "off") for one in folder.glob(f"*.{kind}")):
         with suppress(OSError):
             if time.time() - mark.stat().st_mtime > _MARKS_KEPT:
                 mark.unlink()
@@ -220,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.chdir(Path.home())
     try:
         asyncio.run(answer_hooks(given.db, idle=given.idle))
-    except OSError as error:
+    except (MemholdError, OSError) as error:
         sys.stderr.write(f"memhold: hooks are not answered ({error})\n")
         return 1
     return 0

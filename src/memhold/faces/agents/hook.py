@@ -163,7 +163,7 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
     """
     if happened.name not in _ASKED:
         return "", None
-    from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask
+    from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask, why_off
 
     request = {
         "event": happened.name,
@@ -189,7 +189,10 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
     except (NotRunning, OSError) as error:
         if starts:
             _leave(owed)
-        return "", _begun(happened) if isinstance(error, NotRunning) else _why(error)
+        if not isinstance(error, NotRunning):
+            return "", _why(error)
+        # At a start nobody knows yet whether the store can be opened this time; the first prompt tells.
+        return "", _begun(happened) or (why_off(happened.db) if happened.name == "UserPromptSubmit" else None)
     if answer.get("state") != "ready":
         if starts:
             _leave(owed)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["ANSWER_SECONDS", "END", "MOST_BYTES", "NotRunning", "ask", "end", "meeting_place"]
+__all__ = ["ANSWER_SECONDS", "END", "MOST_BYTES", "OFF", "NotRunning", "ask", "end", "meeting_place", "why_off"]
 
 ANSWER_SECONDS = 0.3
 """How long an answer is waited for: what comes later comes too late for the prompt."""
@@ -32,6 +32,10 @@ MOST_BYTES = 256 * 1024
 _LONGEST_FOLDER = 60
 END = "end"
 """The event by which a running Memhold is told to end."""
+
+
+OFF = ".off"
+"""What stands instead of `.sock` in the name of the file that says why a store could not be opened."""
 
 
 class NotRunning(Exception):
@@ -107,6 +111,14 @@ def ask(location: str, request: Mapping[str, Any], *, seconds: float = ANSWER_SE
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def why_off(location: str) -> str | None:
+    """Why the last Memhold that was started for this store's hooks could not open it; None where it could."""
+    try:
+        return meeting_place(location).with_suffix(OFF).read_text(encoding="utf-8")
+    except OSError:
+        return None
 
 
 def end(location: str) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memhold.ports.data_home import home
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.values.errors import InvalidInput
 
@@ -67,7 +68,7 @@ class Place:
 
 def place_of() -> Place:
     """This machine."""
-    return Place(system=sys.platform, home=Path.home(), environment=os.environ)
+    return Place(system=sys.platform, home=home(), environment=os.environ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,16 +15,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from memhold.ports.data_home import home
+
 __all__ = ["kept_local_token", "local_token_of", "local_token_path"]
 
 
 def local_token_path(port: int) -> Path:
     """The file for the server at that port of loopback: in a folder of this account that nobody else can open."""
     if sys.platform == "darwin":
-        base = Path("~/Library/Application Support").expanduser()
+        base = home() / "Library" / "Application Support"
     else:
         given = Path(os.environ.get("XDG_STATE_HOME", ""))  # a relative one counts for nothing: see `data_home`
-        base = given if given.is_absolute() else Path("~/.local/state").expanduser()
+        base = given if given.is_absolute() else home() / ".local" / "state"
     return base / "memhold" / "servers" / f"loopback-{port}.token"
 
 

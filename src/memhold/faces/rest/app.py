@@ -108,8 +108,8 @@ def _pages(app: FastAPI) -> None:
             made[DOCS] = await asyncio.to_thread(lambda: docs_page(app.openapi()))
         return HTMLResponse(made[DOCS], headers=PAGE_HEADERS)
 
-    app.add_api_route(FIRST, first, include_in_schema=False, response_model=None)
-    app.add_api_route(DOCS, docs, include_in_schema=False, response_model=None)
+    for path, page in ((FIRST, first), (DOCS, docs)):
+        app.add_api_route(path, page, methods=["GET", "HEAD"], include_in_schema=False, response_model=None)
 
 
 def _once(make: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
@@ -159,13 +159,15 @@ async def _not_here(request: Request, error: Exception) -> Response:
         problem = problem_of(InvalidInput("the body cannot be read as JSON; send UTF-8 JSON of moderate depth"))
         return _answer(problem)
     title = str(error.detail)
-    problem = Problem(type="about:blank", title=title, status=error.status_code, detail=title)
+    detail = f"nothing answers here; {DOCS} lists what does" if error.status_code == 404 else title
     headers = dict(error.headers or {})
     if error.status_code == 405:
         # One path may be several routes; together they say what it allows.
         there = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
         headers["allow"] = ", ".join(sorted({method for route in there for method in getattr(route, "methods", ())}))
         headers.pop("Allow", None)
+        detail = f"this path takes {headers['allow']}; {DOCS} tells of each"
+    problem = Problem(type="about:blank", title=title, status=error.status_code, detail=detail)
     return _answer(problem, headers)
 
 

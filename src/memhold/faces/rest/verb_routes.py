@@ -81,10 +81,15 @@ async def asked(memhold: AsyncStore, request: Request, verb: Verb) -> tuple[Asyn
         known_names(verb, dict(query), known=known)
         given = from_text(verb, dict(query))
     else:
-        known_names(verb, dict(query), known=())
+        if query:
+            raise InvalidInput(
+                f"{verb.name} takes its arguments in the body, as JSON; the query names {query[0][0]!r:.60}"
+            )
         body = dict(await _body(request))
         if "user" in body:
             stand_for(request, body.pop("user"))
+        if http.in_session and "session" in body and "session" not in known:
+            raise InvalidInput(f"{verb.name} takes the session in the query: {request.url.path}?session=NAME")
         known_names(verb, body, known=known)
         given = from_json(verb, body)
     arguments = {**in_path, **given}
