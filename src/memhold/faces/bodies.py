@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from json import JSONDecodeError
@@ -13,7 +14,9 @@ from pydantic import BaseModel, ConfigDict, FailFast, model_validator
 from pydantic_core import PydanticCustomError
 from starlette.routing import request_response
 
-__all__ = ["Items", "KnownOnly", "Once", "Plain", "read_json"]
+from memhold.verbs.beside_loop import LONG_BYTES
+
+__all__ = ["Items", "KnownOnly", "Once", "Plain", "read_json", "read_long_json"]
 
 T = TypeVar("T")
 
@@ -52,13 +55,22 @@ def read_json(raw: bytes) -> Any:
         raise JSONDecodeError("a number of it is too long, or it is not UTF-8", "", 0) from None
 
 
+async def read_long_json(raw: bytes) -> Any:
+    """The same, of a long body on a thread, for others are served meanwhile.
+
+    Raises:
+        JSONDecodeError: as `read_json` does.
+    """
+    return await asyncio.to_thread(read_json, raw) if len(raw) > LONG_BYTES else read_json(raw)
+
+
 def _no_number(name: str) -> NoReturn:
     raise JSONDecodeError(f"{name} is no number", "", 0)
 
 
 class _OnceRequest(Request):
     async def json(self) -> Any:
-        return read_json(await self.body())
+        return await read_long_json(await self.body())
 
 
 class Once(APIRoute):

@@ -65,9 +65,10 @@ def key_of(memory: Memory | FactKey) -> Key:
 async def warm(subject: str, attribute: str, stored: Sequence[FactKey]) -> None:
     """Do the comparisons of `resolve` ahead, so that it only looks them up inside the transaction.
 
-    The event loop turns after every 64 of them (about 2 ms); no thread and no lock is held meanwhile.
+    The event loop turns after every 64 of them (about 2 ms); no thread and no lock is held meanwhile. The new wording
+    is read on a thread: at the first of a language its lexicon is loaded.
     """
-    mine = _key(subject, attribute)
+    mine = await asyncio.to_thread(_key, subject, attribute)
     for start in range(0, len(stored), SLICE):
         for one in stored[start : start + SLICE]:
             _compared(mine, key_of(one))

@@ -41,6 +41,7 @@ from memhold.server.settings import ServeSettings
 from memhold.server.shared_state import ServerFiles, SharedState
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
+from memhold.verbs import local_scope as _loaded_ahead
 from memhold.verbs.store_protocols import AsyncStore
 from memhold.wiring.postgres import shown
 
@@ -58,6 +59,7 @@ __all__ = [
 ]
 
 log = logging.getLogger("memhold.serve")
+del _loaded_ahead  # what verbs need is loaded at the start: at the first request all others would wait for it
 
 App = Callable[
     [

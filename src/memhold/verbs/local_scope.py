@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -41,7 +42,7 @@ from memhold.journal.sessions import asked_sessions, copy_session, list_sessions
 from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
-from memhold.messages.ingest import parse_messages
+from memhold.messages.ingest import Draft, parse_messages
 from memhold.messages.shown import keep_shown
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
@@ -94,6 +95,7 @@ from memhold.values.records import (
 from memhold.values.sessions import SessionOrder, SessionPage
 from memhold.values.written import Written
 from memhold.verbs.analysis_pool import prepared
+from memhold.verbs.beside_loop import beside
 from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
@@ -138,9 +140,13 @@ class LocalScope:
     ) -> Receipt:
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         when, meaning = runtime.settings.when, runtime.embedding is not None
-        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+
+        def read() -> tuple[tuple[Draft, ...], Idempotency | None]:
+            drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+            return drafts, self._tx.once("add", idempotency_key, [messages, agent, session])
+
+        drafts, once = await beside(read, messages)
         ready = await prepared(drafts, runtime.redactor, secret=runtime.store.facts.secret, pool=runtime.analysis_pool)
-        once = self._tx.once("add", idempotency_key, [messages, agent, session])
 
         # Only a person's own line instructs: not one that an agent's or a tool's call brings.
         told, writer = self._author.origin == "user" and any(ready.instructions), self._writer()
@@ -433,7 +439,7 @@ class LocalScope:
             else crossover_turn_threshold,
             tail=settings.context_tail if tail is None else tail,
         )
-        given = listed(messages)
+        given = await beside(lambda: listed(messages), messages)
         self._runtime.guard()
         slots = ContextSlots(self._tx)
         request = await slots.counted(request, (settings.context_model or None) if model is None else model)
@@ -613,6 +619,8 @@ class LocalScope:
         models = await self._runtime.health()
         found = await self._tx.read(lambda tx: status(tx, facts, models=models))
         compaction = self._runtime.compaction
+        if compaction is not None:  # what it takes is loaded at the first look
+            await asyncio.to_thread(import_module, "memhold.compact.compaction_step")
         uncompared, left = (0, None) if compaction is None else await compaction().waiting(self._scope)
         redacted = self._runtime.redactions[self._scope.namespace, self._scope.user]
         return replace(found, redacted=redacted, uncompared=uncompared, compact_calls_left=left)

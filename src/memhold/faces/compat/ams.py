@@ -83,7 +83,7 @@ def _working(router: APIRouter, memhold: AsyncStore, turns: Turns, now: Now) -> 
             return scope_of(memhold, principal, Whose(user=user_id, namespace=namespace, session=session))
 
         names = await live_sessions(within(None), within, turns=turns, now=now())
-        return json_response({"sessions": names[offset : offset + limit], "total": len(names)})
+        return await json_response({"sessions": names[offset : offset + limit], "total": len(names)})
 
     @router.get("/working-memory/{session_id:path}")
     async def read(
@@ -95,7 +95,7 @@ def _working(router: APIRouter, memhold: AsyncStore, turns: Turns, now: Now) -> 
     ) -> Response:
         whose = Whose(user=user_id, namespace=namespace, session=session_id)
         scope = scope_of(memhold, caller(request, "read"), whose)
-        return json_response(await session_out(scope, Window(context_window_max), turns=turns, now=now()))
+        return await json_response(await session_out(scope, Window(context_window_max), turns=turns, now=now()))
 
 
 def _putting(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, turns: Turns, now: Now) -> None:
@@ -119,7 +119,7 @@ def _putting(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, tur
             await namespaces.note(memhold, principal, scope.scope)
             new = await put_session(scope, body, now=now())
         answer = await session_out(scope, Window(context_window_max), turns=turns, now=now())
-        return json_response(answer | {"new_session": new})
+        return await json_response(answer | {"new_session": new})
 
     @router.delete("/working-memory/{session_id:path}")
     async def delete(
@@ -130,7 +130,7 @@ def _putting(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, tur
         scope = scope_of(memhold, caller(request, "write"), whose)
         async with turns.of(scope.scope):
             await delete_session(scope)
-        return json_response({"status": "ok"})
+        return await json_response({"status": "ok"})
 
 
 def _long_term(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, now: Now) -> None:
@@ -145,11 +145,11 @@ def _long_term(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, n
         for scope, record in placed:
             await namespaces.note(memhold, principal, scope.scope)
             await store_record(scope, record, now=now())
-        return json_response({"status": "ok"})
+        return await json_response({"status": "ok"})
 
     @router.post("/long-term-memory/search")
     async def ask(request: Request, body: SearchBody) -> Response:
-        return json_response(await search(memhold, caller(request, "read"), body))
+        return await json_response(await search(memhold, caller(request, "read"), body))
 
     @router.post("/long-term-memory/forget")
     async def forget(
@@ -164,7 +164,7 @@ def _long_term(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, n
     ) -> Response:
         scope = scope_of(memhold, caller(request, "write"), Whose(user=user_id, namespace=namespace))
         done = await forget_by_policy(scope, body, session=session_id, limit=limit, dry_run=dry_run, now=now())
-        return json_response(done)
+        return await json_response(done)
 
     @router.delete("/long-term-memory")
     async def delete(request: Request, memory_ids: Annotated[list[str] | None, Query()] = None) -> Response:
@@ -178,27 +178,27 @@ def _long_term(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, n
                 continue
         for scope, memory in gone:
             await scope.forget(memory.id, wait=0.0)
-        return json_response({"status": f"ok, deleted {len(gone)} memories"})
+        return await json_response({"status": f"ok, deleted {len(gone)} memories"})
 
     @router.get("/long-term-memory/{memory_id:path}")
     async def read(request: Request, memory_id: str) -> Response:
         principal = caller(request, "read")
         scope, memory = await found(memhold, principal, memory_id, namespaces)
-        return json_response(record_out(memory, scope.scope, principal))
+        return await json_response(record_out(memory, scope.scope, principal))
 
     @router.patch("/long-term-memory/{memory_id:path}")
     async def change(request: Request, memory_id: str, updates: Annotated[dict[str, Any], Body()]) -> Response:
         principal = caller(request, "write")
         scope, memory = await found(memhold, principal, memory_id, namespaces)
         changed = await change_record(scope, memory, updates)
-        return json_response(record_out(changed, scope.scope, principal))
+        return await json_response(record_out(changed, scope.scope, principal))
 
 
 def _others(router: APIRouter, memhold: AsyncStore, turns: Turns, now: Now) -> None:
     @router.get("/health")
     async def health(request: Request) -> Response:
         caller(request, "read")
-        return json_response({"now": now().timestamp()})
+        return await json_response({"now": now().timestamp()})
 
     @router.post("/memory/prompt")
     async def prompt(request: Request, body: PromptBody) -> Response:
@@ -209,7 +209,7 @@ def _others(router: APIRouter, memhold: AsyncStore, turns: Turns, now: Now) -> N
         async def sought(asked: SearchBody) -> dict[str, Any]:
             return await search(memhold, principal, asked, scope=scope)
 
-        return json_response({"messages": await _prompt(scope, body, sought, turns=turns, now=now())})
+        return await json_response({"messages": await _prompt(scope, body, sought, turns=turns, now=now())})
 
     @router.api_route("/summary-views{rest:path}", methods=["GET", "POST", "DELETE"])
     @router.api_route("/tasks{rest:path}", methods=["GET"])

@@ -7,7 +7,7 @@ memory stand in the session's metadata under one name (`STATE`), so no question 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -195,9 +195,8 @@ async def live_sessions(
 async def session_out(scope: AsyncScope, window: Window, *, turns: Turns, now: datetime) -> dict[str, Any]:
     """A session as the client knows it; one that is not there is empty and `unsaved`."""
     own, state = scope.scope, await _live(scope, turns, now=now)
-    messages = [message_out(message) for message in await _turns(scope)]
+    messages, tokens = await asyncio.to_thread(_told, await _turns(scope), state.context or "")
     held = [await record_held(scope, one) for one in state.memories]
-    tokens = sum(estimate_tokens(one["content"]) for one in messages) + estimate_tokens(state.context or "")
     used = None if window.tokens is None else min(100.0, round(100 * tokens / window.tokens, 2))
     left = None if used is None else min(100.0, round(used / _SUMMARIZED_AT, 2))
     there = state.there or bool(messages)
@@ -216,6 +215,12 @@ async def session_out(scope: AsyncScope, window: Window, *, turns: Turns, now: d
         "new_session": not there,
         "unsaved": None if there else True,
     }
+
+
+def _told(turns: Sequence[Message], context: str) -> tuple[list[dict[str, Any]], int]:
+    """The messages as the client knows them, and what they and the context cost: of a long session a second's work."""
+    messages = [message_out(message) for message in turns]
+    return messages, sum(estimate_tokens(one["content"]) for one in messages) + estimate_tokens(context)
 
 
 async def _turns(scope: AsyncScope) -> list[Message]:

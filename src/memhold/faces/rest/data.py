@@ -123,7 +123,7 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
                 # Where it stood here is nobody's business there.
                 said = str(error).replace(str(file), UPLOAD)
                 raise UnreadableImport(said, **{**error.values, "path": UPLOAD}) from None
-        return json_response(report)
+        return await json_response(report)
 
 
 _EXPORTED: dict[int | str, dict[str, Any]] = {
@@ -149,7 +149,7 @@ def _export(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
             done = await scope.export(target, format=format)
             if format == "markdown":
                 texts = await asyncio.to_thread(_texts, done.files)
-                return json_response(
+                return await json_response(
                     Pages(
                         files=texts,
                         counts=dict(done.counts),
@@ -180,7 +180,7 @@ def _admin(routes: Routes, memhold: AsyncStore) -> None:
         """Do the namespace's due work until none is due, or time runs out: after 45 seconds at the latest."""
         own = caller(request, "admin").scope.namespace
         timeout = min((body or SettleBody()).timeout, LONGEST_WAIT)
-        return json_response({"settled": await memhold.settle(timeout, namespace=own)})
+        return await json_response({"settled": await memhold.settle(timeout, namespace=own)})
 
     @routes.get("/admin/usage", operation_id="usage", answer=list[Usage], summary="What the namespace holds")
     async def usage(
@@ -189,7 +189,9 @@ def _admin(routes: Routes, memhold: AsyncStore) -> None:
     ) -> Response:
         """Counts and bytes of the caller's namespace, and of those below it."""
         own = caller(request, "admin").scope.namespace
-        return json_response([one for one in await memhold.admin.usage(days=days) if is_within(one.namespace, own)])
+        return await json_response(
+            [one for one in await memhold.admin.usage(days=days) if is_within(one.namespace, own)]
+        )
 
     @routes.get("/admin/users", operation_id="users", answer=list[str], summary="The users of the namespace")
     async def users(
@@ -199,23 +201,23 @@ def _admin(routes: Routes, memhold: AsyncStore) -> None:
     ) -> Response:
         """Whose memory the caller's namespace holds, or one below it, by name; the last is the next page's `after`."""
         own = caller(request, "admin").scope.namespace
-        return json_response(await memhold.admin.users(namespace=own, after=after, limit=limit))
+        return await json_response(await memhold.admin.users(namespace=own, after=after, limit=limit))
 
     @routes.get("/admin/doctor", operation_id="doctor", answer=list[Finding], summary="Look for damage")
     async def doctor(request: Request) -> Response:
         """What is wrong or worth a note: with the store's files, and in the caller's namespace and those below it."""
         own = caller(request, "admin").scope.namespace
         found = await memhold.admin.doctor()
-        return json_response([one for one in found if not one.where or is_within(one.namespace or "", own)])
+        return await json_response([one for one in found if not one.where or is_within(one.namespace or "", own)])
 
     @routes.get("/admin/ready", operation_id="ready", answer=Readiness, summary="Whether the store takes writes")
     async def ready(request: Request) -> Response:
         """Make a small write and take it back; how much work is due, and how the models are."""
         caller(request, "admin")
-        return json_response(await memhold.admin.ready())
+        return await json_response(await memhold.admin.ready())
 
     @routes.post("/admin/reindex", operation_id="reindex", answer=Rebuilt, summary="Build the words index anew")
     async def reindex(request: Request) -> Response:
         """Build the words index of the caller's namespace anew, and make due what its state implies."""
         own = caller(request, "admin").scope.namespace
-        return json_response(await memhold.admin.reindex(namespace=own))
+        return await json_response(await memhold.admin.reindex(namespace=own))

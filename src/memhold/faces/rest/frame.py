@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
@@ -19,6 +19,7 @@ from memhold.values.jsonable import body_json, parse_time, to_jsonable
 from memhold.values.origins import acting
 from memhold.values.principal import PRINCIPAL, Principal, Right, acting_for, principal_of
 from memhold.values.records import MAX_NAME
+from memhold.verbs.beside_loop import beside
 from memhold.verbs.declaration import Http, Verb
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
@@ -211,12 +212,29 @@ def _header_text(given: str | None) -> str | None:
         raise InvalidInput(f"{ACTOR} is not UTF-8; send ASCII or UTF-8") from None
 
 
-def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A value of the library as its plain JSON; whatever text it holds, the bytes are valid UTF-8."""
-    body = body_json(to_jsonable(value)).encode()
+async def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A value of the library as its plain JSON; whatever text it holds, the bytes are valid UTF-8.
+
+    A long one is written on a thread, in pieces: writing it whole would let nothing else run.
+    """
+    body = await beside(lambda: b"".join(_pieces(to_jsonable(value), 2)), value)
     return Response(
         body, status, headers={"cache-control": "no-store", **(headers or {})}, media_type="application/json"
     )
+
+
+def _pieces(plain: Any, depth: int) -> Iterator[bytes]:
+    """The JSON of plain values; to that depth each value of an object or a list is a piece of its own."""
+    if not depth or not plain or not isinstance(plain, dict | list):
+        yield body_json(plain).encode()
+        return
+    named = isinstance(plain, dict)
+    mark, end = (b"{", b"}") if named else (b"[", b"]")
+    for one in plain:
+        yield mark + (body_json({one: 0})[1:-2].encode() if named else b"")
+        yield from _pieces(plain[one] if named else one, depth - 1)
+        mark = b","
+    yield end
 
 
 def etag(rev: int) -> dict[str, str]:

@@ -102,10 +102,10 @@ def _messages(routes: Routes, memhold: AsyncStore) -> None:
             found = [*page, *found] if newest else [*found, *page]
             chars += sum(len(message.text) for message in page)
             if len(page) < size:
-                return json_response({"items": found, "cursor": None, "damaged": list(damaged)})
+                return await json_response({"items": found, "cursor": None, "damaged": list(damaged)})
         more = len(found) == given["limit"] or chars >= _PAGE_CHARS
         last = found[0 if newest else -1].seq if found and more else None
-        return json_response({"items": found, "cursor": last, "damaged": list(damaged)})
+        return await json_response({"items": found, "cursor": last, "damaged": list(damaged)})
 
     routes.declared(listing, listing.http, messages, MessagePage)
 
@@ -114,7 +114,7 @@ def _messages(routes: Routes, memhold: AsyncStore) -> None:
         """The message of that id."""
         scope = scope_for(memhold, request, "read")
         _only("msg_", message_id)
-        return json_response(await scope.get(message_id))
+        return await json_response(await scope.get(message_id))
 
     @routes.get(
         "/messages/{message_id}/text", answer=Text, operation_id="read_message", summary="Read part of a message's text"
@@ -127,7 +127,7 @@ def _messages(routes: Routes, memhold: AsyncStore) -> None:
     ) -> Response:
         """Part of its text from a character on: how a huge message is read whole, piece by piece."""
         scope = scope_for(memhold, request, "read")
-        return json_response({"text": await scope.read_message(message_id, offset=offset, limit=limit)})
+        return await json_response({"text": await scope.read_message(message_id, offset=offset, limit=limit)})
 
     @routes.get(
         "/messages/{message_id}/history",
@@ -137,7 +137,7 @@ def _messages(routes: Routes, memhold: AsyncStore) -> None:
     )
     async def history(request: Request, message_id: str) -> Response:
         """Every change that touched it, oldest first, with before and after."""
-        return json_response(await scope_for(memhold, request, "read").history(message_id))
+        return await json_response(await scope_for(memhold, request, "read").history(message_id))
 
 
 def _least(limit: Any) -> Any:
@@ -162,7 +162,7 @@ def _memory(routes: Routes, memhold: AsyncStore) -> None:
         tag = etag(found.rev)
         if if_none_match is not None and if_none_match.strip().removeprefix("W/") in {tag["etag"], "*"}:
             return Response(status_code=304, headers=tag)
-        return json_response(found, headers=tag)
+        return await json_response(found, headers=tag)
 
 
 def _forgetting(routes: Routes, memhold: AsyncStore) -> None:
@@ -182,7 +182,7 @@ def _forgetting(routes: Routes, memhold: AsyncStore) -> None:
         scope = scope_for(memhold, request, "write")
         _only("msg_", message_id)
         key = given_key(idempotency_key)
-        return json_response(
+        return await json_response(
             await scope.forget(message_id, hard=hard, sources=sources, dry_run=dry_run, idempotency_key=key)
         )
 
@@ -207,7 +207,7 @@ def _forgetting(routes: Routes, memhold: AsyncStore) -> None:
         _only("mem_", memory_id)
         await _still(scope, memory_id, given_rev(if_match))
         key = given_key(idempotency_key)
-        return json_response(
+        return await json_response(
             await scope.forget(memory_id, hard=hard, sources=sources, dry_run=dry_run, idempotency_key=key)
         )
 
@@ -225,7 +225,7 @@ def _undoing(routes: Routes, memhold: AsyncStore) -> None:
     async def undo_change(request: Request, change_id: str) -> Response:  # noqa: ARG001 - read with the other arguments
         """Undo a change, as a new change; the body is that of `POST /v1/undo`, without the change."""
         scope, given = await asked(memhold, request, undoing)
-        return json_response(await scope.undo(**given))
+        return await json_response(await scope.undo(**given))
 
 
 async def _still(scope: AsyncScope, memory_id: str, rev: int | None) -> None:
@@ -252,20 +252,20 @@ def _waiting(routes: Routes, memhold: AsyncStore) -> None:
         scope, _ = await asked(memhold, request, consolidating)
         try:
             async with asyncio.timeout(LONGEST_WAIT):
-                return json_response(await scope.consolidate())
+                return await json_response(await scope.consolidate())
         except TimeoutError:
             waiting = (await scope.status()).pending
             said = "the models are still at work; what waits is due, and is done behind"
-            return json_response(Consolidated(waiting=waiting, last_error=said), 202)
+            return await json_response(Consolidated(waiting=waiting, last_error=said), 202)
 
     async def compact(request: Request) -> Response:
         scope, given = await asked(memhold, request, compacting)
         try:
             async with asyncio.timeout(LONGEST_WAIT):
-                return json_response(await scope.compact(**given))
+                return await json_response(await scope.compact(**given))
         except TimeoutError:
             said = "the run took longer than an answer waits; what it merged stands, and the rest is due"
-            return json_response(Compacted(more=True, last_error=said), 202)
+            return await json_response(Compacted(more=True, last_error=said), 202)
 
     routes.declared(consolidating, consolidating.http, consolidate)
     routes.declared(compacting, compacting.http, compact)
@@ -278,7 +278,7 @@ def _about(routes: Routes) -> None:
         principal = principal_of(request.scope)
         own = principal.scope
         answer = {"namespace": own.namespace, "user": own.user, "agent": own.agent, "actor": own.actor}
-        return json_response(
+        return await json_response(
             {**answer, "rights": sorted(principal.rights), "service": principal.service, "memhold": __version__}
         )
 

@@ -72,7 +72,7 @@ def _looked_after(routes: Routes, memhold: AsyncStore, now: Now) -> None:
     async def tokens(request: Request) -> Response:
         """Without their secrets, the oldest first; revoked and expired ones too."""
         own = caller(request, "admin").scope.namespace
-        return json_response(await memhold.admin.tokens.list(namespace=own))
+        return await json_response(await memhold.admin.tokens.list(namespace=own))
 
     @routes.post("/tokens", answer=NewToken, operation_id="create_token", summary="Make a token", status_code=201)
     async def create(request: Request, body: Annotated[TokenBody, Body(openapi_examples=_EXAMPLES)]) -> Response:
@@ -91,13 +91,13 @@ def _looked_after(routes: Routes, memhold: AsyncStore, now: Now) -> None:
             actor=acting(own.actor, body.actor),
             expires_in=_no_longer(life, principal, now()),
         )
-        return json_response(made, 201)
+        return await json_response(made, 201)
 
     @routes.delete("/tokens/{token_id}", answer=AccessToken, operation_id="revoke_token", summary="Revoke a token")
     async def revoke(request: Request, token_id: str) -> Response:
         """From now on no process lets it in, nor what it was exchanged for. Revoking it again changes nothing."""
         own = caller(request, "admin").scope.namespace
-        return json_response(await memhold.admin.tokens.revoke(token_id, namespace=own))
+        return await json_response(await memhold.admin.tokens.revoke(token_id, namespace=own))
 
 
 def _no_more(rights: Sequence[Right], principal: Principal) -> Sequence[Right]:
@@ -178,7 +178,7 @@ def _exchange(routes: Routes, memhold: AsyncStore) -> None:
         principal = caller(request, "act")
         form = _form(request.headers.get("content-type", ""), await request.body())
         if (fault := _fault(form)) is not None:
-            return json_response({"error": fault[0], "error_description": fault[1]}, 400)
+            return await json_response({"error": fault[0], "error_description": fault[1]}, 400)
         user = acting_for(principal, form["subject_token"]).scope.user
         bearer = request.headers.get("authorization", "").partition(" ")[2].strip()
         made = await memhold.admin.tokens.exchange(
@@ -196,7 +196,7 @@ def _exchange(routes: Routes, memhold: AsyncStore) -> None:
             expires_in=int((ends - begins).total_seconds()),
             scope=" ".join(made.token.rights),
         )
-        return json_response(answer.model_dump())
+        return await json_response(answer.model_dump())
 
 
 def _form(kind: str, raw: bytes) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from memhold.faces.bodies import read_json
+from memhold.faces.bodies import read_long_json
 from memhold.faces.rest.frame import (
     Routes,
     caller,
@@ -52,7 +52,7 @@ def verb_routes(routes: Routes, memhold: AsyncStore) -> None:
 def _add(routes: Routes, memhold: AsyncStore, verb: Verb, http: Http, reach: Callable[[AsyncScope], Any]) -> None:
     async def answered(request: Request) -> Response:
         scope, arguments = await asked(memhold, request, verb)
-        return _answer(await getattr(reach(scope), verb.name)(**arguments), http)
+        return await _answer(await getattr(reach(scope), verb.name)(**arguments), http)
 
     routes.declared(verb, http, answered)
 
@@ -113,7 +113,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise InvalidInput("the body is not said to be JSON; send it with Content-Type: application/json")
     try:
-        found = read_json(raw)
+        found = await read_long_json(raw)
     except JSONDecodeError as error:
         raise InvalidInput(
             f"the body cannot be read as JSON ({error.msg}); send UTF-8 JSON of moderate depth"
@@ -123,7 +123,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
     return found
 
 
-def _answer(answer: Any, http: Http) -> Response:
+async def _answer(answer: Any, http: Http) -> Response:
     headers: dict[str, str] = {}
     status = http.status
     if isinstance(answer, Remembered):
@@ -132,4 +132,4 @@ def _answer(answer: Any, http: Http) -> Response:
         status = status if new else 200
     elif isinstance(answer, Receipt) and answer.replayed:
         status = 200
-    return json_response(answer, status, headers)
+    return await json_response(answer, status, headers)
