@@ -125,6 +125,11 @@ _THIRD = re.compile(
     r"|(?:der|die|das|dat)(?=\s+(?:ist|is|hat|hatte|heeft|had|war|was|wird|kann|will|muss|soll|darf|mag"
     r"|(?-i:[a-zäöüß]{2,}t))\b))"
 )
+_THEIRS = re.compile(
+    r"\W*(?i:his|her|their|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|son|sa|ses|leurs?|su|sus|zijn|haar|hun|hans|hennes)"
+    r"\s+(?P<noun>[^\W\d_]{3,})(?:\s(?P<called>[A-Z\u00c0-\u00de]\w+))?"
+)
+"""Somebody who is theirs of whom was spoken: "Dr Okafor runs it, her husband does the books"."""
 _NAME = re.compile(
     r"\W*(?:(?i:herr|frau|mr|mrs|ms|dr|prof|señora?|monsieur|madame|signora?|meneer"
     r"|mevrouw)\.?\s+)?(?P<name>[^\W\d_]\w+(?:\s+[^\W\d_]\w+)?)"
@@ -252,7 +257,7 @@ def _names(text: str) -> frozenset[str]:
     found = {one.text.casefold() for one in details(text) if one.kind == "name" and one.sure}
     found |= {match["name"].casefold() for match in _GERMAN_NAMED.finditer(text)}
     if _HANGUL.search(text) or _HAN.search(text):
-        near = (_WIDE_SUBJECT.match(clause) for _, clause in _split(text))
+        near = (_WIDE_SUBJECT.match(_WIDE_WHEN.sub("", clause)) for _, clause in _split(text))
         found |= {one[name] for one in near if one is not None for name in ("ko_name", "ja_name") if one[name]}
     return frozenset(found)
 
@@ -373,6 +378,8 @@ def _subject(
         words = _of_noun(rest, language)
         # "my number is 7" is of the speaker, whoever's the clause before was
         return (frozenset() if _BEING.match(rest[len(words[0]) :]) else _words(words)), rest[len(words[0]) :]
+    if (match := _THEIRS.match(clause)) is not None and match["noun"].casefold() in _people():
+        return _words(filter(None, (match["noun"], match["called"]))), clause[match.end() :]
     if (match := _THIRD.match(clause)) is not None:
         return last or frozenset({re.findall(r"\w+", match[0])[0].casefold()}), clause[match.end() :]
     if language in _NAMES_WITH_ARTICLES:
@@ -407,6 +414,7 @@ def _article(clause: str, language: str) -> re.Match[str] | None:
 
 def _wide_subject(clause: str) -> tuple[frozenset[str] | None, str]:
     """The same in a script without capitals: somebody's kin, or whatever is marked as what the clause is about."""
+    clause = clause[_WIDE_WHEN.match(clause).end() :]  # type: ignore[union-attr]
     if (match := _WIDE_FIRST.match(clause)) is not None:
         return frozenset(), clause[match.end() :]
     if (match := _WIDE_SUBJECT.match(clause)) is not None:
@@ -513,6 +521,8 @@ _WIDE_SUBJECT = re.compile(
 """A clause of Korean, Japanese or Chinese about somebody whom the speaker has, with the name that stands there."""
 _WIDE_TOPIC = re.compile(r"\W*(?:([가-힣]{1,6}?)이?(?:은|는|께서)(?=\s)|([^\W\d_]{1,6}?)(?:さん|ちゃん|くん)?は)")
 """Whatever a clause is marked to be about."""
+_WIDE_WHEN = re.compile(r"\A(?:\W*[가-힣]{1,6}(?:에서|에|부터|까지)[는도]?\s(?=\S))?")
+"""When or where something is, before the subject of a Korean clause: "주말에는 동생이"."""
 _WIDE_FIRST = re.compile(
     r"\W*(?:저는|나는|난|전|제가|내가|저도|나도|저희는|우리는|私[はがもた]|僕[はがも]|俺[はがも]|うちは|我们?(?!的?(?:{KIN})))".replace(
         "{KIN}", KIN
