@@ -19,6 +19,7 @@ from typing import Final
 from memhold.facts.keys.lexicon import LANGUAGES, lexicon
 from memhold.text.details import capitalises_nouns, details
 from memhold.text.function_words import EVIDENCE
+from memhold.text.kin import kin_in
 from memhold.text.negation import negates
 from memhold.text.person import first_words_of
 from memhold.text.quantities import quantities
@@ -109,6 +110,8 @@ _SOMEBODY = re.compile(
     r"(?i)\W*(?:an?|one|some|another|eine?|une?|una|uno?|um|uma|een|en|ett)\s+(?P<noun>[^\W\d_]{3,})\s"
 )
 """Somebody who is spoken of for the first time: "one girl has an allergy"."""
+_BARE = re.compile(r"\W*(?P<noun>[^\W\d_]{3,})(?=\s)")
+"""A word with nothing before it: of kin it needs nothing, "mum fell apart"."""
 _OF_MINE = re.compile(rf"(?i)\s*(?:of|von|de|di)\s+(?:{_MINE})\s+(?P<noun>\w+)")
 """Whose something is, behind it: "el gato de mi vecina" is of her."""
 _ONE_OF_THEM = re.compile(
@@ -392,6 +395,8 @@ def _subject(
         kept = [words[0], *(word for word in words[1:] if word[:1].isupper())]
         rest = clause[name.start("name") + len(kept[0]) :]
         return frozenset(word.casefold() for word in kept), rest
+    if (match := _BARE.match(clause)) is not None and kin_in(match["noun"], language):
+        return frozenset({match["noun"].casefold()}), clause[match.end() :]
     if (match := _SOMEBODY.match(clause)) is not None and match["noun"].casefold() in _people():
         return frozenset({match["noun"].casefold()}), clause[match.end() :]
     if (match := _article(clause, language)) is not None:
