@@ -18,7 +18,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "english": (
         r"might|may(?= [a-z])|could|should|ought|nearly|almost"
         r"|(?:would|\w+['’]d)(?! (?:like|love|prefer)\b(?! to\b)| \w+ed\b| been\b| had\b| better\b)"
-        r"|want(?:s|ed)? to|hop(?:e|es|ed|ing)|wish(?:es|ed)?|ask(?:s|ed)? (?:\w+ ){0,5}for"
+        r"|want(?:s|ed)?(?! \W?\d)|hop(?:e|es|ed|ing)|wish(?:es|ed)?|ask(?:s|ed)? (?:\w+ ){0,5}for"
         r"|offer(?:s|ed)? (?:to|me|us|him|her|them)|offer(?:s|ed)?(?= \W?\d)|think(?:s|ing)? (?:of|about)"
         r"|consider(?:s|ed|ing)?|plan(?:s|ned|ning)? (?:to|on)"
     ),

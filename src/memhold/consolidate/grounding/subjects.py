@@ -233,7 +233,7 @@ def _of_the_user(core: str, window: Sequence[Line]) -> bool:
 
 
 def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
-    held = _RELATIVES.sub(" ", one.text).casefold()
+    held = one.text.casefold()
     for who in one.who:
         held = re.sub(rf"\w+['’]s (?={re.escape(who)}\b)", " ", held)  # "Theo's wife Anouk" is not Theo
     if any(word in held for word in about) or kin_in(" ".join(about), claim.language) & kin_in(
@@ -247,9 +247,6 @@ def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
 
 _ANYBODY: Final = frozenset({"they", "ils"})
 """A pronoun that no noun explains and that need be nobody's: "they're asking 300"."""
-
-_RELATIVES = re.compile(r"\b\w+['’]s\s(?=(?:\w+\s)?(?:is|was|has|had|does|did|will|would|can)\b)")
-"""Whose somebody is, of whom a clause is: "Ada's brother has a farm"."""
 
 _SOMEBODY: Final = frozenset({"he", "she", "they", "er", "sie", "il", "elle", "él", "ella", "lui", "lei", "ele", "ela"})
 """A pronoun that no noun of its line explains."""
