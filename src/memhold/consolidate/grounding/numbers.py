@@ -184,7 +184,7 @@ def _after(text: str, number: Quantity) -> _After:
     rest = normal_form("NFKC", text)[number.start + len(number.text) :]
     rate, last = _RATE.match(rest), _LAST.match(rest)
     word = last["word"].casefold() if last is not None and number.unit is not None else ""
-    if word in EVIDENCE or word in _ADVERB:
+    if word in EVIDENCE or word in _ADVERB or UNSPACED.search(word):
         word = ""
     unit = _ADVERB.get(last["word"].casefold(), "") if last is not None else ""
     if rate is not None:

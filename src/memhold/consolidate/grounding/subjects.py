@@ -20,7 +20,7 @@ from memhold.text.when import named_days
 
 # ruff: noqa: RUF001 - signs and letters of every script
 
-__all__ = ["named_in", "other_subject", "told_about"]
+__all__ = ["ANYBODY", "named_in", "other_subject", "told_about"]
 
 
 def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
@@ -49,6 +49,9 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     if about:
         about |= names_of_kin(about, "\n".join(line.text for line in window), claim.language)
         return bool(said) and (all(_not_of(about, one, claim) for one in said) or _reversed(claim, said))
+    wanted = terms_of(claim.whole, claim.language)
+    if any(one.first and quantities(one.text) and terms_of(one.text, claim.language) <= wanted for one in told):
+        return False  # "he runs the mile in 4:35, I in 4:52"
     if _done_to_the_user(claim, told):
         return True
     predicate = _predicate(claim)
@@ -65,7 +68,7 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
             or begun(claim.frame, spoken)
             or _MONEY.search(claim.core) is not None
         )
-        return bool(one.who - _ANYBODY) and not one.first and not thing and not named_in(one.who, whole, claim)
+        return bool(one.who - ANYBODY) and not one.first and not thing and not named_in(one.who, whole, claim)
 
     if said and all(of_another(one) for one in said):
         return True
@@ -245,7 +248,7 @@ def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
     return (bool(one.who - _SOMEBODY) and not one.who & about) or mine
 
 
-_ANYBODY: Final = frozenset({"they", "ils"})
+ANYBODY: Final = frozenset({"they", "ils"})
 """A pronoun that no noun explains and that need be nobody's: "they're asking 300"."""
 
 _SOMEBODY: Final = frozenset({"he", "she", "they", "er", "sie", "il", "elle", "él", "ella", "lui", "lei", "ele", "ela"})
