@@ -12,7 +12,7 @@ from typing import Final
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["speaks_of_it", "supposed_in"]
+__all__ = ["proposes", "speaks_of_it", "supposed_in"]
 
 _WORDS: Final[Mapping[str, str]] = {
     "english": (
@@ -114,3 +114,8 @@ _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 def speaks_of_it(text: str, language: str) -> bool:
     """Whether a text tells of something that is not so yet as that: a wish, a plan, a question, an offer."""
     return _SPOKEN_OF.search(text) is not None or supposed_in(text, language) is not None
+
+
+def proposes(text: str, language: str) -> bool:
+    """Whether a text asks or proposes something, or tells of it as not so yet."""
+    return re.search("[?？]", text) is not None or supposed_in(text, language) is not None

@@ -32,9 +32,7 @@ def day_stands(days: Days, lines: Sequence[Line]) -> bool:
     # "Built 1994": a number alone is that year where the claim says the year as one.
     year = Decimal(days[0].year)
     whole = days[0].timetuple().tm_yday == 1 and (days[1] - days[0]).days in {365, 366}
-    return whole and any(
-        one.unit is None and year in one.values for line in lines for one in quantities(line.text)
-    )
+    return whole and any(one.unit is None and year in one.values for line in lines for one in quantities(line.text))
 
 
 def month_named(span: str, lines: Sequence[Line]) -> bool:

@@ -13,6 +13,7 @@ from memhold.consolidate.grounding.subjects import ANYBODY, named_in
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, terms_of
 from memhold.consolidate.told_of import Told, names_in, told_of
 from memhold.text.details import details
+from memhold.text.mood import proposes
 from memhold.text.negation import negates
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import quantities
@@ -166,7 +167,9 @@ def _only_passed_over(claim: Claim, lines: Sequence[Line]) -> bool:
 
 def _set_against(claim: Claim, lines: Sequence[Line]) -> Iterator[list[tuple[str, int, int]]]:
     """Where lines have what they may set against something else: a value, or each name and number of a sentence."""
-    names = [claim.core] if claim.value else [one.text for one in details(claim.core) if one.kind == "name" and one.sure]
+    names = (
+        [claim.core] if claim.value else [one.text for one in details(claim.core) if one.kind == "name" and one.sure]
+    )
     for name in names:
         edge = r"(?<![^\W_])", r"(?![^\W_])"
         word = f"{edge[0]}{re.escape(name)}{edge[1]}" if not UNSPACED.search(name) else re.escape(name)
@@ -208,7 +211,7 @@ def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
     for line in lines:
         told = told_of(line.text, claim.language, names, known)
         for one, behind in zip(told, [*told, Told("")][1:], strict=True):
-            refused = line.own and _REFUSED.match(behind.text) and _PROPOSED.search(one.text)
+            refused = line.own and _REFUSED.match(behind.text) and proposes(one.text, claim.language)
             if refused and not claim.value and not (one.who and named_in(one.who, whole, claim)):
                 every.append(replace(one, text=f"{one.text} {behind.text}", who=frozenset()))
             else:
@@ -227,11 +230,3 @@ _REFUSED = re.compile(
     r"|jag inte|ни за что|никогда|я нет)\W*\Z"
 )
 """A clause that does nothing but say no to the one before it."""
-
-_PROPOSED = re.compile(
-    r"(?i)\?|\b(?:should|could|might|wants?|wanted|thinks?|says?|said|asks?|asked|suggest\w*|offer\w*|told|soll\w*"
-    r"|könn\w+|mein[te]\w*|sag\w+|will|wollte"
-    r"|devrai\w+|dit|veut|voulait|debería\w*|dice\w*|quiere\w*|dovre\w+|vuole|deveria|diz|quer|zou|moet|zegt|wil"
-    r"|borde|säger|vill|должн\w+|говорит|хочет)\b"
-)
-"""What somebody proposes or asks: that is what a bare no refuses."""

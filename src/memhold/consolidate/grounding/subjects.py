@@ -159,9 +159,7 @@ _KIN_ALONE = re.compile(
 
 _WIDE_SUBJECT_NAME = re.compile(r"\W*(?P<name>[^\W\d_]{1,6}?)(?:さん|씨)?(?:이?(?:은|는|가)\s|이\s|は|が)")
 
-_SUBJECT_NAME = re.compile(
-    r"\W*(?:(?:Mrs?|Ms|Dr|Prof|Sra?|Mme)\.?\s+)?(?P<name>[A-Z\u00c0-\u00de]\w+)\s+(?=[a-zà-ÿ])"
-)
+_SUBJECT_NAME = re.compile(r"\W*(?:(?:Mrs?|Ms|Dr|Prof|Sra?|Mme)\.?\s+)?(?P<name>[A-Z\u00c0-\u00de]\w+)\s+(?=[a-zà-ÿ])")
 
 _MY_OBJECT: Final = r"me|us|mir|mich|uns|m['’]|nous|nos|мне|нам"
 

@@ -131,9 +131,7 @@ def _has_a_rival(detail: _Detail, told: _Clause, every: Sequence[_Detail], held:
     )
 
 
-def _told_whole_elsewhere(
-    detail: _Detail, told: _Clause, every: Sequence[_Detail], held: Sequence[_Clause]
-) -> bool:
+def _told_whole_elsewhere(detail: _Detail, told: _Clause, every: Sequence[_Detail], held: Sequence[_Clause]) -> bool:
     """Whether a clause of nothing but the claim's words has another detail, and those that have this one say more.
 
     "The photos are 2.3 TB, the films 9": the films are not 2.3. They share no more with the claim than that clause.
