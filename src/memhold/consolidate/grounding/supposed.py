@@ -59,7 +59,8 @@ def _supposes(clause: str, claim: Claim) -> bool:
     if part is None:
         return False
     supposed, told = terms_of(part, claim.language), terms_of(claim.told, claim.language)
-    if _SELF.search(part) or any(terms_of(one["what"], claim.language) & told for one in _OWN.finditer(part)):
+    own = frozenset[str]().union(*(terms_of(one["what"], claim.language) for one in _OWN.finditer(part)))
+    if _SELF.search(part) or (own & told and told & supposed <= own):
         return False
     # A wish is one where the claim tells of it, in words that are not wished themselves: "you could ask her".
     outside = " ".join(word for word in claim.whole.split() if not terms_of(word, claim.language) & supposed)
