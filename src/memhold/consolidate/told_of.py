@@ -341,7 +341,7 @@ def _people() -> frozenset[str]:
 
 def _of_a_thing(clause: str, known: frozenset[str]) -> bool:
     """Whether what a clause is about is no person for certain, in a script without capitals."""
-    if _WIDE.match(clause) is None or _WIDE_SUBJECT.match(clause) is not None:
+    if _WIDE.match(clause) is None or _WIDE_SUBJECT.match(clause) is not None or _WIDE_THIRD.match(clause) is not None:
         return False
     topic = _WIDE_TOPIC.match(clause)
     return topic is None or (topic[1] or topic[2]) not in known
@@ -375,7 +375,8 @@ def _subject(
         )
         return (found, rest) if found is not None else (None, clause)
     if _WIDE.match(clause) is not None:
-        return _wide_subject(clause)
+        found, rest = _wide_subject(clause)
+        return (last or found, rest) if _WIDE_THIRD.match(clause) is not None else (found, rest)
     if (match := _possessor(clause, language)) is not None:
         rest = clause[match.start("noun") :]
         words = _of_noun(rest, language)
@@ -422,6 +423,8 @@ def _wide_subject(clause: str) -> tuple[frozenset[str] | None, str]:
     clause = clause[_WIDE_WHEN.match(clause).end() :]  # type: ignore[union-attr]
     if (match := _WIDE_FIRST.match(clause)) is not None:
         return frozenset(), clause[match.end() :]
+    if (match := _WIDE_THIRD.match(clause)) is not None:
+        return frozenset(filter(None, match.groups())), clause[match.end() :]
     if (match := _WIDE_SUBJECT.match(clause)) is not None:
         words = (match[name] for name in ("ko", "ko_name", "ja", "ja_name", "zh"))
         return frozenset(word for word in words if word), clause[match.end() :]
@@ -534,6 +537,8 @@ _WIDE_FIRST = re.compile(
     )
 )
 """The speaker's own pronoun at the beginning of a clause."""
+_WIDE_THIRD = re.compile(r"\W*(?:([她他]们?)(?![的们])|(彼女?ら?)[はがも]|(그녀?|걔)[는가도]\s)")
+"""A pronoun of the third person at the beginning of a clause, but no possessive: "她不喝咖啡"."""
 _WIDE = re.compile("\\W*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _TITLES: Final = frozenset({"herr", "frau", "dr", "dr.", "prof", "prof."})
 

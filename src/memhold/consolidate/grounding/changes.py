@@ -101,12 +101,12 @@ def turned_round(claim: str, text: str) -> bool:
             return True
     for way in _WIDE_WAY.finditer(text):
         start, end = map(re.escape, filter(None, way.groups()))
-        if re.search(rf"{end}(?:から|에서|부터)|从{end}|{start}(?:へ|に|으로|로)|[到去往]{start}", claim):
+        if re.search(rf"{end}(?:から|에서|부터)|从{end}|{start}(?:へ|に|으로|로)|[到去往]了?{start}", claim):
             return True
     return False
 
 
 _WIDE_WAY = re.compile(
-    r"([^\W\d_]{1,8}?)(?:から|에서|부터)\s?([^\W\d_]{1,8}?)(?:へ|に|으로|로)|从([^\W\d_]{2,4}?)[^\W\d_]?[到去往]([^\W\d_]{2})"
+    r"([^\W\d_]{1,8}?)(?:から|에서|부터)\s?([^\W\d_]{1,8}?)(?:へ|に|으로|로)|从([^\W\d_]{2,4}?)[^\W\d_]?[到去往]了?([^\W\d_]{2})"
 )
 """The same where words are not set apart: "仙台から札幌に"."""

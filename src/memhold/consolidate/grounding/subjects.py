@@ -132,8 +132,10 @@ def told_about(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> t
     if wide is not None and wide["name"] not in names and _of_whom_they_speak(wide["name"], claim.language, window):
         return frozenset({wide["name"]}), claim.core[wide.end() :]
     first = _SUBJECT_NAME.match(claim.core)
-    if first is None or claim.language == "german" or first["name"].casefold() not in known - names:
+    if first is None or first["name"].casefold() not in known - names:
         return None, ""
+    if claim.language == "german" and not _of_whom_they_speak(first["name"].casefold(), claim.language, window):
+        return None, ""  # where every noun looks like a name
     return frozenset({first["name"].casefold()}), claim.core[first.end() :]
 
 
