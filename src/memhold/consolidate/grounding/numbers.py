@@ -162,8 +162,8 @@ _UNIT_BEHIND = re.compile(_UNIT_WORD)
 
 _RATE = re.compile(
     rf"(?i)(?!\s(?:from|for|of|in|at|by|with|to|von|für|aus|pour|du|des|para)\b)"
-    rf"{_UNIT_WORD}\s*(?<![^\W\d_])(?:(?:an?|per|each|every|je|pro|jede[nmrs]?|im|am|par|chaque|por|cada|al?|à l['’]|alla"
-    rf"|all['’]|por|ao|om|i|в|the)\s+|/\s*)"
+    rf"{_UNIT_WORD}\s*(?<![^\W\d_])(?:(?:an?|per|each|every|je|pro|jede[nmrs]?|im|am|par|chaque|por|cada|al?|à l['’]"
+    rf"|alla|all['’]|por|ao|om|i|в|the)\s+|/\s*)"
     r"(?P<unit>[^\W\d_]+)"
 )
 
