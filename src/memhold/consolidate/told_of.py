@@ -19,6 +19,7 @@ from typing import Final
 from memhold.facts.keys.lexicon import LANGUAGES, lexicon
 from memhold.text.details import capitalises_nouns, details
 from memhold.text.function_words import EVIDENCE
+from memhold.text.kin import kin_in
 from memhold.text.negation import negates
 from memhold.text.person import first_words_of
 from memhold.text.quantities import quantities
@@ -109,6 +110,8 @@ _SOMEBODY = re.compile(
     r"(?i)\W*(?:an?|one|some|another|eine?|une?|una|uno?|um|uma|een|en|ett)\s+(?P<noun>[^\W\d_]{3,})\s"
 )
 """Somebody who is spoken of for the first time: "one girl has an allergy"."""
+_BARE = re.compile(r"\W*(?P<noun>[^\W\d_]{3,})(?=\s)")
+"""A word with nothing before it: of kin it needs nothing, "mum fell apart"."""
 _OF_MINE = re.compile(rf"(?i)\s*(?:of|von|de|di)\s+(?:{_MINE})\s+(?P<noun>\w+)")
 """Whose something is, behind it: "el gato de mi vecina" is of her."""
 _ONE_OF_THEM = re.compile(
@@ -125,6 +128,11 @@ _THIRD = re.compile(
     r"|(?:der|die|das|dat)(?=\s+(?:ist|is|hat|hatte|heeft|had|war|was|wird|kann|will|muss|soll|darf|mag"
     r"|(?-i:[a-zäöüß]{2,}t))\b))"
 )
+_THEIRS = re.compile(
+    r"\W*(?i:his|her|their|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|son|sa|ses|leurs?|su|sus|zijn|haar|hun|hans|hennes)"
+    r"\s+(?P<noun>[^\W\d_]{3,})(?:\s(?P<called>[A-Z\u00c0-\u00de]\w+))?"
+)
+"""Somebody who is theirs of whom was spoken: "Dr Okafor runs it, her husband does the books"."""
 _NAME = re.compile(
     r"\W*(?:(?i:herr|frau|mr|mrs|ms|dr|prof|señora?|monsieur|madame|signora?|meneer"
     r"|mevrouw)\.?\s+)?(?P<name>[^\W\d_]\w+(?:\s+[^\W\d_]\w+)?)"
@@ -252,7 +260,7 @@ def _names(text: str) -> frozenset[str]:
     found = {one.text.casefold() for one in details(text) if one.kind == "name" and one.sure}
     found |= {match["name"].casefold() for match in _GERMAN_NAMED.finditer(text)}
     if _HANGUL.search(text) or _HAN.search(text):
-        near = (_WIDE_SUBJECT.match(clause) for _, clause in _split(text))
+        near = (_WIDE_SUBJECT.match(_WIDE_WHEN.sub("", clause)) for _, clause in _split(text))
         found |= {one[name] for one in near if one is not None for name in ("ko_name", "ja_name") if one[name]}
     return frozenset(found)
 
@@ -333,7 +341,7 @@ def _people() -> frozenset[str]:
 
 def _of_a_thing(clause: str, known: frozenset[str]) -> bool:
     """Whether what a clause is about is no person for certain, in a script without capitals."""
-    if _WIDE.match(clause) is None or _WIDE_SUBJECT.match(clause) is not None:
+    if _WIDE.match(clause) is None or _WIDE_SUBJECT.match(clause) is not None or _WIDE_THIRD.match(clause) is not None:
         return False
     topic = _WIDE_TOPIC.match(clause)
     return topic is None or (topic[1] or topic[2]) not in known
@@ -367,12 +375,15 @@ def _subject(
         )
         return (found, rest) if found is not None else (None, clause)
     if _WIDE.match(clause) is not None:
-        return _wide_subject(clause)
+        found, rest = _wide_subject(clause)
+        return (last or found, rest) if _WIDE_THIRD.match(clause) is not None else (found, rest)
     if (match := _possessor(clause, language)) is not None:
         rest = clause[match.start("noun") :]
         words = _of_noun(rest, language)
         # "my number is 7" is of the speaker, whoever's the clause before was
         return (frozenset() if _BEING.match(rest[len(words[0]) :]) else _words(words)), rest[len(words[0]) :]
+    if (match := _THEIRS.match(clause)) is not None and match["noun"].casefold() in _people():
+        return _words(filter(None, (match["noun"], match["called"]))), clause[match.end() :]
     if (match := _THIRD.match(clause)) is not None:
         return last or frozenset({re.findall(r"\w+", match[0])[0].casefold()}), clause[match.end() :]
     if language in _NAMES_WITH_ARTICLES:
@@ -385,6 +396,8 @@ def _subject(
         kept = [words[0], *(word for word in words[1:] if word[:1].isupper())]
         rest = clause[name.start("name") + len(kept[0]) :]
         return frozenset(word.casefold() for word in kept), rest
+    if (match := _BARE.match(clause)) is not None and kin_in(match["noun"], language):
+        return frozenset({match["noun"].casefold()}), clause[match.end() :]
     if (match := _SOMEBODY.match(clause)) is not None and match["noun"].casefold() in _people():
         return frozenset({match["noun"].casefold()}), clause[match.end() :]
     if (match := _article(clause, language)) is not None:
@@ -407,8 +420,11 @@ def _article(clause: str, language: str) -> re.Match[str] | None:
 
 def _wide_subject(clause: str) -> tuple[frozenset[str] | None, str]:
     """The same in a script without capitals: somebody's kin, or whatever is marked as what the clause is about."""
+    clause = clause[_WIDE_WHEN.match(clause).end() :]  # type: ignore[union-attr]
     if (match := _WIDE_FIRST.match(clause)) is not None:
         return frozenset(), clause[match.end() :]
+    if (match := _WIDE_THIRD.match(clause)) is not None:
+        return frozenset(filter(None, match.groups())), clause[match.end() :]
     if (match := _WIDE_SUBJECT.match(clause)) is not None:
         words = (match[name] for name in ("ko", "ko_name", "ja", "ja_name", "zh"))
         return frozenset(word for word in words if word), clause[match.end() :]
@@ -513,12 +529,16 @@ _WIDE_SUBJECT = re.compile(
 """A clause of Korean, Japanese or Chinese about somebody whom the speaker has, with the name that stands there."""
 _WIDE_TOPIC = re.compile(r"\W*(?:([가-힣]{1,6}?)이?(?:은|는|께서)(?=\s)|([^\W\d_]{1,6}?)(?:さん|ちゃん|くん)?は)")
 """Whatever a clause is marked to be about."""
+_WIDE_WHEN = re.compile(r"\A(?:\W*[가-힣]{1,6}(?:에서|에|부터|까지)[는도]?\s(?=\S))?")
+"""When or where something is, before the subject of a Korean clause: "주말에는 동생이"."""
 _WIDE_FIRST = re.compile(
     r"\W*(?:저는|나는|난|전|제가|내가|저도|나도|저희는|우리는|私[はがもた]|僕[はがも]|俺[はがも]|うちは|我们?(?!的?(?:{KIN})))".replace(
         "{KIN}", KIN
     )
 )
 """The speaker's own pronoun at the beginning of a clause."""
+_WIDE_THIRD = re.compile(r"\W*(?:([她他]们?)(?![的们])|(彼女?ら?)[はがも]|(그녀?|걔)[는가도]\s)")
+"""A pronoun of the third person at the beginning of a clause, but no possessive: "她不喝咖啡"."""
 _WIDE = re.compile("\\W*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _TITLES: Final = frozenset({"herr", "frau", "dr", "dr.", "prof", "prof."})
 

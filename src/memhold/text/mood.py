@@ -12,13 +12,13 @@ from typing import Final
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["speaks_of_it", "supposed_in"]
+__all__ = ["proposes", "speaks_of_it", "supposed_in"]
 
 _WORDS: Final[Mapping[str, str]] = {
     "english": (
         r"might|may(?= [a-z])|could|should|ought|nearly|almost"
         r"|(?:would|\w+['’]d)(?! (?:like|love|prefer)\b(?! to\b)| \w+ed\b| been\b| had\b| better\b)"
-        r"|want(?:s|ed)? to|hop(?:e|es|ed|ing)|wish(?:es|ed)?|ask(?:s|ed)? (?:\w+ ){0,5}for"
+        r"|want(?:s|ed)?(?! \W?\d)|hop(?:e|es|ed|ing)|wish(?:es|ed)?|ask(?:s|ed)? (?:\w+ ){0,5}for"
         r"|offer(?:s|ed)? (?:to|me|us|him|her|them)|offer(?:s|ed)?(?= \W?\d)|think(?:s|ing)? (?:of|about)"
         r"|consider(?:s|ed|ing)?|plan(?:s|ned|ning)? (?:to|on)"
     ),
@@ -114,3 +114,8 @@ _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 def speaks_of_it(text: str, language: str) -> bool:
     """Whether a text tells of something that is not so yet as that: a wish, a plan, a question, an offer."""
     return _SPOKEN_OF.search(text) is not None or supposed_in(text, language) is not None
+
+
+def proposes(text: str, language: str) -> bool:
+    """Whether a text asks or proposes something, or tells of it as not so yet."""
+    return re.search("[?？]", text) is not None or supposed_in(text, language) is not None

@@ -11,6 +11,7 @@ from memhold.consolidate.grounding.words import terms_of
 from memhold.consolidate.told_of import CLAUSE
 from memhold.facts.keys import canonical, compare, wording
 from memhold.facts.quotes import MAX_SENTENCE
+from memhold.text.mood import speaks_of_it
 from memhold.text.quantities import Quantity, quantities
 from memhold.values.records import Memory
 
@@ -48,17 +49,11 @@ _PAST = re.compile(
     r"|prima|da)\b"
 )
 
-_WISHED = re.compile(
-    r"(?i)\b(?:wants?|would like|plans?|hopes?|offer(?:s|ed)?|asks?|asked|möchte|verlangt|fordert|veut|voudrait"
-    r"|demande|quiere"
-    r"|pide|vuole|chiede|quer|pede)\b"
-)
-
 
 def replaced(number: Quantity, claim: Claim, lines: Sequence[Line]) -> bool:
     """Whether a number is what was before a change, or what somebody wants instead, and the claim does not say so."""
     having = [line.text for line in lines if any(one.values & number.values for one in quantities(line.text))]
-    if not having or _PAST.search(claim.told) or _WISHED.search(claim.whole):
+    if not having or _PAST.search(claim.told) or speaks_of_it(claim.whole, claim.language):
         return False
     return all(_only_before(number, text) or _only_wished(number, claim, text) for text in having)
 
@@ -81,7 +76,7 @@ def _only_wished(number: Quantity, claim: Claim, text: str) -> bool:
     return (
         bool(mine)
         and bool(rest)
-        and all(_WISHED.search(one) and not named & terms_of(one, claim.language) for one in mine)
+        and all(speaks_of_it(one, claim.language) and not named & terms_of(one, claim.language) for one in mine)
     )
 
 
@@ -104,4 +99,14 @@ def turned_round(claim: str, text: str) -> bool:
         )
         if said is not None:
             return True
+    for way in _WIDE_WAY.finditer(text):
+        start, end = map(re.escape, filter(None, way.groups()))
+        if re.search(rf"{end}(?:から|에서|부터)|从{end}|{start}(?:へ|に|으로|로)|[到去往]了?{start}", claim):
+            return True
     return False
+
+
+_WIDE_WAY = re.compile(
+    r"([^\W\d_]{1,8}?)(?:から|에서|부터)\s?([^\W\d_]{1,8}?)(?:へ|に|으로|로)|从([^\W\d_]{2,4}?)[^\W\d_]?[到去往]了?([^\W\d_]{2})"
+)
+"""The same where words are not set apart: "仙台から札幌に"."""

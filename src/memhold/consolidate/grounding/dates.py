@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
 
 from memhold.consolidate.grounding.claims import Line
 from memhold.consolidate.grounding.words import clauses_of
 from memhold.text.negation import negates
+from memhold.text.quantities import quantities
 from memhold.text.times import calendar_names, calendar_words
 from memhold.text.when import Days, days_of
 
@@ -25,7 +27,12 @@ def day_told(moment: datetime | None, places: Sequence[int], lines: Sequence[Lin
 
 def day_stands(days: Days, lines: Sequence[Line]) -> bool:
     """Whether a line speaks of these days, or of a time within them: a claim may be less exact, never more."""
-    return any(days[0] <= start and end <= days[1] for line in lines for start, end in days_of(line.text, line.at))
+    if any(days[0] <= start and end <= days[1] for line in lines for start, end in days_of(line.text, line.at)):
+        return True
+    # "Built 1994": a number alone is that year where the claim says the year as one.
+    year = Decimal(days[0].year)
+    whole = days[0].timetuple().tm_yday == 1 and (days[1] - days[0]).days in {365, 366}
+    return whole and any(one.unit is None and year in one.values for line in lines for one in quantities(line.text))
 
 
 def month_named(span: str, lines: Sequence[Line]) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
-from memhold.consolidate.grounding.subjects import named_in
+from memhold.consolidate.grounding.subjects import ANYBODY, named_in
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, terms_of
 from memhold.consolidate.told_of import Told, names_in, told_of
 from memhold.text.details import details
+from memhold.text.mood import proposes
 from memhold.text.negation import negates
+from memhold.text.normal_form import normal_form
+from memhold.text.quantities import quantities
 from memhold.text.times import calendar_words
 
 # ruff: noqa: RUF001 - signs and letters of every script
@@ -133,7 +136,7 @@ def _against_denied(claim: Claim, clauses: Sequence[str], within: str) -> bool:
 
 
 _PASSED_OVER = re.compile(
-    r"(?i)(?:instead of|rather than|in place of|statt|anstelle(?: von)?|anstatt|au lieu d['’eu]e?|plutôt que"
+    r"(?i)(?<!\w)(?:instead of|rather than|in place of|statt|anstelle(?: von)?|anstatt|au lieu d['’eu]e?|plutôt que"
     r"|en lugar de|en vez de|anziché|invece di|in plaats van|i stället för|вместо)\s+(?:\w+\s+){0,2}?\Z"
 )
 
@@ -148,34 +151,33 @@ _FOR_ANOTHER = re.compile(r"\s*(?:대신|の代わり|而不是)")
 
 
 def _only_passed_over(claim: Claim, lines: Sequence[Line]) -> bool:
-    """Whether a value stands only where something else was taken in its place: "the Skoda instead of the Renault"."""
-    places = [
-        (line.text, match.start(), match.end())
-        for line in lines
-        for match in re.finditer(re.escape(claim.core), line.text, re.IGNORECASE)
-    ]
-    return (
-        claim.value
-        and bool(places)
-        and all(_PASSED_OVER.search(text[:start]) or _FOR_ANOTHER.match(text[end:]) for text, start, end in places)
-    ) or any(_only_not(name, lines) for name in _set_against(claim))
+    """Whether a value, a name or a number stands only where lines take another for it.
+
+    "The Skoda instead of the Renault", "Duruflé, not Fauré", "two dentists instead of seven".
+    """
+    return any(
+        bool(places)
+        and all(
+            _PASSED_OVER.search(text[:start]) or _NOT_THAT.search(text[:start]) or _FOR_ANOTHER.match(text[end:])
+            for text, start, end in places
+        )
+        for places in _set_against(claim, lines)
+    )
 
 
-def _set_against(claim: Claim) -> list[str]:
-    """What of a claim a line may set against what it says: a value, and the names of a sentence."""
-    if claim.value:
-        return [claim.core]
-    return [one.text for one in details(claim.core) if one.kind == "name" and one.sure]
-
-
-def _only_not(wanted: str, lines: Sequence[Line]) -> bool:
-    """Whether something stands in the lines only behind a "not" that sets it against something else."""
-    places = [
-        (line.text, match.start())
-        for line in lines
-        for match in re.finditer(rf"(?<![^\W_]){re.escape(wanted)}(?![^\W_])", line.text, re.IGNORECASE)
-    ]
-    return bool(places) and all(_NOT_THAT.search(text[:start]) for text, start in places)
+def _set_against(claim: Claim, lines: Sequence[Line]) -> Iterator[list[tuple[str, int, int]]]:
+    """Where lines have what they may set against something else: a value, or each name and number of a sentence."""
+    names = (
+        [claim.core] if claim.value else [one.text for one in details(claim.core) if one.kind == "name" and one.sure]
+    )
+    for name in names:
+        edge = r"(?<![^\W_])", r"(?![^\W_])"
+        word = f"{edge[0]}{re.escape(name)}{edge[1]}" if not UNSPACED.search(name) else re.escape(name)
+        found = re.compile(word, re.IGNORECASE)
+        yield [(line.text, one.start(), one.end()) for line in lines for one in found.finditer(line.text)]
+    for number in () if claim.value else quantities(claim.core):
+        held = [(normal_form("NFC", line.text), one) for line in lines for one in quantities(line.text)]
+        yield [(text, one.start, one.start + len(one.text)) for text, one in held if one.values & number.values]
 
 
 _ENDED = re.compile(
@@ -209,12 +211,12 @@ def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
     for line in lines:
         told = told_of(line.text, claim.language, names, known)
         for one, behind in zip(told, [*told, Told("")][1:], strict=True):
-            refused = line.own and _REFUSED.match(behind.text) and _PROPOSED.search(one.text)
+            refused = line.own and _REFUSED.match(behind.text) and proposes(one.text, claim.language)
             if refused and not claim.value and not (one.who and named_in(one.who, whole, claim)):
                 every.append(replace(one, text=f"{one.text} {behind.text}", who=frozenset()))
             else:
                 every.append(one if line.own else Told(one.text))
-    own = [one for one in every if not one.who or named_in(one.who, whole, claim)]
+    own = [one for one in every if not one.who - ANYBODY or named_in(one.who, whole, claim)]
     return list(dict.fromkeys(one.text for one in (own if own and not claim.about else every)))
 
 
@@ -228,11 +230,3 @@ _REFUSED = re.compile(
     r"|jag inte|ни за что|никогда|я нет)\W*\Z"
 )
 """A clause that does nothing but say no to the one before it."""
-
-_PROPOSED = re.compile(
-    r"(?i)\?|\b(?:should|could|might|wants?|wanted|thinks?|says?|said|asks?|asked|suggest\w*|offer\w*|told|soll\w*"
-    r"|könn\w+|mein[te]\w*|sag\w+|will|wollte"
-    r"|devrai\w+|dit|veut|voulait|debería\w*|dice\w*|quiere\w*|dovre\w+|vuole|deveria|diz|quer|zou|moet|zegt|wil"
-    r"|borde|säger|vill|должн\w+|говорит|хочет)\b"
-)
-"""What somebody proposes or asks: that is what a bare no refuses."""

@@ -161,8 +161,9 @@ _UNIT_WORD = r"\s?[-‐‑]?\s?(?:%|°[cf]?|[€$£¥₩₹]|[^\W\d_]+)?"
 _UNIT_BEHIND = re.compile(_UNIT_WORD)
 
 _RATE = re.compile(
-    rf"(?i){_UNIT_WORD}\s*(?:(?:an?|per|each|every|je|pro|jede[nmrs]?|im|am|par|chaque|por|cada|al?|à l['’]|alla"
-    rf"|all['’]|por|ao|om|i|в|the)\s+|/\s*)"
+    rf"(?i)(?!\s(?:from|for|of|in|at|by|with|to|von|für|aus|pour|du|des|para)\b)"
+    rf"{_UNIT_WORD}\s*(?<![^\W\d_])(?:(?:an?|per|each|every|je|pro|jede[nmrs]?|im|am|par|chaque|por|cada|al?|à l['’]"
+    rf"|alla|all['’]|por|ao|om|i|в|the)\s+|/\s*)"
     r"(?P<unit>[^\W\d_]+)"
 )
 
@@ -184,7 +185,7 @@ def _after(text: str, number: Quantity) -> _After:
     rest = normal_form("NFKC", text)[number.start + len(number.text) :]
     rate, last = _RATE.match(rest), _LAST.match(rest)
     word = last["word"].casefold() if last is not None and number.unit is not None else ""
-    if word in EVIDENCE or word in _ADVERB:
+    if word in EVIDENCE or word in _ADVERB or UNSPACED.search(word):
         word = ""
     unit = _ADVERB.get(last["word"].casefold(), "") if last is not None else ""
     if rate is not None:

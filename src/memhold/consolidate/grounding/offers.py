@@ -9,6 +9,7 @@ from itertools import pairwise
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.words import literally, terms_of
 from memhold.consolidate.told_of import SENTENCE
+from memhold.text.mood import proposes
 from memhold.text.negation import negates
 
 # ruff: noqa: RUF001 - signs and letters of every script
@@ -33,7 +34,8 @@ def refused_offer(claim: Claim, lines: Sequence[Line]) -> bool:
         return False
     answers = [(line, _answer(line, lines)) for line in holding]
     return all(
-        one is not None and (_A_NO.match(one.text) or (_OFFER.search(line.text) and not _A_YES.match(one.text)))
+        one is not None
+        and (_A_NO.match(one.text) or (proposes(line.text, claim.language) and not _A_YES.match(one.text)))
         for line, one in answers
     )
 
@@ -61,15 +63,6 @@ def _refused_question(claim: Claim, lines: Sequence[Line]) -> bool:
                 return True
     return False
 
-
-_OFFER = re.compile(
-    r"(?i)\b(?:could|might|maybe|perhaps|why not|have you (?:considered|tried|thought)|how about|what about"
-    r"|would you like"
-    r"|you should|consider|vielleicht|könntest|möchtest|wie wäre|pourriez|peut-être|pourquoi pas|podrías"
-    r"|quizás?|tal vez"
-    r"|potresti|forse|talvez|poderia)\b|어떠세요|어때요|해 보세요|はどう|いかが|试试|要不要"
-)
-"""What somebody else proposes: it is the user's only where they take it up."""
 
 _A_YES = re.compile(
     r"(?i)\W*(?:yes|yeah|yep|ok(?:ay)?|sure|right|exactly|good idea|sounds? good|please|fine|deal|i (?:will|do"

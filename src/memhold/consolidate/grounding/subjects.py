@@ -20,7 +20,7 @@ from memhold.text.when import named_days
 
 # ruff: noqa: RUF001 - signs and letters of every script
 
-__all__ = ["named_in", "other_subject", "told_about"]
+__all__ = ["ANYBODY", "named_in", "other_subject", "told_about"]
 
 
 def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
@@ -48,7 +48,10 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     ]
     if about:
         about |= names_of_kin(about, "\n".join(line.text for line in window), claim.language)
-        return bool(said) and (all(_not_of(about, one, claim.language) for one in said) or _reversed(claim, said))
+        return bool(said) and (all(_not_of(about, one, claim) for one in said) or _reversed(claim, said))
+    wanted = terms_of(claim.whole, claim.language)
+    if any(one.first and quantities(one.text) and terms_of(one.text, claim.language) <= wanted for one in told):
+        return False  # "he runs the mile in 4:35, I in 4:52"
     if _done_to_the_user(claim, told):
         return True
     predicate = _predicate(claim)
@@ -65,7 +68,7 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
             or begun(claim.frame, spoken)
             or _MONEY.search(claim.core) is not None
         )
-        return bool(one.who - _ANYBODY) and not one.first and not thing and not named_in(one.who, whole, claim)
+        return bool(one.who - ANYBODY) and not one.first and not thing and not named_in(one.who, whole, claim)
 
     if said and all(of_another(one) for one in said):
         return True
@@ -120,17 +123,19 @@ def told_about(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> t
         return frozenset(claim.about.casefold().split()) - names if claim.about else frozenset(), claim.core
     if _of_the_user(claim.core, window):
         return frozenset(), claim.told
-    kin = _USERS_KIN.match(claim.core)
-    if kin is not None and kin_in(kin["wide"] or kin["kin"] or kin["of"], claim.language):
-        words = f"{kin['wide'] or kin['kin'] or kin['of']} {kin['name'] or kin['named'] or ''}"
-        return frozenset(words.casefold().split()), claim.core[kin.end() :]
+    kin = _USERS_KIN.match(claim.core) or _KIN_ALONE.match(claim.core)
+    who = " ".join(filter(None, kin.groups())) if kin is not None else ""
+    if kin is not None and kin_in(who, claim.language):
+        return frozenset(who.casefold().split()), claim.core[kin.end() :]
     known = names_in(line.text for line in window if line.own)
     wide = _WIDE_SUBJECT_NAME.match(claim.core)
     if wide is not None and wide["name"] not in names and _of_whom_they_speak(wide["name"], claim.language, window):
         return frozenset({wide["name"]}), claim.core[wide.end() :]
     first = _SUBJECT_NAME.match(claim.core)
-    if first is None or claim.language == "german" or first["name"].casefold() not in known - names:
+    if first is None or first["name"].casefold() not in known - names:
         return None, ""
+    if claim.language == "german" and not _of_whom_they_speak(first["name"].casefold(), claim.language, window):
+        return None, ""  # where every noun looks like a name
     return frozenset({first["name"].casefold()}), claim.core[first.end() :]
 
 
@@ -140,17 +145,23 @@ def _of_whom_they_speak(name: str, language: str, window: Sequence[Line]) -> boo
 
 
 _USERS_KIN = re.compile(
-    r"\W*(?:(?:用户|用戶|ユーザー|사용자)\s?[的の의]\s?(?P<wide>" + KIN + r")"
-    r"|[Tt]he user['’]s (?P<kin>[\w-]+)(?:,? (?P<name>[A-Z\u00c0-\u00de]\w+),?)?(?= )"
-    r"|(?:[Dd]er|[Dd]ie|[Ll][ea]|[EeIi]l|[Oo]|[Aa]) (?P<of>[\w-]+) "
+    r"\W*(?:(?:用户|用戶|ユーザー|사용자)\s?[的の의]\s?(" + KIN + r")"
+    r"|[Tt]he user['’]s ([\w-]+)(?:,? ([A-Z\u00c0-\u00de]\w+),?)?(?= )"
+    r"|(?:[Dd]er|[Dd]ie|[Ll][ea]|[EeIi]l|[Oo]|[Aa]) ([\w-]+) "
     r"(?:de[sr] Nutzer(?:s|in)?|de l['’]utilisat(?:eur|rice)|del usuario|de la usuaria|dell['’]utente|d[oa] usuári[oa])"
-    r"(?:,? (?P<named>[A-Z\u00c0-\u00de]\w+),?)?(?= ))"
+    r"(?:,? ([A-Z\u00c0-\u00de]\w+),?)?(?= ))"
 )
 """A sentence about somebody whom the user has: "The user's wife", "Le frère de l'utilisateur"."""
 
+_KIN_ALONE = re.compile(
+    r"\W*(?:[Tt]he|[Dd]er|[Dd]ie|[Ll][ea]|[EeIi]l|[Oo]|[Aa]|[A-Z\u00c0-\u00de]\w+?['’]?s)\s"
+    r"([\w-]+)(?:,? ([A-Z\u00c0-\u00de]\w+),?)?(?= )"
+)
+"""The same without saying whose they are, or by the name of whose they are: "The father", "Svenjas Mann"."""
+
 _WIDE_SUBJECT_NAME = re.compile(r"\W*(?P<name>[^\W\d_]{1,6}?)(?:さん|씨)?(?:이?(?:은|는|가)\s|이\s|は|が)")
 
-_SUBJECT_NAME = re.compile(r"\W*(?P<name>[A-Z\u00c0-\u00de]\w+)\s+(?=[a-zà-ÿ])")
+_SUBJECT_NAME = re.compile(r"\W*(?:(?:Mrs?|Ms|Dr|Prof|Sra?|Mme)\.?\s+)?(?P<name>[A-Z\u00c0-\u00de]\w+)\s+(?=[a-zà-ÿ])")
 
 _MY_OBJECT: Final = r"me|us|mir|mich|uns|m['’]|nous|nos|мне|нам"
 
@@ -224,18 +235,21 @@ def _of_the_user(core: str, window: Sequence[Line]) -> bool:
     return bool(first) and first[0].casefold().strip(".,") in names
 
 
-def _not_of(about: frozenset[str], one: Told, language: str) -> bool:
-    held = _RELATIVES.sub(" ", one.text).casefold()
-    if any(word in held for word in about) or kin_in(" ".join(about), language) & kin_in(" ".join(one.who), language):
+def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
+    held = one.text.casefold()
+    for who in one.who:
+        held = re.sub(rf"\w+['’]s (?={re.escape(who)}\b)", " ", held)  # "Theo's wife Anouk" is not Theo
+    if any(word in held for word in about) or kin_in(" ".join(about), claim.language) & kin_in(
+        " ".join(one.who), claim.language
+    ):
         return False
-    return (bool(one.who - _SOMEBODY) and not one.who & about) or (one.first and not one.who)
+    # "Dr Osei says the user must walk" tells of both.
+    mine = one.first and not one.who and _USER_OBJECT.search(claim.core) is None
+    return (bool(one.who - _SOMEBODY) and not one.who & about) or mine
 
 
-_ANYBODY: Final = frozenset({"they", "ils"})
+ANYBODY: Final = frozenset({"they", "ils"})
 """A pronoun that no noun explains and that need be nobody's: "they're asking 300"."""
-
-_RELATIVES = re.compile(r"\b\w+['’]s\s(?=(?:\w+\s)?(?:is|was|has|had|does|did|will|would|can)\b)")
-"""Whose somebody is, of whom a clause is: "Ada's brother has a farm"."""
 
 _SOMEBODY: Final = frozenset({"he", "she", "they", "er", "sie", "il", "elle", "él", "ella", "lui", "lei", "ele", "ela"})
 """A pronoun that no noun of its line explains."""

@@ -11,7 +11,7 @@ from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.offers import agreed_to
 from memhold.consolidate.grounding.subjects import NEAR, NEAR_GRAMS
 from memhold.consolidate.grounding.words import UNSPACED, has_numbers_of, literally, overlap, terms_of
-from memhold.consolidate.told_of import names_in, told_of
+from memhold.consolidate.told_of import SENTENCE, Told, names_in, told_of
 from memhold.text.mood import speaks_of_it, supposed_in
 from memhold.text.negation import negates
 
@@ -29,7 +29,16 @@ def only_supposed(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     if negates(claim.whole) or AGAINST.search(claim.whole):
         return False
     names, known = own_names(window), names_in(line.text for line in window)
-    every = [(line, one) for line in lines for one in told_of(line.text, claim.language, names, known)]
+    # What somebody else proposes holds to the end of their sentence: "you could fit solar, for example four panels".
+    every = [
+        (line, one)
+        for line in lines
+        for one in (
+            told_of(line.text, claim.language, names, known)
+            if line.own
+            else map(Told, filter(str.strip, SENTENCE.split(line.text)))
+        )
+    ]
     counted = [one for one in every if has_numbers_of(claim.told, one[1].text)]
     clauses = [
         (line, one.text, overlap(claim.told, f"{one.text} {' '.join(one.who)}", claim.language))
@@ -50,7 +59,8 @@ def _supposes(clause: str, claim: Claim) -> bool:
     if part is None:
         return False
     supposed, told = terms_of(part, claim.language), terms_of(claim.told, claim.language)
-    if _SELF.search(part) or any(terms_of(one["what"], claim.language) & told for one in _OWN.finditer(part)):
+    own = frozenset[str]().union(*(terms_of(one["what"], claim.language) for one in _OWN.finditer(part)))
+    if _SELF.search(part) or (own & told and told & supposed <= own):
         return False
     # A wish is one where the claim tells of it, in words that are not wished themselves: "you could ask her".
     outside = " ".join(word for word in claim.whole.split() if not terms_of(word, claim.language) & supposed)

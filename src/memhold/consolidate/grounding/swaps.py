@@ -57,7 +57,8 @@ def taken_from_another(claim: Claim, lines: Sequence[Line], window: Sequence[Lin
     every = [detail for clause in told for detail in clause.details]
     held = _clauses(lines, window, claim.language) if every else []
     return any(
-        _stands_apart(detail, clause, held) and _has_a_rival(detail, clause, every, held)
+        (_stands_apart(detail, clause, held) and _has_a_rival(detail, clause, every, held))
+        or _told_whole_elsewhere(detail, clause, every, held)
         for clause in told
         for detail in clause.details
     )
@@ -127,6 +128,31 @@ def _has_a_rival(detail: _Detail, told: _Clause, every: Sequence[_Detail], held:
         and supposed_in(clause.text, clause.language) is None
         and len(clause.beside(detail.kind) & around) >= near * len(around)
         for other in clause.details
+    )
+
+
+def _told_whole_elsewhere(detail: _Detail, told: _Clause, every: Sequence[_Detail], held: Sequence[_Clause]) -> bool:
+    """Whether a clause of nothing but the claim's words has another detail, and those that have this one say more.
+
+    "The photos are 2.3 TB, the films 9": the films are not 2.3. They share no more with the claim than that clause.
+    """
+    around = told.beside(detail.kind)
+    having = [one.beside(detail.kind) for one in held if _has(one, detail)]
+    shared = frozenset[str]().union(*having) & around
+
+    def tells(clause: _Clause) -> bool:
+        rest = clause.beside(detail.kind)
+        return rest <= around and len(rest) >= len(shared) and bool(rest - shared)
+
+    return (
+        bool(having)
+        and all(rest - around for rest in having)
+        and any(
+            _rivals(detail, other) and not any(_same(other, one) for one in every)
+            for clause in held
+            if not _has(clause, detail) and tells(clause)
+            for other in clause.details
+        )
     )
 
 
