@@ -41,6 +41,7 @@ FOLDERS = ("/tmp", "/dev/", "/proc/", "/etc/", "/var/", "/usr/", "/run/")  # noq
 
 GUARDED = {
     "ports/file_locks.py": {"fcntl"},  # else the locks of Windows: tested below
+    "ports/data_home.py": {"pwd", "os.getuid"},  # an account's own folder, where HOME is empty
     "ports/durable_files.py": {"os.O_DIRECTORY"},
     "ports/signals.py": {"loop.add_signal_handler"},
     "server/listening.py": {"resource"},

@@ -980,6 +980,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
+        bounds={"limit": (1, None)},
         http=Http(method="GET", path="/suspicions", tag="memories"),
         command=Command(
             name="suspicions",

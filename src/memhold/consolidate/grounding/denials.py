@@ -173,11 +173,16 @@ def _set_against(claim: Claim, lines: Sequence[Line]) -> Iterator[list[tuple[str
     for name in names:
         edge = r"(?<![^\W_])", r"(?![^\W_])"
         word = f"{edge[0]}{re.escape(name)}{edge[1]}" if not UNSPACED.search(name) else re.escape(name)
-        found = re.compile(word, re.IGNORECASE)
-        yield [(line.text, one.start(), one.end()) for line in lines for one in found.finditer(line.text)]
+        yield [
+            (line.text, one.start(), one.end()) for line in lines for one in re.finditer(word, line.text, re.IGNORECASE)
+        ]
     for number in () if claim.value else quantities(claim.core):
-        held = [(normal_form("NFC", line.text), one) for line in lines for one in quantities(line.text)]
-        yield [(text, one.start, one.start + len(one.text)) for text, one in held if one.values & number.values]
+        yield [
+            (normal_form("NFC", line.text), one.start, one.start + len(one.text))
+            for line in lines
+            for one in quantities(line.text)
+            if one.values & number.values
+        ]
 
 
 _ENDED = re.compile(

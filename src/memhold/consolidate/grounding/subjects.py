@@ -35,17 +35,7 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
         return False
     known = names_in(line.text for line in window)
     told = [one for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
-    counted = [one for one in told if has_numbers_of(value, one.text)]
-    nearest = max((overlap(value, one.text, claim.language) for one in counted or told), default=0.0)
-    said = [
-        one
-        for one in counted or told
-        if (
-            nearest >= (NEAR_GRAMS if UNSPACED.search(value) else NEAR)
-            and overlap(value, one.text, claim.language) >= nearest
-        )
-        or (one.first and _TAKEN_UP.search(one.text) and begun(claim.frame, one.text))
-    ]
+    said = _saying(claim, value, told)
     if about:
         about |= names_of_kin(about, "\n".join(line.text for line in window), claim.language)
         return bool(said) and (all(_not_of(about, one, claim) for one in said) or _reversed(claim, said))
@@ -90,6 +80,21 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
         if held and all(of_another(one) and not one.thing for one in held):
             return True
     return False
+
+
+def _saying(claim: Claim, value: str, told: Sequence[Told]) -> list[Told]:
+    """The clauses that say the most of a value; of those that have its numbers, where some do."""
+    counted = [one for one in told if has_numbers_of(value, one.text)]
+    nearest = max((overlap(value, one.text, claim.language) for one in counted or told), default=0.0)
+    return [
+        one
+        for one in counted or told
+        if (
+            nearest >= (NEAR_GRAMS if UNSPACED.search(value) else NEAR)
+            and overlap(value, one.text, claim.language) >= nearest
+        )
+        or (one.first and _TAKEN_UP.search(one.text) and begun(claim.frame, one.text))
+    ]
 
 
 def _named_thing(frame: str, clause: str) -> bool:
