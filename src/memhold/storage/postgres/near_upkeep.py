@@ -162,6 +162,8 @@ class NearUpkeep:
                 _make(connection, generation, table, f"hnsw_{generation.number}_{number}_{table}"[:63])
         finally:
             self._building = None
+        # The end of the connection gives it back too, a moment later: whoever comes at once would find it taken.
+        connection.execute("SELECT pg_advisory_unlock(%s)", (LOCK,))
         return True
 
 
