@@ -215,6 +215,56 @@ async def test_messages_added_before_are_not_doubled(memhold):
         assert context.as_text().count("what is new?") == 1
 
 
+def conversation(turns):
+    told = [
+        {"role": role, "content": f"{role} {number}: fact number {number}."}
+        for number in range(turns)
+        for role in ("user", "assistant")
+    ]
+    return told, {"role": "user", "content": "what is fact number 3?"}
+
+
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize("turns", [3, 30])
+async def test_a_whole_history_that_the_journal_holds_is_told_once(memhold, turns, ended):
+    alice = memhold.scope(user="alice", session="s1")
+    told, new = conversation(turns)
+    await alice.add(told)
+    if ended:
+        await alice.end_session()
+    window = await alice.context([*told, new], budget=8000)
+    text = window.as_text()
+    assert [text.count(f"{one['role']} {n // 2}:") for n, one in enumerate(told)] == [1] * len(told)
+    assert {one.id for one in window.dropped} <= set(window.shown), "cut from the window, found by the question"
+    assert len(window.shown) + len(window.messages) >= len(told)
+
+
+async def test_a_history_of_which_the_journal_holds_the_end_alone_is_told_once(memhold):
+    alice = memhold.scope(user="alice", session="s1")
+    told, new = conversation(30)
+    await alice.add(told[40:])
+    await alice.end_session()
+    window = await alice.context([*told, new], budget=8000)
+    assert [window.as_text().count(f"{one['role']} {n // 2}:") for n, one in enumerate(told)] == [1] * len(told)
+
+
+@pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
+async def test_what_only_the_caller_has_is_there_as_far_as_the_room_goes(memhold, strategy):
+    """No question finds what was never added, so the tail that memory_first keeps reaches back to it."""
+    alice = memhold.scope(user="alice", session="s1")
+    await alice.add({"role": "user", "content": "I work as a baker."})
+    told, new = conversation(60)
+    window = await alice.context([*told, new], budget=16_000, strategy=strategy)
+    assert [one for one in window.messages if one in told] == told
+    assert "baker" in window.as_text()
+    tight = await alice.context([*told, new], budget=1000, strategy=strategy)
+    assert tight.messages[-1] == new
+    assert told[-1] in tight.messages
+    assert told[0] not in tight.messages
+    assert tight.used > 0.6 * (tight.budget - tight.reserve)
+    assert "baker" in tight.as_text()
+
+
 async def test_recalled_text_is_not_learned_found_or_kept_once_forgotten(memhold):
     alice = memhold.scope(user="alice", session="s")
     told = await alice.remember("plays the xylophone", pinned=True)

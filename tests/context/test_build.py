@@ -73,13 +73,19 @@ def cases(draw):
     held = draw(histories(other))
     new = draw(histories(shape))
     fresh = [{"role": "user", "content": "and now: " + draw(words())}]
-    given_ = draw(st.sampled_from([[], fresh, fresh, [{"role": "system", "content": "be nice"}, *fresh], new]))
+    given_ = draw(
+        st.sampled_from([[], fresh, fresh, [{"role": "system", "content": "be nice"}, *fresh], new, [*new, *fresh]])
+    )
     counts = [draw(st.integers(0, 3)) for _ in range(4)]
     numbers = iter(range(1, 100))
     lists = [[memory(next(numbers), draw(words(1)) or "x") for _ in range(count)] for count in counts]
     gathered = Inputs(
         given=given_,
-        window=WindowRead(messages=journal(held, other), older=draw(st.sampled_from([0, 0, 7]))),
+        window=WindowRead(
+            messages=journal(held, other, first=100),
+            before=draw(st.sampled_from([(), journal(new, shape)])),
+            older=draw(st.sampled_from([0, 0, 7])),
+        ),
         corrections=lists[0][:1],
         profile=lists[1],
         summaries=lists[2],

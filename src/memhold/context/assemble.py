@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from memhold.context.answer import Context, LeftOut, one_each
 from memhold.context.cuts import kept_ids
+from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Plan
 from memhold.context.render import Line, rendered
 from memhold.context.strategies import SlotName
@@ -119,10 +120,10 @@ def _lines(
 def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotName, Sequence[Line]]) -> Context:
     """The answer to the caller: what is sent, and everything that was left out, with why."""
     gone = {one.id for one in made.dropped}
-    older = gathered.window.older
+    older = _unread(gathered.window, plan)
     dropped: list[LeftOut] = []
     if older:
-        reason = "budget" if plan.strategy.tail is None else "cut"
+        reason = "budget" if plan.keep is None else "cut"
         dropped.append(LeftOut(slot="window", id=None, reason=reason, count=older))  # type: ignore[arg-type]
     dropped += [*plan.lost, *made.dropped]
     dropped += [
@@ -156,6 +157,13 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         also=tuple(block.part for block in plan.elsewhere),
         repairs=tuple(dict.fromkeys(f"{one.action}: {one.reason}" for one in made.repairs)),
     )
+
+
+def _unread(window: WindowRead, plan: Plan) -> int:
+    """How many messages of the window were not read, without those that the caller passed."""
+    first = window.messages[0].seq - window.older if window.messages else 0
+    passed = sum(piece.given and piece.seq is not None and piece.seq >= first for piece in plan.pieces)
+    return max(0, window.older - passed)
 
 
 _number: Callable[[Line], int] = lambda line: line.number  # noqa: E731 - a key for two sorts

@@ -124,7 +124,7 @@ def _made(gathered: Inputs, plan: Plan) -> tuple[Context, Assembled]:
     ranked: dict[SlotName, list[Item]] = {
         name: [Item(id=line.id, cost=line.cost) for line in plan.lines[name]] for name in (*HEAD[1:], *BELOW, *TAIL)
     }
-    tailed = plan.strategy.tail is not None
+    tailed = plan.keep is not None
     whole = sum(map(plan.cost, plan.cut(None).messages if tailed else (piece.body for piece in plan.pieces)))
     least = sum(plan.cost(piece.body) for at, piece in enumerate(plan.pieces) if at == newest or is_system(piece.body))
     slots = [Slot(name="window", want=whole, share=plan.strategy.shares["window"], minimum=least)]
@@ -206,7 +206,7 @@ def _short(plan: Plan, piece: Piece, limit: int) -> Body:
 
 def _shortened(plan: Plan, newest: int | None, grant: int) -> Plan:
     """The plan with each message but the newest user's at most a quarter of what the window may cost."""
-    if plan.strategy.tail is None:  # what stands in the prefix keeps its length from turn to turn
+    if plan.keep is None:  # what stands in the prefix keeps its length from turn to turn
         grant = stepped(grant, plan.request.available * plan.strategy.shares["window"])
     limit = max(FLOOR, grant // 4)
     long = {

@@ -53,7 +53,8 @@ _TIERS: tuple[Tier, ...] = ("long", "mid")
 class WindowPlan:
     """How much of the window is worth reading: tokens, turns that decide the strategy, messages of the tail.
 
-    From a window of `ahead` tokens on, what will fall out of it is to be consolidated before it does.
+    From a window of `ahead` tokens on, what will fall out of it is to be consolidated before it does. `given` counts
+    the turns that the caller passed.
     """
 
     strategy: str
@@ -61,6 +62,7 @@ class WindowPlan:
     threshold: int
     tail: int
     new_turns: int
+    given: int
     person: Callable[[Message], bool]
     ahead: int | None = None
     when: When | None = None
@@ -72,10 +74,12 @@ class WindowRead:
     """The newest messages of the window, oldest first, their estimates, and how many older ones were not read.
 
     `older` counts by seq, so it may hold some that were forgotten; it is 0 where all were.
-    `ahead` is the seq up to which the session should be consolidated now, 0 where it need not be.
+    `ahead` is the seq up to which the session should be consolidated now, 0 where it need not be. `before` are the
+    messages of the session in front of those: as many as the caller passed more, which may be the same.
     """
 
     messages: tuple[Message, ...] = ()
+    before: tuple[Message, ...] = ()
     older: int = 0
     costs: tuple[int, ...] = ()
     ahead: int = 0
@@ -102,8 +106,13 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     older = max(0, found[0].seq - 1 - held.window_start) if found and len(page) == PAGE else 0
     if older and not _turns(tx, session, after=held.window_start, until=found[0].seq - 1):
         older = 0  # they were all forgotten, or are no turns
+    before: list[Message] = []
+    if (more := min(plan.given - len(found), MAX_WINDOW)) > 0:
+        until = found[0].seq - 1 if found else None
+        before = spoken(tx.messages(session, after=0, until=until, limit=more, newest=True))
     return WindowRead(
         messages=tuple(found),
+        before=tuple(before),
         older=older,
         costs=tuple(costs),
         ahead=_ahead(held, found, sum(costs), plan),

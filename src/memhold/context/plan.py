@@ -126,14 +126,15 @@ class Plan:
     """Everything that is fixed before the fitting: instructions, pieces of the window, lines by slot.
 
     `elsewhere` is what is told of further scopes. A plan with a `title` is that of such a scope: of another user's
-    nothing stands among the instructions (`vouched` is false), and no message follows.
+    nothing stands among the instructions (`vouched` is false), and no message follows. `keep` is how many messages of
+    the window are wanted, None all.
     """
 
     request: Request
     strategy: Strategy
     systems: Sequence[Body]
     pieces: Sequence[Piece]
-    keep: int
+    keep: int | None
     lines: Mapping[SlotName, Sequence[Line]]
     secret: bytes
     cost: Costs
@@ -145,8 +146,7 @@ class Plan:
 
     def cut(self, budget: int | None) -> Window:
         """The window that the strategy wants, within a budget or whole."""
-        keep = None if self.strategy.tail is None else self.keep
-        return cut(self.pieces, keep, self.request.shape, budget=budget, cost=self.cost)
+        return cut(self.pieces, self.keep, self.request.shape, budget=budget, cost=self.cost)
 
     def with_bodies(self, bodies: Mapping[int, Body]) -> Plan:
         """The same with other bodies for some of the pieces, which are shortened then."""
@@ -161,23 +161,20 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     """What follows from both, before anything is fitted."""
     read = zip(gathered.window.messages, gathered.window.costs, strict=False)
     cost = Costs(known={id(message.body): (message.body, tokens) for message, tokens in read}, count=request.count)
-    systems, pieces = joined(gathered.given, gathered.window.messages, request.shape, secret=secret)
+    systems, pieces = joined(
+        gathered.given, gathered.window.messages, request.shape, secret=secret, before=gathered.window.before
+    )
     every = sum(cost(piece.body) for piece in pieces)
     pieces, lost = _bounded(pieces, request.available // 4, cost)
     turns = sum(is_person(piece.body, request.shape) for piece in pieces)
     strategy = chosen(request.strategy, turns=turns, threshold=request.threshold)
     if every > _window_share(strategy, request) and strategy.name != request.strategy:
         strategy = chosen(request.strategy, turns=request.threshold, threshold=request.threshold)
-    newest = newest_person(pieces, request.shape)
-    spoken = [at for at, piece in enumerate(pieces) if not is_system(piece.body)]
-    behind = sum(at >= newest for at in spoken) if newest is not None else 0
-    tail = request.tail if request.tail is not None else strategy.tail
-    keep = len(spoken) if strategy.tail is None or tail is None else tail + behind
+    keep = _kept(pieces, strategy, request)
     share = _window_share(strategy, request)
     in_window: frozenset[str | None] = frozenset()
     if gathered.messages:
-        wanted = None if strategy.tail is None else keep
-        in_window = kept_ids(pieces, cut(pieces, wanted, request.shape, budget=share, cost=cost))
+        in_window = kept_ids(pieces, cut(pieces, keep, request.shape, budget=share, cost=cost))
     lines: dict[SlotName, Sequence[Line]] = {}
     shown: set[str] = set()
     wishes, states = _wishes(gathered)
@@ -236,6 +233,23 @@ def _told(clauses: Sequence[Memory]) -> Mapping[str, Sequence[str]]:
         for source in clause.sources:
             found.setdefault(source, []).append(clause.text)
     return found
+
+
+def _kept(pieces: Sequence[Piece], strategy: Strategy, request: Request) -> int | None:
+    """How many messages of the window are wanted, None all.
+
+    A tail reaches back to what the caller alone has: what falls out of that no question finds.
+    """
+    if strategy.tail is None:
+        return None
+    newest = newest_person(pieces, request.shape)
+    spoken = [(at, piece) for at, piece in enumerate(pieces) if not is_system(piece.body)]
+    behind = sum(at >= newest for at, _ in spoken) if newest is not None else 0
+    tail = behind + (strategy.tail if request.tail is None else request.tail)
+    given = next((len(spoken) - place for place, (_, piece) in enumerate(spoken) if piece.id is None), 0)
+    if given <= tail:
+        return tail
+    return given if given < len(spoken) else None
 
 
 def _window_share(strategy: Strategy, request: Request) -> int:

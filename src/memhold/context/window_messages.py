@@ -37,7 +37,10 @@ _SAID = ("role", "content", "tool_calls", "tool_call_id", "function_call", "refu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One message of the window: its body, its id and seq where the journal has it, whether the caller gave it."""
+    """One message of the window: its body, its id and seq where the journal has it, whether the caller gave it.
+
+    What has no id nobody but the caller has: no question finds it.
+    """
 
     body: Body
     id: str | None = None
@@ -90,9 +93,12 @@ def _said(body: Body) -> list[Any]:
 
 
 def joined(
-    given: Sequence[Body], window: Sequence[Message], shape: Shape, *, secret: bytes
+    given: Sequence[Body], window: Sequence[Message], shape: Shape, *, secret: bytes, before: Sequence[Message] = ()
 ) -> tuple[list[Body], list[Piece]]:
     """The caller's leading instructions, and the window: the journal's messages, then what is new of the caller's.
+
+    Where the caller passes a history that begins before the window, so does what is returned. Its messages are known by
+    those that the session has `before` the window.
 
     An instruction in the journal that the caller gives too, or that stood before, is not repeated. What any of them
     quotes in a fence of this store is left out: it was recalled for an earlier request, and may no longer hold.
@@ -113,7 +119,8 @@ def joined(
 
     systems = [one for body in plain[:lead] for one in shaped(body)]
     spoken = plain[lead:]
-    known = overlap([message.body for message in window if not is_system(message.body)], spoken)
+    journal = [message for message in (*before, *window) if not is_system(message.body)]
+    known = overlap([message.body for message in journal], spoken)
     said = [_said(body) for body in systems]
     pieces: list[Piece] = []
     for message in window:
@@ -122,10 +129,15 @@ def joined(
                 continue
             said.append(_said(message.body))
         pieces += [Piece(body=body, id=message.id, seq=message.seq) for body in shaped(_ranked(message))]
-    older = known - len([message for message in window if not is_system(message.body)])
-    before = [Piece(body=one, given=True) for body in spoken[: max(0, older)] for one in shaped(body)]
+    older = max(0, known - sum(not is_system(message.body) for message in window))
+    held = [*[None] * (known - len(journal)), *journal[max(0, len(journal) - known) :]]
+    earlier = [
+        Piece(body=one, id=same.id, seq=same.seq, given=True) if same else Piece(body=one, given=True)
+        for body, same in zip(spoken[:older], held, strict=False)
+        for one in shaped(body)
+    ]
     after = [Piece(body=one, given=True) for body in spoken[known:] for one in shaped(body)]
-    found = [*before, *pieces, *after]
+    found = [*earlier, *pieces, *after]
     entries_of([*systems, *(piece.body for piece in found)], shape)
     return systems, found
 

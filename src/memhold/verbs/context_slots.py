@@ -15,7 +15,7 @@ from memhold.context.plan import RESERVED, Inputs, Request
 from memhold.context.strategies import check_strategy
 from memhold.context.window_messages import is_person, only_recalled, words_of
 from memhold.messages.fences import unquoted
-from memhold.messages.window import entries_of
+from memhold.messages.window import entries_of, is_system
 from memhold.ports.transaction import ReadTx
 from memhold.recall.conversation import MOST_CHARS, TURNS, asked_with, last_turns, points_back
 from memhold.recall.recall import Meaning, checked, related, said_in
@@ -74,6 +74,7 @@ class ContextSlots:
             threshold=request.threshold,
             tail=request.tail or 0,
             new_turns=new_turns,
+            given=sum(not is_system(body) for body in given),
             person=lambda message: is_person(message.body, message.shape),
             ahead=int(share * request.available) if (share := settings.context_consolidate_share) else None,
             when=settings.when,

@@ -1136,8 +1136,8 @@ export interface RecallArguments {
 /** What `context` takes. */
 export interface ContextArguments {
   /**
-   * The caller's new messages, perhaps with a system prompt in front. They are not stored; what the journal's end
-   * holds already is not shown twice, so they may be added before or after.
+   * The caller's new messages, or the whole conversation, perhaps with a system prompt in front. They are not
+   * stored; what the session's end holds already is not shown twice, so they may be added before or after.
    */
   messages?: Messages | null | undefined;
   /** Tokens in all. Default: 8000. */

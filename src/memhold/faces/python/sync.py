@@ -723,8 +723,9 @@ class SyncScope:
         slot that fails or is late is named in `degraded` and the answer comes without it. Needs no model.
 
         Args:
-            messages: The caller's new messages, perhaps with a system prompt in front. They are not stored; what the
-                journal's end holds already is not shown twice, so they may be added before or after.
+            messages: The caller's new messages, or the whole conversation, perhaps with a system prompt in front. They
+                are not stored; what the session's end holds already is not shown twice, so they may be added before or
+                after.
             budget: Tokens in all.
             strategy: "full_history", "memory_first" (the last `tail` messages before the newest user's, more where a
                 tool pair demands it) or "adaptive", which changes from one to the other.
