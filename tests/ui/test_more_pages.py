@@ -434,6 +434,33 @@ async def test_forgetting_by_words_leaves_a_proof_that_can_be_saved(tmp_path: Pa
         assert [one.text for one in await of(server, session="s").messages()] == ["I like tea"]
 
 
+async def test_what_goes_together_is_one_change_and_no_more_than_was_shown(server: Served, alice: Person) -> None:
+    notes = [(await of(server).remember(f"Cup number {number}")).memory.id for number in range(3)]
+    await alice.get("/ui/forget")
+    given = {"by": "words", "q": "cup", "id": notes[:2], "way": "hide"}
+    plan = (await alice.post("/ui/forget/plan", **given)).text
+    done = await alice.post("/ui/forget/do", **given, plan=hidden(plan, "plan"), key=hidden(plan, "key"))
+    again = await alice.post("/ui/forget/do", **given, plan=hidden(plan, "plan"), key=hidden(plan, "key"))
+    assert hidden(done.text, "change") == hidden(again.text, "change"), "pressed twice, it is done once"
+    assert [one.id for one in (await of(server).list()).items] == notes[2:]
+    await alice.post("/ui/taken-back", change=hidden(done.text, "change"), id=hidden(done.text, "change"))
+    assert len((await of(server).list()).items) == 3, "one undo shows all of them again"
+    await of(server, session="s").add({"role": "user", "content": "Shown"})
+    given = {"by": "session", "session": "s"}
+    shown = (await alice.post("/ui/forget/plan", **given)).text
+    await of(server, session="s").add({"role": "user", "content": "Said since"})
+    moved = await alice.post("/ui/forget/do", **given, plan=hidden(shown, "plan"), residue="Shown")
+    assert (moved.status_code, "Said since" in moved.text, 'value="Shown"' in moved.text) == (409, True, False)
+    assert "Something came or went since this was shown" in moved.text
+    assert len(await of(server, session="s").messages()) == 2
+    await alice.post("/ui/forget/do", **given, plan=hidden(moved.text, "plan"), key=hidden(moved.text, "key"))
+    assert await of(server, session="s").messages() == ()
+    path = f"/ui/memories/{notes[2]}/forget"
+    form = (await alice.get(path)).text
+    assert (await alice.post(path, plan="of something else")).status_code == 409
+    assert "Erased: 1 memory" in (await alice.post(path, plan=hidden(form, "plan"))).text
+
+
 async def test_what_an_agent_said_is_forgotten_and_hiding_is_taken_back(server: Served, alice: Person) -> None:
     await of(server, actor="agent:cursor").remember("Noted by cursor")
     await of(server).remember("Told by alice")

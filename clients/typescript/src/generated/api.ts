@@ -1004,6 +1004,8 @@ export interface DismissArguments {
 export interface ForgetArguments {
   /** A memory (mem_…) or message (msg_…) to forget. */
   item_id?: string | null | undefined;
+  /** Several of those instead, at most 1,000, as one change: all of them, or none. */
+  ids?: readonly string[] | undefined;
   /** Forget this whole conversation. */
   session?: string | null | undefined;
   /** Forget all conversations whose names begin so. */
