@@ -53,8 +53,17 @@ async def test_an_answer_shows_each_signals_part_and_what_the_question_was_read_
     for reason in found.hits[0].why:
         assert f"{reason.signal} {reason.part:.2f}" in text.replace("  ", " ")
     assert "Looked among 2 of 2" in text
+    for beside in ("no words", "no meaning", "no key", "no rerank"):
+        other = await alice.post("/ui/recall", q="where does her sister live", beside=beside)
+        assert other.text.count('<ol class="rows hits">') == 2, beside
+    assert '<th scope="row">words</th>' not in await _beside(alice, "no words")
+    assert '<th scope="row">meaning</th>' not in await _beside(alice, "no meaning")
     assert (await alice.post("/ui/recall", q="x", limit="many")).status_code == 422
     assert (await alice.post("/ui/recall", q="x", as_of="soon")).status_code == 422
+
+
+async def _beside(someone: Person, setting: str) -> str:
+    return (await someone.post("/ui/recall", q="where does her sister live", beside=setting)).text.split("hits")[2]
 
 
 async def test_a_miss_is_explained_by_words_or_by_id(server: Served, alice: Person) -> None:
@@ -363,6 +372,9 @@ async def test_what_waits_is_shown_page_by_page(server: Served, alice: Person) -
     page = (await alice.get("/ui/settle")).text
     doubted, noted = page.split("Noted by agents")
     assert doubted.count("data-card") == noted.count("data-card") == 50
+    assert ">50+<" in doubted
+    assert ">50+<" in noted
+    assert (await alice.get("/ui/settle/count")).text.strip() == "53"
     doubts = [one.suspicion.id for one in await of(server).suspicions()]
     # What is settled meanwhile moves nothing that is behind it.
     for one in (*doubts[:7], doubts[49]):

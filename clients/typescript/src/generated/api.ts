@@ -678,6 +678,17 @@ export interface Report {
   known: number;
 }
 
+/**
+ * Where the bytes of a text still stand, in the store's files and those of its mirror: file name and count.
+ *
+ * Of a store on PostgreSQL it names tables in place of files, and how many of their values hold the text.
+ */
+export interface Residue {
+  found: Record<string, number>;
+  files: number;
+  bytes: number;
+}
+
 /** A memory that the rules of a `retain` do not keep, and which rule that is; `change_id` is what hid it. */
 export interface Retained {
   id: string;
@@ -805,6 +816,26 @@ export interface Suspicion {
   settled: "same" | "different" | null;
   settled_by: string | null;
   looked: "likeness" | "decided" | null;
+}
+
+/**
+ * Counts for one day (UTC), model and purpose. `nanousd` is 1e-9 USD; `unpriced` calls have no price in it.
+ *
+ * `retries` are calls beyond the first to the same model; `milliseconds` is the time of all calls together.
+ */
+export interface Tally {
+  day: string;
+  model: string;
+  purpose: string;
+  calls: number;
+  answered: number;
+  retries: number;
+  input_tokens: number;
+  output_tokens: number;
+  milliseconds: number;
+  nanousd: number;
+  unpriced: number;
+  failures: Record<string, number>;
 }
 
 /** Part of a message's text. */
@@ -1523,6 +1554,18 @@ export interface UsageArguments {
   days?: number | null | undefined;
 }
 
+/** What `model_usage` takes. */
+export interface ModelUsageArguments {
+  /** Of the last so many days. */
+  days?: number | null | undefined;
+}
+
+/** What `residue` takes. */
+export interface ResidueArguments {
+  /** 4 characters or more. */
+  text: string;
+}
+
 /** What `users` takes. */
 export interface UsersArguments {
   /** Begin behind this. */
@@ -1641,6 +1684,8 @@ export const OPERATIONS = {
   export: { method: "GET", path: "/v1/export", session: false, again: true, keyed: false },
   settle: { method: "POST", path: "/v1/admin/settle", session: false, again: true, keyed: false },
   usage: { method: "GET", path: "/v1/admin/usage", session: false, again: true, keyed: false },
+  model_usage: { method: "GET", path: "/v1/admin/models/usage", session: false, again: true, keyed: false },
+  residue: { method: "POST", path: "/v1/admin/residue", session: false, again: false, keyed: false },
   users: { method: "GET", path: "/v1/admin/users", session: false, again: true, keyed: false },
   doctor: { method: "GET", path: "/v1/admin/doctor", session: false, again: true, keyed: false },
   ready: { method: "GET", path: "/v1/admin/ready", session: false, again: true, keyed: false },
@@ -1704,6 +1749,8 @@ export interface Arguments {
   export: ExportArguments;
   settle: SettleArguments;
   usage: UsageArguments;
+  model_usage: ModelUsageArguments;
+  residue: ResidueArguments;
   users: UsersArguments;
   doctor: DoctorArguments;
   ready: ReadyArguments;
@@ -1765,6 +1812,8 @@ export interface Answers {
   export: Pages;
   settle: Settled;
   usage: Usage[];
+  model_usage: Tally[];
+  residue: Residue;
   users: string[];
   doctor: Finding[];
   ready: Readiness;
