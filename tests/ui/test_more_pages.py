@@ -159,6 +159,36 @@ async def test_results_of_no_call_stand_alone(server: Served) -> None:
     assert [len(turn.results) for turn in turns(every[2:])] == [0, 0]
 
 
+async def test_what_is_said_beside_a_call_is_read_and_the_call_as_json(server: Served, alice: Person) -> None:
+    called = {"type": "tool_use", "id": "t1", "name": "grep", "input": {"q": "Straße", "all": True}}
+    asked = {"role": "assistant", "content": [{"type": "text", "text": "I look again."}, called]}
+    both = {"role": "assistant", "content": "Let me look.", "tool_calls": [CALL]}
+    await of(server, session="s").add([TALK[0], both, TALK[2]])
+    await of(server, session="t").add([TALK[0], asked])
+    await alice.get("/ui/sessions")
+    first = Seen((await alice.post("/ui/sessions/turns", session="s")).text).text
+    assert ("Let me look. 1 tool call, answered" in first, first.count("search(")) == (True, 1)
+    second = Seen((await alice.post("/ui/sessions/turns", session="t")).text).text
+    assert 'I look again. 1 tool call, no answer yet grep({"q": "Straße", "all": true})' in second
+
+
+async def test_a_very_long_text_fills_no_list_and_is_read_whole_in_its_place(server: Served, alice: Person) -> None:
+    text = "ab cd " * 16_000
+    note = (await of(server).remember(text)).memory
+    [line] = (await of(server, session="s").add({"role": "user", "content": text})).ids
+    page = (await alice.get("/ui")).text
+    assert ("96,000 characters" in page, len(page) < 20_000) == (True, True)
+    whole = (await alice.get(f"/ui/memories/{note.id}")).text
+    assert ("<summary>All 96,000 characters</summary>" in whole, text.strip() in whole) == (True, True)
+    told = (await alice.post("/ui/sessions/turns", session="s")).text
+    assert (f'href="/ui/memories/{line}"' in told, len(told) < 20_000) == (True, True)
+    assert text.strip() in (await alice.get(f"/ui/memories/{line}")).text
+    assert "96,000 characters" in (await alice.post("/ui/recall", q="ab cd")).text
+    arabic = "ش" * 100_000
+    fixed = await alice.post(f"/ui/memories/{note.id}/correct", value=arabic, rev=str(note.rev))
+    assert "100,000 characters" in fixed.text
+
+
 # ------------------------------------------------------------------------------------------------ to settle
 
 
