@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from dataclasses import replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import apsw
 import pytest
 
 from memhold.faces.remote.remote_store import RemoteStore, reach
+from memhold.faces.ui.forget_page import said_of
 from memhold.faces.ui.known_times import held_then, known_by_changes, known_by_records, stands_at
 from memhold.faces.ui.recall_page import kept_out_told, parts_of
 from memhold.faces.ui.rendering import ago, size, who
@@ -474,6 +476,25 @@ async def test_forgetting_by_words_leaves_a_proof_that_can_be_saved(tmp_path: Pa
         assert "attachment" in proof.headers["content-disposition"]
         assert "QX7T2M" not in proof.text
         assert [one.text for one in await of(server, session="s").messages()] == ["I like tea"]
+
+
+async def test_a_line_is_chosen_and_not_the_summary_that_would_take_its_whole_conversation(
+    server: Served, alice: Person
+) -> None:
+    scope = of(server, session="s")
+    lines = (await scope.add([{"role": "user", "content": one} for one in ("Gate B12", "I like tea")])).ids
+    await scope.end_session()
+    await alice.get("/ui/forget")
+    chosen = (await alice.post("/ui/forget/plan", by="words", q="B12")).text
+    found = [one for one in Seen(chosen).named("input") if one.get("name") == "id"]
+    assert [one["value"] for one in found if "checked" in one] == [lines[0]]
+    assert len(found) > 1, "the window with the line is there to choose"
+    plan = Seen((await alice.post("/ui/forget/plan", by="words", q="B12", id=lines[0])).text).text
+    assert "1 memory and 1 message would go." in plan
+    [window] = (await scope.recall("B12", kinds=["raw"], browse=True)).hits
+    upper = replace(window, id="mem_r", kind="rollup", sources=(window.id,))
+    assert said_of([upper, window], "B12") == {window.id}, "a part takes along what tells of it"
+    assert said_of([window], "tea") == set()
 
 
 async def test_what_goes_together_is_one_change_and_no_more_than_was_shown(server: Served, alice: Person) -> None:

@@ -338,7 +338,8 @@ def _named_ones(tx: ReadTx, rows: _Rows, target: Target) -> tuple[dict[str, Mess
         if checked_id(item).startswith(("chg_", "ses_")):
             raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
     messages, memories = rows.find(target.ids)
-    seen = {found.id for found in (*messages, *memories) if sees(tx.scope, found)}
+    known: list[Message | Memory] = [*messages, *memories]
+    seen = {found.id for found in known if sees(tx.scope, found)}
     for item in target.ids:
         if item not in seen and item not in tx.damaged:
             raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)

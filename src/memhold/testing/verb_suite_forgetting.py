@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from memhold.testing.verb_suite_base import Harness, Verbs, facts, texts, user
-from memhold.values.errors import Forgotten, IdempotencyConflict, InvalidInput, NaiveTime, NotFound, UndoConflict, WrongKind
+from memhold.values.errors import (
+    Forgotten,
+    IdempotencyConflict,
+    InvalidInput,
+    NaiveTime,
+    NotFound,
+    UndoConflict,
+    WrongKind,
+)
 
 __all__ = ["ForgettingCases"]
 

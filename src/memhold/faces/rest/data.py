@@ -210,7 +210,7 @@ def _admin(routes: Routes, memhold: AsyncStore) -> None:
         request: Request,
         days: Annotated[int | None, Query(ge=1, le=MAX_DAYS, description="Of the last so many days.")] = None,
     ) -> Response:
-        """Calls, tokens and money by day, model and purpose, of the whole store: told to whoever runs it, to no token."""
+        """Calls, tokens and money by day, model and purpose, of the whole store: told to whoever runs it alone."""
         keeper(request, "memhold models usage")
         return await json_response(await memhold.admin.model_usage(days=days))
 
@@ -218,7 +218,7 @@ def _admin(routes: Routes, memhold: AsyncStore) -> None:
     async def residue(
         request: Request, body: Annotated[ResidueBody, Body(openapi_examples=example(one={"text": "Lisbon"}))]
     ) -> Response:
-        """Where a text's bytes still stand in the files, which are every namespace's: told to whoever runs the store."""
+        """Where a text's bytes still stand in the files, which are every namespace's: told to whoever runs it alone."""
         own = keeper(request, "memhold residue").scope
         scope = memhold.scope(namespace=own.namespace, user=own.user, agent=own.agent)
         return await json_response(await scope.residue(body.text))

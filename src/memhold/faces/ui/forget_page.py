@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -16,15 +16,17 @@ from memhold.faces.ui.rows import row_of
 from memhold.faces.ui.session_pages import newest_sessions
 from memhold.faces.ui.timeline_page import moment_of
 from memhold.faces.ui.visit import Visit
-from memhold.values.answers import Erasure, Residue
+from memhold.values.answers import Erasure, Hit, Residue
 from memhold.values.errors import InvalidInput, MemholdError
 from memhold.values.records import ORIGINS, Origin
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["forget_done", "forget_page", "forget_plan", "proof_file"]
+__all__ = ["forget_done", "forget_page", "forget_plan", "proof_file", "said_of"]
 
 _MOST: Final = 50
 _FIELDS: Final = ("by", "q", "session", "origin", "actor", "since", "until", "way")
+_MADE: Final[Mapping[str, int]] = {"summary": 1, "raw": 1, "rollup": 2}
+"""What is made of lines, and what is made of that."""
 _BY: Final[Mapping[str, str]] = {
     "words": "what has these words",
     "session": "a whole conversation",
@@ -84,9 +86,26 @@ async def _chosen_by_words(visit: Visit, scope: AsyncScope) -> Response:
     if not text:
         raise InvalidInput("say which words")
     found = await scope.recall(text, limit=_MOST, browse=True)
-    rows = [row_of(hit) for hit in found.hits[: found.total]]
-    said = [row for row in rows if text.casefold() in row.text.casefold()]
-    return visit.part("forget_words.html", rows=rows, said={row.id for row in said}, way=way_of(visit), q=text)
+    hits = found.hits[: found.total]
+    rows = [row_of(hit) for hit in hits]
+    return visit.part("forget_words.html", rows=rows, said=said_of(hits, text), way=way_of(visit), q=text)
+
+
+def said_of(hits: Sequence[Hit], text: str) -> set[str]:
+    """The ids of what says a text word by word, but for what goes with one of these; pure.
+
+    A summary goes with a line that it stands on. Chosen itself it would take all its other lines along.
+    """
+    told = sorted(
+        (hit for hit in hits if text.casefold() in hit.text.casefold()), key=lambda hit: _MADE.get(hit.kind, 0)
+    )
+    chosen: set[str] = set()
+    gone: set[str] = set()
+    for hit in told:
+        if hit.kind not in _MADE or gone.isdisjoint(hit.sources):
+            chosen.add(hit.id)
+        gone.add(hit.id)
+    return chosen
 
 
 async def _erased(scope: AsyncScope, visit: Visit, *, dry_run: bool) -> Erasure:

@@ -334,7 +334,7 @@ def _digest_of(plan: Erasure) -> str:
 async def moved_on(
     scope: AsyncScope, visit: Visit, planned: Callable[[], Awaitable[Erasure]]
 ) -> Mapping[str, Any] | None:
-    """What would go by now, where that is not what the form showed; None where it is, or where nothing is left to go."""
+    """What would go by now, where that is not what the form showed; None where it is, or where nothing would go."""
     if not (shown := visit.said("plan")):
         return None
     try:
