@@ -1554,18 +1554,6 @@ export interface UsageArguments {
   days?: number | null | undefined;
 }
 
-/** What `model_usage` takes. */
-export interface ModelUsageArguments {
-  /** Of the last so many days. */
-  days?: number | null | undefined;
-}
-
-/** What `residue` takes. */
-export interface ResidueArguments {
-  /** 4 characters or more. */
-  text: string;
-}
-
 /** What `users` takes. */
 export interface UsersArguments {
   /** Begin behind this. */
@@ -1584,6 +1572,18 @@ export interface ReadyArguments {
 
 /** What `reindex` takes. */
 export interface ReindexArguments {
+}
+
+/** What `model_usage` takes. */
+export interface ModelUsageArguments {
+  /** Of the last so many days. */
+  days?: number | null | undefined;
+}
+
+/** What `residue` takes. */
+export interface ResidueArguments {
+  /** 4 characters or more. */
+  text: string;
 }
 
 /** What `list_tokens` takes. */
@@ -1684,12 +1684,12 @@ export const OPERATIONS = {
   export: { method: "GET", path: "/v1/export", session: false, again: true, keyed: false },
   settle: { method: "POST", path: "/v1/admin/settle", session: false, again: true, keyed: false },
   usage: { method: "GET", path: "/v1/admin/usage", session: false, again: true, keyed: false },
-  model_usage: { method: "GET", path: "/v1/admin/models/usage", session: false, again: true, keyed: false },
-  residue: { method: "POST", path: "/v1/admin/residue", session: false, again: false, keyed: false },
   users: { method: "GET", path: "/v1/admin/users", session: false, again: true, keyed: false },
   doctor: { method: "GET", path: "/v1/admin/doctor", session: false, again: true, keyed: false },
   ready: { method: "GET", path: "/v1/admin/ready", session: false, again: true, keyed: false },
   reindex: { method: "POST", path: "/v1/admin/reindex", session: false, again: true, keyed: false },
+  model_usage: { method: "GET", path: "/v1/admin/models/usage", session: false, again: true, keyed: false },
+  residue: { method: "POST", path: "/v1/admin/residue", session: false, again: false, keyed: false },
   list_tokens: { method: "GET", path: "/v1/tokens", session: false, again: true, keyed: false },
   create_token: { method: "POST", path: "/v1/tokens", session: false, again: false, keyed: false },
   revoke_token: { method: "DELETE", path: "/v1/tokens/{token_id}", session: false, again: true, keyed: false },
@@ -1749,12 +1749,12 @@ export interface Arguments {
   export: ExportArguments;
   settle: SettleArguments;
   usage: UsageArguments;
-  model_usage: ModelUsageArguments;
-  residue: ResidueArguments;
   users: UsersArguments;
   doctor: DoctorArguments;
   ready: ReadyArguments;
   reindex: ReindexArguments;
+  model_usage: ModelUsageArguments;
+  residue: ResidueArguments;
   list_tokens: ListTokensArguments;
   create_token: CreateTokenArguments;
   revoke_token: RevokeTokenArguments;
@@ -1812,12 +1812,12 @@ export interface Answers {
   export: Pages;
   settle: Settled;
   usage: Usage[];
-  model_usage: Tally[];
-  residue: Residue;
   users: string[];
   doctor: Finding[];
   ready: Readiness;
   reindex: Rebuilt;
+  model_usage: Tally[];
+  residue: Residue;
   list_tokens: AccessToken[];
   create_token: NewToken;
   revoke_token: AccessToken;
