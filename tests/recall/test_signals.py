@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from benchmarks.recall import half_of, sureness
 from memhold.faces.python.open import AsyncMemhold
+from memhold.faces.ui.demo_memory import DEMO_USER, put_demo
 from memhold.index.marks import ASKING, asks
 from memhold.recall.confidence import THRESHOLD
 from memhold.recall.signals import ASKS, REPLIES, STATES, understood
-from memhold.values.answers import Recall
+from memhold.values.answers import Query, Recall
+from memhold.values.records import Scope
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 
@@ -159,3 +163,22 @@ def test_calibration_is_zero_where_confidence_is_the_share() -> None:
     even = sureness({"answerable": [0.75] * 3, "strangers": [0.75]})
     assert even == {"answerable_below": 0.0, "strangers_below": 0.0, "ece": 0.0}
     assert sureness({"answerable": [0.1], "strangers": [0.9]})["ece"] == 0.9
+
+
+async def test_naming_all_signals_is_naming_none_and_without_meaning_is_without_an_embedding(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    async with AsyncMemhold.open(path, worker=False) as memhold:
+        await put_demo(memhold, Scope())
+        await memhold.settle(30)
+    async with AsyncMemhold.open(path, worker=False) as full, AsyncMemhold.open(path, embedding="none") as bare:
+        for text in ("where does she live", "what is her favorite food", "tea"):
+            asked = Query(text=text, explain=True, browse=True)
+            whole = await full.scope(user=DEMO_USER).recall(asked)
+            named = tuple((whole.account or {})["signals"])
+            again = await full.scope(user=DEMO_USER).recall(replace(asked, signals=named))
+            assert (again.total, again.hits) == (whole.total, whole.hits)
+            left = tuple(name for name in named if name not in {"meaning", "surroundings"})
+            without = await full.scope(user=DEMO_USER).recall(replace(asked, signals=left))
+            other = await bare.scope(user=DEMO_USER).recall(asked)
+            assert [(hit.id, hit.score) for hit in without.hits] == [(hit.id, hit.score) for hit in other.hits]
+            assert without.total == other.total

@@ -37,7 +37,7 @@ from memhold.values.records import Scope
 from memhold.verbs.local_admin import LocalAdmin
 from memhold.verbs.local_store import LocalStore
 from memhold.verbs.scope import AsyncScope
-from tests.rest.serving import Live
+from tests.rest.serving import Live, live
 
 RECEIPT = {"ids": ["msg_1"], "change_ids": ["chg_1"]}
 HELLO = {"role": "user", "content": "hello"}
@@ -336,13 +336,26 @@ async def test_what_acts_on_every_namespace_does_not_cross(server: Live, tmp_pat
     for verb in (
         lambda: mem.admin.backup(tmp_path / "b"),
         mem.admin.reembed,
-        mem.admin.model_usage,
-        lambda: mem.scope(user="alice").residue("text"),
     ):
         with pytest.raises(InvalidInput, match="where the store is"):
             await verb()
+    for verb in (mem.admin.model_usage, lambda: mem.scope(user="alice").residue("text")):
+        with pytest.raises(ScopeDenied, match="where the store is"):
+            await verb()
     with pytest.raises(InvalidInput, match="where the store is"):
         await mem.admin.tokens.check("mh_x")
+
+
+async def test_whoever_runs_the_server_is_told_what_is_of_every_namespace(tmp_path: Path) -> None:
+    async with live(str(tmp_path / "memory.db"), settings={"tokens": False}) as server:
+        await server.memhold.scope(namespace="other", user="bob").remember("The code is QX7T2M")
+        async with await AsyncMemhold.open(server.url) as mem:
+            scope = mem.scope(user="local")
+            assert sum((await scope.residue("QX7T2M")).found.values()) > 0
+            assert (await scope.residue("petrichor")).found == {}
+            assert await mem.admin.model_usage(days=7) == ()
+            with pytest.raises(InvalidInput, match="at least 4 characters"):
+                await scope.residue("ab")
 
 
 @pytest.mark.parametrize(

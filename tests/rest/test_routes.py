@@ -67,6 +67,8 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("get", "/v1/export"): ("read", None),
     ("post", "/v1/admin/settle"): ("admin", {}),
     ("get", "/v1/admin/usage"): ("admin", None),
+    ("get", "/v1/admin/models/usage"): ("admin", None),
+    ("post", "/v1/admin/residue"): ("admin", {"text": "a word"}),
     ("get", "/v1/admin/doctor"): ("admin", None),
     ("get", "/v1/admin/ready"): ("admin", None),
     ("post", "/v1/admin/reindex"): ("admin", None),

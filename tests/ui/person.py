@@ -55,7 +55,7 @@ class Person:
     async def get(self, path: str, **headers: str) -> httpx2.Response:
         return self._kept(await self.client.get(path, headers=headers))
 
-    async def post(self, path: str, *, part: bool = True, form: str | None = None, **fields: str) -> httpx2.Response:
+    async def post(self, path: str, *, part: bool = True, form: str | None = None, **fields: Any) -> httpx2.Response:
         given = {"form_token": self.form if form is None else form, **fields}
         headers = {"origin": str(self.client.base_url).rstrip("/")} | ({"hx-request": "true"} if part else {})
         return self._kept(await self.client.post(path, data=given, headers=headers))

@@ -14,6 +14,7 @@ import apsw
 import pytest
 
 from memhold.faces.remote.remote_store import RemoteStore, reach
+from memhold.faces.ui.forget_page import said_of
 from memhold.faces.ui.known_times import held_then, known_by_changes, known_by_records, stands_at
 from memhold.faces.ui.recall_page import kept_out_told, parts_of
 from memhold.faces.ui.rendering import ago, size, who
@@ -53,8 +54,17 @@ async def test_an_answer_shows_each_signals_part_and_what_the_question_was_read_
     for reason in found.hits[0].why:
         assert f"{reason.signal} {reason.part:.2f}" in text.replace("  ", " ")
     assert "Looked among 2 of 2" in text
+    for beside in ("no words", "no meaning", "no key", "no rerank"):
+        other = await alice.post("/ui/recall", q="where does her sister live", beside=beside)
+        assert other.text.count('<ol class="rows hits">') == 2, beside
+    assert '<th scope="row">words</th>' not in await _beside(alice, "no words")
+    assert '<th scope="row">meaning</th>' not in await _beside(alice, "no meaning")
     assert (await alice.post("/ui/recall", q="x", limit="many")).status_code == 422
     assert (await alice.post("/ui/recall", q="x", as_of="soon")).status_code == 422
+
+
+async def _beside(someone: Person, setting: str) -> str:
+    return (await someone.post("/ui/recall", q="where does her sister live", beside=setting)).text.split("hits")[2]
 
 
 async def test_a_miss_is_explained_by_words_or_by_id(server: Served, alice: Person) -> None:
@@ -148,6 +158,36 @@ async def test_results_of_no_call_stand_alone(server: Served) -> None:
     await of(server, session="s").add(TALK)
     every = await of(server, session="s").messages()
     assert [len(turn.results) for turn in turns(every[2:])] == [0, 0]
+
+
+async def test_what_is_said_beside_a_call_is_read_and_the_call_as_json(server: Served, alice: Person) -> None:
+    called = {"type": "tool_use", "id": "t1", "name": "grep", "input": {"q": "Straße", "all": True}}
+    asked = {"role": "assistant", "content": [{"type": "text", "text": "I look again."}, called]}
+    both = {"role": "assistant", "content": "Let me look.", "tool_calls": [CALL]}
+    await of(server, session="s").add([TALK[0], both, TALK[2]])
+    await of(server, session="t").add([TALK[0], asked])
+    await alice.get("/ui/sessions")
+    first = Seen((await alice.post("/ui/sessions/turns", session="s")).text).text
+    assert ("Let me look. 1 tool call, answered" in first, first.count("search(")) == (True, 1)
+    second = Seen((await alice.post("/ui/sessions/turns", session="t")).text).text
+    assert 'I look again. 1 tool call, no answer yet grep({"q": "Straße", "all": true})' in second
+
+
+async def test_a_very_long_text_fills_no_list_and_is_read_whole_in_its_place(server: Served, alice: Person) -> None:
+    text = "ab cd " * 16_000
+    note = (await of(server).remember(text)).memory
+    [line] = (await of(server, session="s").add({"role": "user", "content": text})).ids
+    page = (await alice.get("/ui")).text
+    assert ("96,000 characters" in page, len(page) < 20_000) == (True, True)
+    whole = (await alice.get(f"/ui/memories/{note.id}")).text
+    assert ("<summary>All 96,000 characters</summary>" in whole, text.strip() in whole) == (True, True)
+    told = (await alice.post("/ui/sessions/turns", session="s")).text
+    assert (f'href="/ui/memories/{line}"' in told, len(told) < 20_000) == (True, True)
+    assert text.strip() in (await alice.get(f"/ui/memories/{line}")).text
+    assert "96,000 characters" in (await alice.post("/ui/recall", q="ab cd")).text
+    arabic = "ش" * 100_000
+    fixed = await alice.post(f"/ui/memories/{note.id}/correct", value=arabic, rev=str(note.rev))
+    assert "100,000 characters" in fixed.text
 
 
 # ------------------------------------------------------------------------------------------------ to settle
@@ -363,6 +403,9 @@ async def test_what_waits_is_shown_page_by_page(server: Served, alice: Person) -
     page = (await alice.get("/ui/settle")).text
     doubted, noted = page.split("Noted by agents")
     assert doubted.count("data-card") == noted.count("data-card") == 50
+    assert ">50+<" in doubted
+    assert ">50+<" in noted
+    assert (await alice.get("/ui/settle/count")).text.strip() == "53"
     doubts = [one.suspicion.id for one in await of(server).suspicions()]
     # What is settled meanwhile moves nothing that is behind it.
     for one in (*doubts[:7], doubts[49]):
@@ -432,6 +475,52 @@ async def test_forgetting_by_words_leaves_a_proof_that_can_be_saved(tmp_path: Pa
         assert "attachment" in proof.headers["content-disposition"]
         assert "QX7T2M" not in proof.text
         assert [one.text for one in await of(server, session="s").messages()] == ["I like tea"]
+
+
+async def test_a_line_is_chosen_and_not_the_summary_that_would_take_its_whole_conversation(
+    server: Served, alice: Person
+) -> None:
+    scope = of(server, session="s")
+    lines = (await scope.add([{"role": "user", "content": one} for one in ("Gate B12", "I like tea")])).ids
+    await scope.end_session()
+    await alice.get("/ui/forget")
+    chosen = (await alice.post("/ui/forget/plan", by="words", q="B12")).text
+    found = [one for one in Seen(chosen).named("input") if one.get("name") == "id"]
+    assert [one["value"] for one in found if "checked" in one] == [lines[0]]
+    assert len(found) > 1, "the window with the line is there to choose"
+    plan = Seen((await alice.post("/ui/forget/plan", by="words", q="B12", id=lines[0])).text).text
+    assert "1 memory and 1 message would go." in plan
+    [window] = (await scope.recall("B12", kinds=["raw"], browse=True)).hits
+    upper = replace(window, id="mem_r", kind="rollup", sources=(window.id,))
+    assert said_of([upper, window], "B12") == {window.id}, "a part takes along what tells of it"
+    assert said_of([window], "Gate C9") == set()
+
+
+async def test_what_goes_together_is_one_change_and_no_more_than_was_shown(server: Served, alice: Person) -> None:
+    notes = [(await of(server).remember(f"Cup number {number}")).memory.id for number in range(3)]
+    await alice.get("/ui/forget")
+    given = {"by": "words", "q": "cup", "id": notes[:2], "way": "hide"}
+    plan = (await alice.post("/ui/forget/plan", **given)).text
+    done = await alice.post("/ui/forget/do", **given, plan=hidden(plan, "plan"), key=hidden(plan, "key"))
+    again = await alice.post("/ui/forget/do", **given, plan=hidden(plan, "plan"), key=hidden(plan, "key"))
+    assert hidden(done.text, "change") == hidden(again.text, "change"), "pressed twice, it is done once"
+    assert [one.id for one in (await of(server).list()).items] == notes[2:]
+    await alice.post("/ui/taken-back", change=hidden(done.text, "change"), id=hidden(done.text, "change"))
+    assert len((await of(server).list()).items) == 3, "one undo shows all of them again"
+    await of(server, session="s").add({"role": "user", "content": "Shown"})
+    given = {"by": "session", "session": "s"}
+    shown = (await alice.post("/ui/forget/plan", **given)).text
+    await of(server, session="s").add({"role": "user", "content": "Said since"})
+    moved = await alice.post("/ui/forget/do", **given, plan=hidden(shown, "plan"), residue="Shown")
+    assert (moved.status_code, "Said since" in moved.text, 'value="Shown"' in moved.text) == (409, True, False)
+    assert "Something came or went since this was shown" in moved.text
+    assert len(await of(server, session="s").messages()) == 2
+    await alice.post("/ui/forget/do", **given, plan=hidden(moved.text, "plan"), key=hidden(moved.text, "key"))
+    assert await of(server, session="s").messages() == ()
+    path = f"/ui/memories/{notes[2]}/forget"
+    form = (await alice.get(path)).text
+    assert (await alice.post(path, plan="of something else")).status_code == 409
+    assert "Erased: 1 memory" in (await alice.post(path, plan=hidden(form, "plan"))).text
 
 
 async def test_what_an_agent_said_is_forgotten_and_hiding_is_taken_back(server: Served, alice: Person) -> None:

@@ -502,6 +502,17 @@ export class Admin {
     return send(this.#transport, {}, "usage", {}, options);
   }
 
+  /** What models were used for, of every namespace: told to whoever runs the server with no token, to no holder of one. */
+  modelUsage(options: Options<api.ModelUsageArguments> = {}): Promise<api.Tally[]> {
+    const [rest, call] = apart(options);
+    return send(this.#transport, {}, "model_usage", rest, call);
+  }
+
+  /** Where a text's bytes still stand in the store's files, which are every namespace's: told as `modelUsage` is. */
+  residue(text: string, options: CallOptions = {}): Promise<api.Residue> {
+    return send(this.#transport, {}, "residue", { text }, { timeoutMs: 600_000, ...options });
+  }
+
   /** Whose memory the namespace holds, by name: `await` gives a page, `for await` all of them. */
   users(options: Options<api.UsersArguments> = {}): Pages<string[], string> {
     const [rest, call] = apart(options);

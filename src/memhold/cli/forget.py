@@ -18,6 +18,7 @@ __all__ = ["forget_command"]
 
 _TAKES = (
     "item_id",
+    "ids",
     "session",
     "session_prefix",
     "kinds",
@@ -43,9 +44,9 @@ _TAKES = (
 def forget_command(common: CommonOptions, given: dict[str, Any], *, hide: bool, keep_sources: bool, yes: bool) -> None:
     """Forget for good, or hide.
 
-    Takes one ITEM_ID, or what passes all filters, or --everything. A whole conversation is forgotten with
-    --in-session and its name; --session forgets nothing. With it go what was derived from it and the messages it names
-    as sources; a tombstone without content stays. Asks before it erases, unless --yes is given.
+    Takes one ITEM_ID, several with --id, or what passes all filters, or --everything. A whole conversation is forgotten
+    with --in-session and its name; --session forgets nothing. With it go what was derived from it and the messages it
+    names as sources; a tombstone without content stays. Asks before it erases, unless --yes is given.
     """
     if common.session is not None and given.keys() <= {"dry_run", "wait", "idempotency_key"}:
         raise click.UsageError("--session says where a command works; pass --in-session NAME to forget a conversation")

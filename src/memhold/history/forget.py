@@ -31,7 +31,7 @@ __all__ = [
     "Going",
     "Sources",
     "Target",
-    "damaged_number",
+    "damaged_numbers",
     "forget",
     "forget_damaged",
     "forget_once",
@@ -48,13 +48,14 @@ EVERY = 2**62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a forget is asked to take: one id, some ids, or everything in the scope that passes all given filters.
+    """What a forget is asked to take: named ids, some ids, or everything in the scope that passes all given filters.
 
-    `number` is the document number of an id that names nothing any more, since the row that has it has rotted.
+    Each of the named `ids` must be there; of `some` what is gone is passed over. `numbers` are the document numbers of
+    those that name nothing any more, since the row that has such an id has rotted.
     """
 
-    id: str | None = None
-    number: int | None = None
+    ids: tuple[str, ...] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
     some: tuple[str, ...] | None = None
     session: str | None = None
     session_prefix: str | None = None
@@ -70,9 +71,9 @@ class Target:
         sessions = (self.session, self.session_prefix)
         filters = (*sessions, self.kinds, self.topics or None, self.entities or None, self.before, self.after)
         filtered = self.written.given or any(value is not None for value in filters)
-        if (self.id is not None) + (self.some is not None) + filtered + self.everything != 1:
+        if bool(self.ids) + (self.some is not None) + filtered + self.everything != 1:
             raise InvalidInput(
-                "say what to forget: one id, or filters (session, session_prefix, kinds, topics, entities, before,"
+                "say what to forget: ids, or filters (session, session_prefix, kinds, topics, entities, before,"
                 " after, origin, actor, written_since, written_until), or everything=True"
             )
         if self.session_prefix == "" or None not in sessions:
@@ -202,7 +203,7 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
             said, derived = rows.find(list(named))
             _add(messages, said)
             _add(memories, derived)
-    if target.id is not None:
+    if target.ids:
         _add(messages, rows.find([one.copy_of for one in messages.values() if one.copy_of is not None])[0])
     _add(messages, _copies(tx, messages))
     besides = _Besides(rows, messages, of_some=target.of_some)
@@ -279,8 +280,8 @@ def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str
 def _damaged(tx: ReadTx, target: Target, agent: str | None) -> Mapping[str, int]:
     """What the target takes of the rows that can no longer be read: of those only id and number are known."""
     met = _met(tx)
-    if target.id is not None:
-        return {item: number for item, number in met.items() if item == target.id}
+    if target.ids:
+        return {item: number for item, number in met.items() if item in target.ids}
     unfiltered = target.kinds is None and target.before is None and target.after is None and not target.written.given
     whole = unfiltered and target.some is None and not (target.topics or target.entities) and agent is None
     return met if whole else {}
@@ -305,8 +306,8 @@ def _add(held: dict[str, Message] | dict[str, Memory], found: Iterable[Message] 
 def _targets(
     tx: ReadTx, rows: _Rows, target: Target, agent: str | None
 ) -> tuple[dict[str, Message], dict[str, Memory]]:
-    if target.id is not None:
-        return _one(tx, rows, target.id, target.number)
+    if target.ids:
+        return _named_ones(tx, rows, target)
     if target.some is not None:
         said, held = rows.find(target.some)
         return {item.id: item for item in said}, {item.id: item for item in held}
@@ -329,16 +330,19 @@ def _targets(
     return messages, memories
 
 
-def _one(tx: ReadTx, rows: _Rows, item: str, number: int | None) -> tuple[dict[str, Message], dict[str, Memory]]:
-    if number is not None:
+def _named_ones(tx: ReadTx, rows: _Rows, target: Target) -> tuple[dict[str, Message], dict[str, Memory]]:
+    for number in target.numbers.values():
         # It is met, if it is as damaged as when it was found.
         tx.documents(after=number - 1, limit=1)
-    if checked_id(item).startswith(("chg_", "ses_")):
-        raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
-    messages, memories = rows.find([item])
+    for item in target.ids:
+        if checked_id(item).startswith(("chg_", "ses_")):
+            raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
+    messages, memories = rows.find(target.ids)
     known: list[Message | Memory] = [*messages, *memories]
-    if item not in tx.damaged and not any(sees(tx.scope, found) for found in known):
-        raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
+    seen = {found.id for found in known if sees(tx.scope, found)}
+    for item in target.ids:
+        if item not in seen and item not in tx.damaged:
+            raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
     return {found.id: found for found in messages}, {found.id: found for found in memories}
 
 
@@ -436,10 +440,10 @@ def forget(
     return report(going, hard=hard, change_id=change.id)
 
 
-def damaged_number(tx: ReadTx, item: str) -> int | None:
-    """The number of a row that cannot be read and is shown under that id, which no index has; None where none is."""
+def damaged_numbers(tx: ReadTx, items: Collection[str]) -> Mapping[str, int]:
+    """The numbers of rows that cannot be read and are shown under these ids, which no index has; by id."""
     _meet_all(tx)
-    return _met(tx).get(item)
+    return {item: number for item, number in _met(tx).items() if item in items}
 
 
 def has_damage(tx: ReadTx) -> bool:

@@ -75,7 +75,7 @@ def hide(tx: WriteTx, one: Retained, retention: Retention, *, secret: bytes, ids
         stays = any(memory.pinned for memory in held)
     else:
         stays = not overdue(held, _used(tx, held), rules, tx.now)
-    target = Target(id=one.id)
+    target = Target(ids=(one.id,))
     if not held or stays or any(m.pinned for m in plan(tx, target, sources="keep", hard=False, agent=None).memories):
         return None
     done = forget(

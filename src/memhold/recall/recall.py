@@ -318,8 +318,10 @@ def _ranking(
     if view.fused is None:
         listed = newest_first(index, passing_rows(tx, index, query, held, allowed), past)
         return replace(listed, kept_out=kept_out)
-    # Only words, meaning and time find; signals that are asked alone find what they score.
-    found = view.fused.found if query.signals is None else view.fused.found | (view.fused.score > 0)
+    # Only words, meaning, key and time find; one that is asked alone, or some that only rank, find what they score.
+    found = view.fused.found
+    if query.signals is not None and (len(view.signals) == 1 or not found.any()):
+        found = found | (view.fused.score > 0)
     fused = with_followers(replace(view.fused, found=found), index, past)
     found = fused.found
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from memhold.testing.verb_suite_base import Harness, Verbs, facts, texts, user
-from memhold.values.errors import Forgotten, IdempotencyConflict, InvalidInput, NaiveTime, NotFound, UndoConflict
+from memhold.values.errors import (
+    Forgotten,
+    IdempotencyConflict,
+    InvalidInput,
+    NaiveTime,
+    NotFound,
+    UndoConflict,
+    WrongKind,
+)
 
 __all__ = ["ForgettingCases"]
 
@@ -91,6 +99,30 @@ class ForgettingCases:
         assert await alice.messages() == ()
         assert (await alice.recall()).total == 0
 
+    async def test_several_go_as_one(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        ids = (await alice.add([user("tea one"), user("tea two"), user("tea three")])).ids
+        [raw] = (await alice.end_session()).ids
+        note = (await alice.remember("tea note")).memory.id
+        named = {"ids": [ids[0], note, ids[1], ids[0]]}
+        with pytest.raises(NotFound):
+            await alice.forget(ids=[note, "mem_01980000000070008000000000000000"])
+        with pytest.raises(WrongKind):
+            await alice.forget(ids=[note, "chg_0198c2f0"])
+        assert (await alice.get(note)).state == "active"
+        hidden = await alice.forget(**named, hard=False)
+        assert set(hidden.hidden) == {ids[0], ids[1], note, raw}
+        assert texts(await alice.recall("tea")) == ["tea three"]
+        await alice.undo(hidden.change_id)
+        planned = await alice.forget(**named, dry_run=True)
+        done = await alice.forget(**named, idempotency_key="k")
+        assert (set(done.messages), set(done.memories)) == ({ids[0], ids[1]}, {raw, note})
+        assert (planned.messages, planned.memories) == (done.messages, done.memories)
+        again = await alice.forget(**named, idempotency_key="k")
+        assert (again.replayed, again.change_id) == (True, done.change_id)
+        for item in (*done.messages, *done.memories):
+            await _gone(alice, item)
+
     async def test_a_dry_run_lists_exactly_what_would_go(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")
         ids = (await alice.add([user("tea one"), user("tea two")])).ids
@@ -139,6 +171,8 @@ class ForgettingCases:
         wrong: list[dict[str, Any]] = [
             {}, {"item_id": told.memory.id, "session": "s1"}, {"item_id": told.memory.id, "everything": True},
             {"everything": True, "session": "s"}, {"topics": []}, {"topics": "tea"}, {"kinds": "note"},
+            {"ids": []}, {"ids": told.memory.id}, {"ids": [told.memory.id], "everything": True},
+            {"ids": [told.memory.id], "item_id": told.memory.id}, {"ids": [told.memory.id] * 1001},
             {"kinds": ["nonsense"]}, {"kinds": ["message"]}, {"item_id": told.memory.id, "sources": "nonsense"},
         ]  # fmt: skip
         for asked in wrong:

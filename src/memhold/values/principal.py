@@ -79,6 +79,11 @@ class Principal:
         return self.scope
 
     @property
+    def runs_store(self) -> bool:
+        """Whether it is whoever runs the store, on its machine, and no holder of a token of one namespace."""
+        return self.token is None and "admin" in self.rights
+
+    @property
     def budget(self) -> str:
         """Whose budget a request is taken from: the token's, and of a service's token each user's own."""
         return f"{self.token}\0{self.scope.user}" if self.apart else self.token or "local"

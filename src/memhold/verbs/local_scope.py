@@ -30,7 +30,7 @@ from memhold.facts.suspicions import list_suspicions, settle_suspicion
 from memhold.facts.tell import tell_fact
 from memhold.history.changes import changes
 from memhold.history.dismissal import dismiss
-from memhold.history.forget import Sources, Target, damaged_number
+from memhold.history.forget import Sources, Target, damaged_numbers
 from memhold.history.history import get, history
 from memhold.history.status import status, windows
 from memhold.history.undo import Undoer, reaches_below, stands, undo, undo_written, would_undo
@@ -234,6 +234,7 @@ class LocalScope:
         self,
         item_id: str | None = None,
         *,
+        ids: Sequence[str] = (),
         session: str | None = None,
         session_prefix: str | None = None,
         kinds: Sequence[Kind] | None = None,
@@ -252,8 +253,12 @@ class LocalScope:
         wait: float = 1.0,
         idempotency_key: str | None = None,
     ) -> Erasure:
+        if item_id is not None and ids:
+            raise InvalidInput("name one item_id, or several ids")
+        if len(ids) > MAX_PAGE:
+            raise InvalidInput(f"{len(ids):,} ids are too many; pass at most {MAX_PAGE:,}")
         target = Target(
-            id=item_id,
+            ids=tuple(dict.fromkeys(as_tuple(ids) or ())) if item_id is None else (item_id,),
             session=session,
             session_prefix=session_prefix,
             kinds=as_tuple(kinds),
@@ -289,11 +294,10 @@ class LocalScope:
         try:
             return await attempt(target)
         except NotFound:
-            item = target.id
-            number = None if item is None else await self._tx.read(lambda tx: damaged_number(tx, item))
-            if number is None:
+            numbers = await self._tx.read(lambda tx: damaged_numbers(tx, target.ids)) if target.ids else {}
+            if not numbers:
                 raise
-            return await attempt(replace(target, number=number))
+            return await attempt(replace(target, numbers=numbers))
 
     async def undo(
         self,

@@ -678,6 +678,17 @@ export interface Report {
   known: number;
 }
 
+/**
+ * Where the bytes of a text still stand, in the store's files and those of its mirror: file name and count.
+ *
+ * Of a store on PostgreSQL it names tables in place of files, and how many of their values hold the text.
+ */
+export interface Residue {
+  found: Record<string, number>;
+  files: number;
+  bytes: number;
+}
+
 /** A memory that the rules of a `retain` do not keep, and which rule that is; `change_id` is what hid it. */
 export interface Retained {
   id: string;
@@ -805,6 +816,26 @@ export interface Suspicion {
   settled: "same" | "different" | null;
   settled_by: string | null;
   looked: "likeness" | "decided" | null;
+}
+
+/**
+ * Counts for one day (UTC), model and purpose. `nanousd` is 1e-9 USD; `unpriced` calls have no price in it.
+ *
+ * `retries` are calls beyond the first to the same model; `milliseconds` is the time of all calls together.
+ */
+export interface Tally {
+  day: string;
+  model: string;
+  purpose: string;
+  calls: number;
+  answered: number;
+  retries: number;
+  input_tokens: number;
+  output_tokens: number;
+  milliseconds: number;
+  nanousd: number;
+  unpriced: number;
+  failures: Record<string, number>;
 }
 
 /** Part of a message's text. */
@@ -1004,6 +1035,8 @@ export interface DismissArguments {
 export interface ForgetArguments {
   /** A memory (mem_…) or message (msg_…) to forget. */
   item_id?: string | null | undefined;
+  /** Several of those instead, at most 1,000, as one change: all of them, or none. */
+  ids?: readonly string[] | undefined;
   /** Forget this whole conversation. */
   session?: string | null | undefined;
   /** Forget all conversations whose names begin so. */
@@ -1541,6 +1574,18 @@ export interface ReadyArguments {
 export interface ReindexArguments {
 }
 
+/** What `model_usage` takes. */
+export interface ModelUsageArguments {
+  /** Of the last so many days. */
+  days?: number | null | undefined;
+}
+
+/** What `residue` takes. */
+export interface ResidueArguments {
+  /** 4 characters or more. */
+  text: string;
+}
+
 /** What `list_tokens` takes. */
 export interface ListTokensArguments {
 }
@@ -1643,6 +1688,8 @@ export const OPERATIONS = {
   doctor: { method: "GET", path: "/v1/admin/doctor", session: false, again: true, keyed: false },
   ready: { method: "GET", path: "/v1/admin/ready", session: false, again: true, keyed: false },
   reindex: { method: "POST", path: "/v1/admin/reindex", session: false, again: true, keyed: false },
+  model_usage: { method: "GET", path: "/v1/admin/models/usage", session: false, again: true, keyed: false },
+  residue: { method: "POST", path: "/v1/admin/residue", session: false, again: false, keyed: false },
   list_tokens: { method: "GET", path: "/v1/tokens", session: false, again: true, keyed: false },
   create_token: { method: "POST", path: "/v1/tokens", session: false, again: false, keyed: false },
   revoke_token: { method: "DELETE", path: "/v1/tokens/{token_id}", session: false, again: true, keyed: false },
@@ -1706,6 +1753,8 @@ export interface Arguments {
   doctor: DoctorArguments;
   ready: ReadyArguments;
   reindex: ReindexArguments;
+  model_usage: ModelUsageArguments;
+  residue: ResidueArguments;
   list_tokens: ListTokensArguments;
   create_token: CreateTokenArguments;
   revoke_token: RevokeTokenArguments;
@@ -1767,6 +1816,8 @@ export interface Answers {
   doctor: Finding[];
   ready: Readiness;
   reindex: Rebuilt;
+  model_usage: Tally[];
+  residue: Residue;
   list_tokens: AccessToken[];
   create_token: NewToken;
   revoke_token: AccessToken;

@@ -225,6 +225,8 @@ async function errors(mem, zoe, url) {
 async function administered(mem, zoe, user) {
   is(typeof (await mem.settle(5)), "boolean");
   holds((await mem.admin.usage()).length > 0, "usage");
+  await raises(ScopeDenied, () => mem.admin.modelUsage({ days: 7 }));
+  await raises(ScopeDenied, () => mem.admin.residue("Lisbon"));
   holds((await all(mem.admin.users({ limit: 1 }))).includes(user), "every page of users");
   holds(Array.isArray(await mem.admin.doctor()), "findings");
   is((await mem.admin.ready()).writes, true);

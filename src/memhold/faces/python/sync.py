@@ -475,6 +475,7 @@ class SyncScope:
         self,
         item_id: str | None = None,
         *,
+        ids: Sequence[str] = (),
         session: str | None = None,
         session_prefix: str | None = None,
         kinds: Sequence[Kind] | None = None,
@@ -493,7 +494,7 @@ class SyncScope:
         wait: float = 1.0,
         idempotency_key: str | None = None,
     ) -> Erasure:
-        """Forget one message or memory, what passes filters, a session, or all of the scope's user.
+        """Forget messages or memories, what passes filters, a session, or all of the scope's user.
 
         With it goes what was derived from it; with what an actor wrote nothing that a line of the user's says too. No
         surface returns any of it from then on, `as_of` neither; a tombstone without content stays. The `erased` of the
@@ -501,6 +502,7 @@ class SyncScope:
 
         Args:
             item_id: A memory (mem_…) or message (msg_…) to forget.
+            ids: Several of those instead, at most 1,000, as one change: all of them, or none.
             session: Forget this whole conversation.
             session_prefix: Forget all conversations whose names begin so.
             kinds: Memories of these kinds.
@@ -522,12 +524,13 @@ class SyncScope:
 
         Raises:
             NotFound, WrongKind: no such message or memory in this scope.
-            InvalidInput: no target, or an id and filters together.
+            InvalidInput: no target, ids and filters together, or more ids.
             IdempotencyConflict: the key came before with another target.
         """
         return self._loop.run(
             self._core.forget(
                 item_id,
+                ids=ids,
                 session=session,
                 session_prefix=session_prefix,
                 kinds=kinds,

@@ -212,12 +212,14 @@ class RemoteAdmin:
         return RemoteTokens(self._transport, self._own)
 
     async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
-        """Not over HTTP: it is of every namespace.
+        """See `AsyncAdmin.model_usage`; for whoever runs the server, with no token.
 
         Raises:
-            InvalidInput: always.
+            ScopeDenied: it was opened with a token: that is of one namespace.
         """
-        _there(f"models usage{f' --days {days}' if days else ''}")
+        query = {} if days is None else {"days": days}
+        call = Call(method="GET", path="/v1/admin/models/usage", query=query, again=True)
+        return tuple(from_jsonable(Tally, one) for one in (await self._transport.send(call)).data)
 
     async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:  # noqa: ARG002
         """Not over HTTP: it is of every namespace.

@@ -17,9 +17,11 @@ from starlette.responses import FileResponse
 
 from memhold.faces.bodies import KnownOnly
 from memhold.faces.remote.wire import DAMAGED_ROWS, LEFT_OUT, UPLOAD, zone_of
-from memhold.faces.rest.frame import Routes, caller, example, json_response, scope_for
+from memhold.faces.rest.frame import Routes, caller, example, json_response, keeper, scope_for
 from memhold.faces.rest.items import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
+from memhold.ports.models import Tally
+from memhold.values.answers import Residue
 from memhold.values.errors import UnreadableImport
 from memhold.values.names import is_within
 from memhold.values.records import MAX_NAME
@@ -53,6 +55,14 @@ class SettleBody(KnownOnly):
     timeout: float = Field(default=30.0, ge=0, le=600)
 
 
+class ResidueBody(KnownOnly):
+    """What to look for in the store's files."""
+
+    model_config = ConfigDict(strict=True, json_schema_extra={"additionalProperties": False})
+
+    text: str = Field(description="4 characters or more.")
+
+
 class Settled(BaseModel):
     """Whether nothing is due any more."""
 
@@ -64,6 +74,7 @@ def data_routes(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> No
     _import(routes, memhold, scratch)
     _export(routes, memhold, scratch)
     _admin(routes.tagged("admin"), memhold)
+    _of_every_namespace(routes.tagged("admin"), memhold)
 
 
 @asynccontextmanager
@@ -221,3 +232,25 @@ def _admin(routes: Routes, memhold: AsyncStore) -> None:
         """Build the words index of the caller's namespace anew, and make due what its state implies."""
         own = caller(request, "admin").scope.namespace
         return await json_response(await memhold.admin.reindex(namespace=own))
+
+
+def _of_every_namespace(routes: Routes, memhold: AsyncStore) -> None:
+    @routes.get(
+        "/admin/models/usage", operation_id="model_usage", answer=list[Tally], summary="What models were used for"
+    )
+    async def model_usage(
+        request: Request,
+        days: Annotated[int | None, Query(ge=1, le=MAX_DAYS, description="Of the last so many days.")] = None,
+    ) -> Response:
+        """Calls, tokens and money by day, model and purpose, of the whole store: told to whoever runs it alone."""
+        keeper(request, "memhold models usage")
+        return await json_response(await memhold.admin.model_usage(days=days))
+
+    @routes.post("/admin/residue", operation_id="residue", answer=Residue, summary="Look for a text in the files")
+    async def residue(
+        request: Request, body: Annotated[ResidueBody, Body(openapi_examples=example(one={"text": "Lisbon"}))]
+    ) -> Response:
+        """Where a text's bytes still stand in the files, which are every namespace's: told to whoever runs it alone."""
+        own = keeper(request, "memhold residue").scope
+        scope = memhold.scope(namespace=own.namespace, user=own.user, agent=own.agent)
+        return await json_response(await scope.residue(body.text))

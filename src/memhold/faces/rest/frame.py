@@ -35,6 +35,7 @@ __all__ = [
     "given_key",
     "given_rev",
     "json_response",
+    "keeper",
     "listed",
     "moment",
     "scope_for",
@@ -173,6 +174,20 @@ def caller(request: Request, right: Right) -> Principal:
     principal = principal_of(request.scope)
     if right not in principal.rights:
         raise ScopeDenied(f"this token may not {right}; use one that was made with --can {right}", right=right)
+    return principal
+
+
+def keeper(request: Request, instead: str) -> Principal:
+    """Who asks, where it is whoever runs the store: what is asked is of every namespace, and a token is of one.
+
+    Raises:
+        ScopeDenied: it holds a token, or may not look after the store; `instead` says what to run where the store is.
+    """
+    principal = caller(request, "admin")
+    if not principal.runs_store:
+        raise ScopeDenied(
+            f"this is of every namespace, and a token is of one: run '{instead}' where the store is", right="admin"
+        )
     return principal
 
 

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, Literal
 
 from starlette.responses import Response
 
 from memhold._version import __version__
-from memhold.faces.ui.now_page import SHOWN, WAYS, counted, told_of, way_of
+from memhold.faces.ui.now_page import SHOWN, WAYS, counted, moved_on, told_of, way_of
 from memhold.faces.ui.rendering import HEADERS, exact, who
 from memhold.faces.ui.rows import row_of
 from memhold.faces.ui.session_pages import newest_sessions
 from memhold.faces.ui.timeline_page import moment_of
 from memhold.faces.ui.visit import Visit
-from memhold.values.answers import Erasure, Residue
+from memhold.values.answers import Erasure, Hit, Residue
 from memhold.values.errors import InvalidInput, MemholdError
 from memhold.values.records import ORIGINS, Origin
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["forget_done", "forget_page", "forget_plan", "proof_file"]
+__all__ = ["forget_done", "forget_page", "forget_plan", "proof_file", "said_of"]
 
 _MOST: Final = 50
 _FIELDS: Final = ("by", "q", "session", "origin", "actor", "since", "until", "way")
+_MADE: Final[Mapping[str, int]] = {"summary": 1, "raw": 1, "rollup": 2}
+"""What is made of lines, and what is made of that."""
 _BY: Final[Mapping[str, str]] = {
     "words": "what has these words",
     "session": "a whole conversation",
@@ -52,16 +53,19 @@ async def forget_plan(visit: Visit) -> Response:
     scope = visit.scope()
     if visit.said("by") == "words" and not visit.form.get("id"):
         return await _chosen_by_words(visit, scope)
-    hard = way_of(visit) != "hide"
     if visit.said("by") == "everything":
-        told = await _everything(scope, hard=hard)
-    else:
-        told = await told_of(scope, await _erased(scope, visit, dry_run=True))
+        return _planned(visit, await _everything(scope, hard=way_of(visit) != "hide"))
+    return _planned(visit, await told_of(scope, await _erased(scope, visit, dry_run=True)))
+
+
+def _planned(visit: Visit, told: Mapping[str, Any], status: int = 200) -> Response:
+    """The plan, in a form that does it."""
     kept = [(name, visit.said(name)) for name in _FIELDS if visit.said(name)]
     kept += [("id", one) for one in visit.form.get("id", ())]
+    words = visit.said("q") if visit.said("by") == "words" else ""
     return visit.part(
-        "forget_plan.html", kept=kept, hard=hard, scans=visit.runs_it,
-        words=visit.said("q") if visit.said("by") == "words" else "", **told,
+        "forget_plan.html", status, kept=kept, hard=way_of(visit) != "hide", scans=visit.runs_it,
+        words=visit.said("residue", words), **told,
     )  # fmt: skip
 
 
@@ -73,7 +77,8 @@ async def _everything(scope: AsyncScope, *, hard: bool) -> dict[str, Any]:
     verb = "would go" if hard else "would be hidden, and can be shown again"
     told = f"{counted(memories, 'memory', 'memories')} and {counted(status.messages, 'message', 'messages')} {verb}."
     going = [row_of(hit) for hit in newest.hits]
-    return {"told": told, "going": going, "goes": bool(going), "rest": max(memories + status.messages - len(going), 0)}
+    rest = max(memories + status.messages - len(going), 0)
+    return {"told": told, "going": going, "goes": bool(going), "rest": rest, "plan": None, "moved": False}
 
 
 async def _chosen_by_words(visit: Visit, scope: AsyncScope) -> Response:
@@ -81,18 +86,32 @@ async def _chosen_by_words(visit: Visit, scope: AsyncScope) -> Response:
     if not text:
         raise InvalidInput("say which words")
     found = await scope.recall(text, limit=_MOST, browse=True)
-    rows = [row_of(hit) for hit in found.hits[: found.total]]
-    said = [row for row in rows if text.casefold() in row.text.casefold()]
-    return visit.part("forget_words.html", rows=rows, said={row.id for row in said}, way=way_of(visit), q=text)
+    hits = found.hits[: found.total]
+    rows = [row_of(hit) for hit in hits]
+    return visit.part("forget_words.html", rows=rows, said=said_of(hits, text), way=way_of(visit), q=text)
+
+
+def said_of(hits: Sequence[Hit], text: str) -> set[str]:
+    """The ids of what says a text word by word, but for what goes with one of these; pure.
+
+    A summary goes with a line that it stands on. Chosen itself it would take all its other lines along.
+    """
+    told = sorted(
+        (hit for hit in hits if text.casefold() in hit.text.casefold()), key=lambda hit: _MADE.get(hit.kind, 0)
+    )
+    chosen: set[str] = set()
+    gone: set[str] = set()
+    for hit in told:
+        if hit.kind not in _MADE or gone.isdisjoint(hit.sources):
+            chosen.add(hit.id)
+        gone.add(hit.id)
+    return chosen
 
 
 async def _erased(scope: AsyncScope, visit: Visit, *, dry_run: bool) -> Erasure:
     """Forget what the form names, or tell what would go."""
     way, key = way_of(visit), visit.said("key") or None
     sources: Literal["erase", "keep"] = "keep" if way == "keep" else "erase"
-    ids = visit.form.get("id", ())
-    if visit.said("by") == "words":
-        return await _each(scope, ids, hard=way != "hide", sources=sources, dry_run=dry_run, key=key)
     return await scope.forget(
         **_target(visit), hard=way != "hide", sources=sources, dry_run=dry_run, idempotency_key=key
     )
@@ -100,6 +119,8 @@ async def _erased(scope: AsyncScope, visit: Visit, *, dry_run: bool) -> Erasure:
 
 def _target(visit: Visit) -> dict[str, Any]:
     match visit.said("by"):
+        case "words":
+            return {"ids": visit.form.get("id", ())}
         case "session":
             return {"session": visit.said("session")}
         case "time":
@@ -116,36 +137,11 @@ def _target(visit: Visit) -> dict[str, Any]:
             raise InvalidInput("say what is to be forgotten")
 
 
-async def _each(
-    scope: AsyncScope, ids: Any, *, hard: bool, sources: Literal["erase", "keep"], dry_run: bool, key: str | None
-) -> Erasure:
-    """Several, one after another; what an earlier one took along is not asked for again."""
-    whole = Erasure(hard=hard, dry_run=dry_run, erased=not dry_run and hard)
-    for number, one in enumerate(ids):
-        if one in {*whole.memories, *whole.messages, *whole.hidden}:
-            continue
-        own_key = f"{key}-{number}" if key else None
-        done = await scope.forget(one, hard=hard, sources=sources, dry_run=dry_run, idempotency_key=own_key)
-        whole = replace(
-            whole,
-            messages=_with(whole.messages, done.messages),
-            memories=_with(whole.memories, done.memories),
-            hidden=_with(whole.hidden, done.hidden),
-            quotations=_with(whole.quotations, done.quotations),
-            change_id=done.change_id,
-            erased=whole.erased and done.erased,
-            waiting_for=done.waiting_for or whole.waiting_for,
-        )
-    return whole
-
-
-def _with(some: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*some, *more)))
-
-
 async def forget_done(visit: Visit) -> Response:
-    """Forget, then look for the bytes where the person said which."""
+    """Forget what was shown, then look for the bytes where the person said which."""
     scope = visit.scope()
+    if (now := await moved_on(scope, visit, lambda: _erased(scope, visit, dry_run=True))) is not None:
+        return _planned(visit, now, 409)
     done = await _erased(scope, visit, dry_run=False)
     scan, told = await _scanned(visit, scope, visit.said("residue"))
     return visit.part(

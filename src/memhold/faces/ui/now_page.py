@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -28,6 +29,7 @@ __all__ = [
     "forget_form",
     "forget_one",
     "mark",
+    "moved_on",
     "now_page",
     "now_rows",
     "one_row",
@@ -289,10 +291,14 @@ async def _forgotten(scope: AsyncScope, memory_id: str, way: str, *, dry_run: bo
 async def forget_form(visit: Visit) -> Response:
     """What would go with a memory, before anything does."""
     scope, memory_id, way = visit.scope(), visit.request.path_params["id"], way_of(visit)
-    row = row_of(await _memory(scope, memory_id))
     plan = await _forgotten(scope, memory_id, way, dry_run=True)
+    return await _forget_part(visit, scope, await told_of(scope, plan))
+
+
+async def _forget_part(visit: Visit, scope: AsyncScope, told: Mapping[str, Any], status: int = 200) -> Response:
+    row = row_of(await _memory(scope, visit.request.path_params["id"]))
     ways = [(name, title, text) for name, (title, text) in WAYS.items()]
-    return visit.part("forget_one.html", row=row, way=way, ways=ways, **await told_of(scope, plan))
+    return visit.part("forget_one.html", status, row=row, way=way_of(visit), ways=ways, **told)
 
 
 async def told_of(scope: AsyncScope, plan: Erasure) -> dict[str, Any]:
@@ -314,7 +320,29 @@ async def told_of(scope: AsyncScope, plan: Erasure) -> dict[str, Any]:
     told = f"{_listed(parts)} {verb}." if parts else "Nothing would go."
     if plan.hidden and verb == "would be hidden":
         told = f"{len(plan.hidden):,} would be hidden, and can be shown again."
-    return {"told": told, "goes": bool(every), "going": going, "rest": len(every) - len(going)}
+    return {
+        "told": told, "goes": bool(every), "going": going, "rest": len(every) - len(going), "plan": _digest_of(plan),
+        "moved": False,
+    }  # fmt: skip
+
+
+def _digest_of(plan: Erasure) -> str:
+    every = sorted((*plan.memories, *plan.messages, *plan.hidden, *plan.quotations))
+    return sha256(" ".join(every).encode()).hexdigest()
+
+
+async def moved_on(
+    scope: AsyncScope, visit: Visit, planned: Callable[[], Awaitable[Erasure]]
+) -> Mapping[str, Any] | None:
+    """What would go by now, where that is not what the form showed; None where it is, or where nothing would go."""
+    if not (shown := visit.said("plan")):
+        return None
+    try:
+        plan = await planned()
+    except NotFound:
+        return None  # gone already: the key of the form tells whether by this very press
+    now = await told_of(scope, plan)
+    return {**now, "moved": True} if now["goes"] and now["plan"] != shown else None
 
 
 def counted(count: int, one: str, several: str) -> str:
@@ -329,6 +357,9 @@ def _listed(parts: Sequence[str]) -> str:
 async def forget_one(visit: Visit) -> Response:
     """Forget a memory; what is left is a line that says so, with its undo where there is one."""
     scope, memory_id, way = visit.scope(), visit.request.path_params["id"], way_of(visit)
+    now = await moved_on(scope, visit, lambda: _forgotten(scope, memory_id, way, dry_run=True))
+    if now is not None:
+        return await _forget_part(visit, scope, now, 409)
     done = await _forgotten(scope, memory_id, way, dry_run=False, key=visit.said("key") or None)
     undo_it = None
     if way == "hide":

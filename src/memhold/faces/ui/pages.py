@@ -71,6 +71,7 @@ _PATHS: Final[Sequence[_Path]] = (
     _Path("POST", "/ui/sessions/turns", "read", session_pages.session_part),
     _Path("POST", "/ui/sessions/context", "read", session_pages.context_part),
     _Path("GET", "/ui/settle", "read", settle_page.settle_page),
+    _Path("GET", "/ui/settle/count", "read", settle_page.count_part),
     _Path("POST", "/ui/settle/more", "read", settle_page.more_part),
     _Path("POST", "/ui/settle/said", "write", settle_page.say_so),
     _Path("POST", "/ui/settle/{id}", "write", settle_page.settle),

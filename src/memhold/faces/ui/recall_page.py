@@ -32,10 +32,21 @@ _BESIDE: Final[Mapping[str, str]] = {
     "meaning": "by meaning alone",
     "key": "by what it is about alone",
     "recency": "by recency alone",
+    "no words": "without words",
+    "no meaning": "without meaning, as with no embedding",
+    "no key": "without what it is about",
+    "no rerank": "as the signals put it, without a reranker",
     "past": "with replaced values",
     "then": "what held at another time",
     "known": "what was known at another time",
 }
+_WITHOUT: Final[Mapping[str, tuple[str, ...]]] = {
+    "no words": ("words",),
+    "no meaning": ("meaning", "sentence", "surroundings"),
+    "no key": ("key",),
+    "no rerank": ("rerank",),
+}
+"""Which signals are left out; what is of the embedding goes together."""
 _MOST: Final = 50
 _KEEPS_OUT: Final[Mapping[str, str]] = {
     "state": "past, hidden or merged",
@@ -100,7 +111,7 @@ async def recall_part(visit: Visit) -> Response:
     if beside not in _BESIDE:
         raise InvalidInput("choose what to put beside it from the list")
     if beside:
-        other = _other(asked, beside, moment_of(visit, "then"))
+        other = _other(asked, beside, moment_of(visit, "then"), columns[0][1])
         columns.append((_BESIDE[beside].capitalize(), await scope.recall(replace(other, expect=expect))))
     wanted = await _wanted(scope, expect, columns[0][1].expected)
     shown = [(title, answer, found_of(answer), _expected(answer), filtered_told(answer)) for title, answer in columns]
@@ -125,8 +136,13 @@ def _query(visit: Visit, question: str) -> Query:
     )  # fmt: skip
 
 
-def _other(asked: Query, beside: str, then: datetime | None) -> Query:
+def _other(asked: Query, beside: str, then: datetime | None, answer: Recall) -> Query:
     match beside:
+        case without if without in _WITHOUT:
+            # Where signals are named, a reranker is not asked.
+            left_out = _WITHOUT[without]
+            named = (answer.account or {}).get("signals", {})
+            return replace(asked, signals=tuple(one for one in named if one not in left_out) or ("recency",))
         case "words" | "meaning" | "key" | "recency":
             return replace(asked, signals=(beside,))
         case "past":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from starlette.responses import Response
@@ -98,15 +99,23 @@ def turns(messages: Sequence[Message]) -> list[Turn]:
         if _only_results(message) and made and made[-1][1]:
             made[-1][2].append(row_of(message))
         else:
-            made.append((row_of(message), calls, []))
+            row = row_of(message)
+            made.append((replace(row, text=_beside_calls(message)) if calls else row, calls, []))
     return [Turn(row=row, calls=tuple(calls), results=tuple(results)) for row, calls, results in made]
+
+
+def _beside_calls(message: Message) -> str:
+    """What a message says beside the calls that it makes, which its text tells too."""
+    blocks = message.content if isinstance(message.content, list) else [{"text": message.content or ""}]
+    said = [block["text"] for block in blocks if isinstance(block, Mapping) and isinstance(block.get("text"), str)]
+    return "\n".join(said)
 
 
 def _call(call: Mapping[str, Any]) -> str:
     function = call.get("function")
     if isinstance(function, Mapping):
         return f"{function.get('name', '')}({function.get('arguments', '')})"
-    return f"{call.get('name', '')}({call.get('input', '')})"
+    return f"{call.get('name', '')}({json.dumps(call.get('input', ''), ensure_ascii=False)})"
 
 
 def _only_results(message: Message) -> bool:

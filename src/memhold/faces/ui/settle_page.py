@@ -18,7 +18,7 @@ from memhold.values.errors import InvalidInput, NotFound, StoreCorrupt
 from memhold.values.records import Memory, Suspicion
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["Dropped", "decide", "more_part", "say_so", "settle", "settle_page", "take_back"]
+__all__ = ["Dropped", "count_part", "decide", "more_part", "say_so", "settle", "settle_page", "take_back"]
 
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST: Final = 50
@@ -85,6 +85,11 @@ async def settle_page(visit: Visit) -> Response:
     scope = visit.scope()
     groups = {name: await read(scope, None) for name, read in _GROUPS.items()}
     return visit.part("settle.html", here="/ui/settle", groups=groups)
+
+
+async def count_part(visit: Visit) -> Response:
+    """How many doubts are open: each is looked at, so it is asked for by itself."""
+    return visit.part("settle_count.html", count=(await visit.scope().status()).open_suspicions)
 
 
 async def more_part(visit: Visit) -> Response:

@@ -327,9 +327,13 @@ def rights_that_grow(target: Target) -> None:
     for method, path in (
         ("GET", "/v1/tokens"), ("POST", "/v1/tokens"), ("GET", "/v1/admin/users"), ("GET", "/v1/admin/usage"),
         ("POST", "/v1/admin/settle"), ("POST", "/v1/admin/reindex"), ("GET", "/v1/admin/doctor"),
+        ("GET", "/v1/admin/models/usage"),
     ):  # fmt: skip
         answer = target.ask(method, path, plain, json={} if method == "POST" else None)
         expect(answer.status_code == 403, f"{method} {path}: it was answered {answer.status_code}")
+    for token in (plain, looking):
+        answer = target.ask("POST", "/v1/admin/residue", token, json={"text": "another's word"})
+        expect(answer.status_code == 403, f"the bytes of every namespace: it was answered {answer.status_code}")
     for body in (
         {"rights": ["act"]}, {"rights": ["write"], "user": "x"}, {"rights": ["read"], "expires_in": 100_000},
         {"rights": ["read"], "namespace": "other"}, {"rights": ["root"]},
