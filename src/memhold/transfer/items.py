@@ -232,6 +232,7 @@ def make_note(
     entities: Sequence[Any] = (),
     metadata: Mapping[str, Any] | None = None,
     version: Any = None,
+    pinned: bool = False,
 ) -> Restored | None:
     """A memory of another system as a note with origin `import`; None when it is not well formed (`source` was told).
 
@@ -275,6 +276,8 @@ def make_note(
         topics=kept["topics"],
         entities=kept["entities"],
         metadata=told,
+        pinned=pinned,
+        tier="long" if pinned else "mid",
         origin="import",
         actor=kind,
         trust="assistant",
