@@ -18,7 +18,7 @@ from reality.outside import ROOT, Node, run
 
 OWN_FILE = {"claude-code": "CLAUDE.md", "codex": "AGENTS.md", "opencode": "AGENTS.md"}
 """What the client reads of itself where it starts, by its own documents."""
-PROJECTS = int(os.environ.get("MEMHOLD_AGENT_PROJECTS", "1"))
+PROJECTS = int(os.environ.get("MEMHOLD_REALITY_PROJECTS", "1"))
 SESSIONS, TURNS = 5, 10
 
 

@@ -226,7 +226,7 @@ def hanging(agent: Agent) -> Iterator[None]:
 
 
 TROUBLES = {"locked": locked, "missing": missing, "full": full, "hanging": hanging}
-ROUNDS = int(os.environ.get("MEMHOLD_AGENT_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("MEMHOLD_REALITY_ROUNDS", "3"))
 """Sessions of each kind; more of them make steadier medians."""
 
 
@@ -270,24 +270,8 @@ def test_memory_in_trouble_holds_no_client_up_and_is_told_of_once(
 ) -> None:
     """Sessions by turns, and their times printed beside those without Memhold, for a person to judge."""
     provider.say(answered)
-    bare = Agent(name=name, node=node, home=tmp_path / "without Memhold", provider=provider)
-    bare.settle_in()
-    agents = {"without Memhold": bare, "with Memhold": set_up(name, node, tmp_path / "well", provider)}
     with ExitStack() as over:
-        over.callback(agents["with Memhold"].rest, store_of(agents["with Memhold"]))
-        for trouble, happens in TROUBLES.items():
-            if trouble == "full" and not disks_in(tmp_path):
-                print(f"{name}, full: this account can make no small disk")
-                continue
-            model = over.enter_context(ChaosServer())
-            model.always("hang")
-            agent = set_up(name, node, tmp_path / trouble, provider, MEMHOLD_CONSOLIDATION=f"{model.url}/v1#hanging")
-            agent.rest(store_of(agent))
-            shutil.rmtree(store_of(agent).parent, ignore_errors=True)
-            store_of(agent).parent.mkdir()
-            over.enter_context(happens(agent))
-            over.callback(agent.rest, store_of(agent))
-            agents[trouble] = agent
+        agents = well_and_in_trouble(name, node, provider, tmp_path, over)
         turns: dict[str, list[Turn]] = {kind: [] for kind in agents}
         for number in range(ROUNDS):
             for kind, agent in agents.items():
@@ -302,6 +286,90 @@ def test_memory_in_trouble_holds_no_client_up_and_is_told_of_once(
     if name != "codex":  # Codex shows it in its window, and keeps it nowhere
         assert {one for kind in ("missing", "full") for one in told.get(kind, [])} == {1}, told
         assert any(told["locked"]), told
+
+
+def well_and_in_trouble(
+    name: str, node: Node, provider: ChaosServer, folder: Path, over: ExitStack
+) -> dict[str, Agent]:
+    """One without Memhold, one with it, and one in each trouble until `over`, each with a home of its own."""
+    bare = Agent(name=name, node=node, home=folder / "without Memhold", provider=provider)
+    bare.settle_in()
+    agents = {"without Memhold": bare, "with Memhold": set_up(name, node, folder / "well", provider)}
+    over.callback(agents["with Memhold"].rest, store_of(agents["with Memhold"]))
+    for trouble, happens in TROUBLES.items():
+        if trouble == "full" and not disks_in(folder):
+            print(f"{name}, full: this account can make no small disk")
+            continue
+        model = over.enter_context(ChaosServer())
+        model.always("hang")
+        agent = set_up(name, node, folder / trouble, provider, MEMHOLD_CONSOLIDATION=f"{model.url}/v1#hanging")
+        agent.rest(store_of(agent))
+        shutil.rmtree(store_of(agent).parent, ignore_errors=True)
+        store_of(agent).parent.mkdir()
+        over.enter_context(happens(agent))
+        over.callback(agent.rest, store_of(agent))
+        agents[trouble] = agent
+    return agents
+
+
+class Running:
+    """A session of Claude Code that goes on: one process, a turn for each line that it is told."""
+
+    def __init__(self, agent: Agent) -> None:
+        program = agent.node.modules / ".bin" / "claude"
+        shape = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+        self._process = subprocess.Popen(
+            [str(program), "-p", *shape, "--model", "claude-sonnet-4-5"],
+            cwd=agent.project, env=agent.environment(), text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def turn(self, number: int) -> Turn:
+        """One more turn; the processor time is the client's and that of all it has waited for."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        began, before = time.monotonic(), self._processor()
+        said = {"type": "user", "message": {"role": "user", "content": f"This is turn-{number}. Go on."}}
+        self._process.stdin.write(json.dumps(said) + "\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if (told := json.loads(line)).get("type") == "result":
+                assert f"done-{number}." in told["result"]
+                return Turn(time.monotonic() - began, self._processor() - before, 0)
+        raise AssertionError("the session ended")
+
+    def _processor(self) -> float:
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(") ")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def end(self) -> None:
+        """Let it end by itself, and kill it where it does not."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(20)
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+@pytest.mark.bound(900)
+def test_a_turn_of_a_session_that_runs_is_answered_with_memory_in_trouble(
+    node: Node, provider: ChaosServer, tmp_path: Path
+) -> None:
+    """By turns of all sessions, the first of each not counted; the times are printed, for a person to judge."""
+    provider.say(answered)
+    with ExitStack() as over:
+        agents = well_and_in_trouble("claude-code", node, provider, tmp_path, over)
+        sessions = {kind: Running(agent) for kind, agent in agents.items()}
+        for session in sessions.values():
+            over.callback(session.end)
+        turns: dict[str, list[Turn]] = {kind: [] for kind in sessions}
+        for number in range(ROUNDS + 1):
+            for kind, session in sessions.items():
+                turns[kind].append(session.turn(number))
+        print("\n" + side_by_side("claude-code, a turn", {kind: those[1:] for kind, those in turns.items()}))
 
 
 def disks_in(folder: Path) -> bool:
