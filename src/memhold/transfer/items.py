@@ -245,8 +245,7 @@ def make_note(
     if text is None or (isinstance(text, str) and not text.strip()):
         source.leave_out("memories that say nothing")
         return None
-    why = _no_text(text)
-    if why is not None:
+    if (why := _no_text(text)) is not None:
         source.bad(line, why)
         return None
     held = {name: value for name, value in (metadata or {}).items() if value not in (None, "", [], {})}
@@ -265,8 +264,7 @@ def make_note(
         return None
     over = until is not None and until <= source.now
     begun = min(since or source.now, until if until is not None and over else source.now)
-    changed = "" if version is None else str(version)
-    key = fingerprint(kind, entry, text, "" if until is None else until.isoformat(), changed)
+    key = fingerprint(kind, entry, text, until.isoformat() if until else "", "" if version is None else str(version))
     note = Memory(
         id="",  # made by the store that takes it
         number=-1,
