@@ -20,7 +20,7 @@ from typing import Literal
 from memhold.faces.agents.briefing import Whose, at_start
 from memhold.faces.python.open import AsyncMemhold
 
-__all__ = ["TURNS", "briefings_quality"]
+__all__ = ["TURNS", "briefings_quality", "decided_in"]
 
 TURNS = (10, 30, 60)
 PROJECTS, DECISIONS, BUDGET, TRIES = 12, 5, 800, 5
@@ -272,6 +272,12 @@ def _session(part: Part, place: int, turns: int) -> tuple[list[tuple[str, str]],
                 (role, text.replace("{f}", chance.choice(_FILES)).replace("{n}", str(chance.randrange(3, 400))))
             )
     return lines, [word for _, word in decided]
+
+
+def decided_in(part: Part, place: int, turns: int) -> tuple[list[str], list[str]]:
+    """What the user says in a made-up project's session, and a word of each of its five decisions."""
+    lines, words = _session(part, place, turns)
+    return [text for role, text in lines if role == "user"], words
 
 
 async def briefings_quality(part: Part) -> Mapping[str, object]:

@@ -129,14 +129,27 @@ LEFT_OUT = (
     ),
     (
         "agent-memory-server 0.14.0",
-        "redis-server --loadmodule redisearch.so; agent-memory api",
-        """With mcp below 2, Debian's redis-server 7.0.15 and redis-redisearch 1.2.2: RedisSearchError: Failed to create
-        index 'working_memory_idx' on Redis: Could not parse field spec""",
+        "pip install agent-memory-server==0.14.0; redis-server --loadmodule redisearch.so; agent-memory api",
+        """With mcp below 2 and `--task-backend=asyncio` it runs with the Redis Stack 7.4 of the wheel redis-stack-
+        wheel, once OpenSSL 1.1 is found (libssl.so.1.1: cannot open shared object file; the wheel of
+        psycopg2-binary 2.9.5 has one) and TIKTOKEN_CACHE_DIR names litellm's tokenizers; what it answers is
+        imported. Not measured: what it loses is what the settings of its Redis lose, and which those should
+        be it leaves to who sets it up. With Debian's redis-server 7.0.15 and redis-redisearch 1.2.2: Failed
+        to create index 'working_memory_idx' on Redis: Could not parse field spec""",
     ),
     (
         "Letta 0.34.12",
         "pip install letta; letta --help",
         "It is an agent for the terminal that talks to a server of Letta's; the server is not in this release.",
+    ),
+    (
+        "Letta 0.16.8",
+        "pip install letta==0.16.8; letta server",
+        """With asyncpg, mcp below 2 and fastmcp below 3.2 it runs on a PostgreSQL with pgvector (without: Connect call
+        failed ('127.0.0.1', 5432)), whose tables and sequence we made, since the wheel brings no migrations
+        (null value in column "sequence_id" of relation "messages"); its agent files are imported. Not
+        measured: its agent keeps what its model's calls of tools write, and the right calls are not written
+        yet.""",
     ),
     (
         "Graphiti 0.31.1",
@@ -145,4 +158,4 @@ LEFT_OUT = (
         without them what is lost would say nothing about it.""",
     ),
 )
-"""Who is not measured: what was tried by hand on 2026-11-23, and what came of it."""
+"""Who is not measured: what was tried by hand from 2026-11-23 to 26, and what came of it."""

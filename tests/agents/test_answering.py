@@ -28,7 +28,7 @@ from memhold.faces.agents import answering
 from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS, answer_hooks
 from memhold.faces.agents.briefing import Whose, at_prompt, at_start
 from memhold.faces.agents.hook import handled, noted
-from memhold.faces.agents.running import END, OFF, NotRunning, ask, end, meeting_place, why_off
+from memhold.faces.agents.running import AGAIN_SECONDS, END, OFF, NotRunning, ask, end, meeting_place, why_off
 from memhold.faces.agents.set_up import set_up
 from memhold.faces.agents.spool import due_in
 from memhold.faces.agents.take_in import take_in_now
@@ -446,7 +446,14 @@ def test_one_that_cannot_open_its_store_ends_at_once_and_the_next_prompt_says_wh
     assert told[1:] == [("", "")] * 2
     assert told[0][1].startswith("Memhold: memory is off for now: ")
     assert UNUSABLE[place] in told[0][1]
-    assert started == [db] * 4  # it may be usable by now
+    assert started == [db]  # each try is a process, and one has just failed
+    for before, tried in ((AGAIN_SECONDS / 2, 1), (AGAIN_SECONDS + 1, 2), (-60, 3)):  # the clock may have been turned
+        then = time.time() - before
+        os.utime(meeting_place(db).with_suffix(OFF), (then, then))
+        hooks.told("UserPromptSubmit", prompt="hello")
+        assert started == [db] * tried  # it may be usable by now
+    hooks.told("SessionStart", source="startup")
+    assert len(started) == 4
     with pytest.raises(MemholdError):
         asyncio.run(answer_hooks(db))
 

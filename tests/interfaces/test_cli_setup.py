@@ -163,6 +163,7 @@ def test_nothing_found_says_what_to_do_and_no_hosted_vendor_is_taken_unasked(
     offered(monkeypatch, Offer(line="openai:gpt-4.1-mini", where="with the key", local=False))
     done = CliRunner().invoke(cli, ["setup", "--yes"])
     assert done.exit_code == 1
+    assert "--consolidation openai:gpt-4.1-mini" in done.output
     assert not (here / "memhold.toml").exists()
 
 

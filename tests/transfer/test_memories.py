@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from memhold import AsyncMemhold
 from memhold.errors import UnreadableImport
 from memhold.transfer.formats import detect
 
+RECORDED = Path(__file__).parent / "recorded"
 MEM0 = {
     "results": [
         {
@@ -211,6 +213,42 @@ async def test_redis_memories(anna, put):
     assert (seat.topics, seat.entities) == (("travel",), ("window seat",))
     assert seat.metadata["namespace"] == "app"
     assert "dist" not in seat.metadata
+
+
+async def test_what_agent_memory_server_answers_comes_in_whole(anna):
+    """Recorded from agent-memory-server 0.14.0: a search of long-term memories, and a session's working memory."""
+    searched, session = RECORDED / "agent-memory-server.json", RECORDED / "agent-memory-session.json"
+    assert (detect(searched), detect(session)) == ("agent-memory-server",) * 2
+    assert (await anna.import_file(searched)).memories == 3
+    report = await anna.import_file(session)
+    assert (report.added, report.memories, report.sessions) == (3, 1, 1)
+    assert report.left_out == {"lists or objects named 'long_term_memory_strategy'": 1}
+    notes = {one.text: one for one in (await anna.list()).items}
+    assert {text: note.pinned for text, note in notes.items()} == {
+        "Anna prefers oolong tea.": False,
+        "Anna visited Graz, with Bert.": False,
+        "Anna's dentist is Dr. Maier.": True,
+        "Anna has a cat called Mia.": False,
+    }
+    assert notes["Anna visited Graz, with Bert."].valid_from == datetime(2026, 5, 2, 9, tzinfo=UTC)
+    assert notes["Anna prefers oolong tea."].metadata["namespace"] == "home"
+    assert [one.name for one in (await anna.sessions()).items] == ["agent-memory-server:s2"]
+    assert (await anna.recall("Graz", kinds=["message"])).hits[0].role == "user"
+    assert ((await anna.import_file(searched)).added, (await anna.import_file(session)).added) == (0, 0)
+
+
+async def test_what_stands_for_dropped_messages_of_a_session_comes_in(anna, put):
+    session = json.loads((RECORDED / "agent-memory-session.json").read_text())
+    told = {**session, "messages": [], "context": "They planned a trip to Graz."}
+    assert (await anna.import_file(put(doc=told))).memories == 2
+    assert "They planned a trip to Graz." in {one.text for one in (await anna.list()).items}
+
+
+async def test_what_stands_beside_the_messages_of_a_document_is_named(anna, put):
+    said = {"messages": [{"role": "user", "content": "Hello"}], "memories": [], "facts_known": ["tea"], "model": "m"}
+    report = await anna.import_file(put(doc=said))
+    assert (report.format, report.added) == ("anthropic-json", 1)
+    assert report.left_out == {"lists or objects named 'facts_known'": 1}
 
 
 async def test_claude_ai(anna, put):

@@ -207,6 +207,7 @@ def palace(path: Path) -> Path:
         "chunk_index": 0,
         "source_mtime": 1795415099.95,
         "source_file": "/home/anna/notes.md",
+        "entities": "Anna;Trip",
         "chroma:document": "# Trip\nAnna prefers the window seat.",
     }
     closet = {"room": "kitchen", "chroma:document": "trip|->drawer_1"}
@@ -241,6 +242,7 @@ def _call(name: str, arguments: str, ident: str) -> dict[str, Any]:
     return {"id": ident, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
+RECORDED = Path(__file__).parent / "recorded"
 LETTA_MESSAGES = [
     _letta_message(0, "system", "You are Sam. <memory_blocks>"),
     _letta_message(1, "user", json.dumps({"type": "user_message", "message": "I moved to Porto", "time": "x"})),
@@ -454,6 +456,7 @@ async def test_a_palace_and_its_graph(anna, tmp_path):
         4,
     )
     assert (drawer.metadata["wing"], drawer.metadata["source_file"]) == ("proj", "/home/anna/notes.md")
+    assert (drawer.entities, "entities" in drawer.metadata) == (("Anna", "Trip"), False)
     await anna.import_file(knowledge_graph(tmp_path / "kg"))
     then = await anna.recall("Where does Anna live?", as_of=datetime(2025, 4, 1, tzinfo=UTC))
     assert [hit.text for hit in then.hits] == ["Anna lives in Lisbon"]
@@ -511,6 +514,27 @@ async def test_an_agent_of_letta(anna, tmp_path, make):
     assert {hit.text for hit in said if hit.kind == "message"} >= {"I moved to Porto", "Lovely!", "plain new style"}
     (block,) = (await anna.list()).items
     assert (block.text, block.topics, block.metadata["agents"]) == ("Her name is Anna.", ("human",), ["sam"])
+
+
+async def test_an_agent_that_letta_wrote_out(anna):
+    """Recorded from Letta 0.16.8 (`GET /v1/agents/ID/export`); its prompts and the code of its tools were cut."""
+    report = await anna.import_file(RECORDED / "letta.af")
+    assert (report.format, report.memories, report.skipped) == ("letta", 2, 0)
+    assert dict(report.left_out) == {
+        "system prompts, which Letta makes itself": 1,
+        "thoughts of the agent": 1,
+        "results of sending a message": 4,
+        "events of Letta's own": 2,
+        "tools of an agent file": 4,
+    }
+    said = [hit for hit in (await anna.recall("", kinds=["message"], limit=50)).hits if hit.role == "user"]
+    assert {hit.text for hit in said} == {
+        "I moved to Porto last week.",
+        "Please remember that I like oolong tea.",
+        "Good night.",
+    }
+    assert {item.text for item in (await anna.list()).items} == {"Her name is Anna.", "I am Sam."}
+    assert (await anna.import_file(RECORDED / "letta.af")).added == 0
 
 
 async def test_a_later_agent_file_adds_what_is_new_whatever_its_ids_are(anna, put):

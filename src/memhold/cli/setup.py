@@ -23,6 +23,7 @@ _NOTHING = (
     "no model was found: start a local server (Ollama, LM Studio, llama.cpp, vLLM), set the variable of a key"
     " (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), or name one with --consolidation"
 )
+_HOSTED = "no model runs on this machine, and a hosted one is taken only by its name: --consolidation {}"
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
@@ -49,7 +50,7 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     found = [] if line is not None else offers()
     chosen = line or _chosen(found, ask=not yes and not quiet)
     if chosen is None:
-        raise click.ClickException(_NOTHING)
+        raise click.ClickException(_HOSTED.format(clean(found[0].line)) if found else _NOTHING)
     rows = models_view(None).test(chosen)
     for row in rows if not quiet else ():
         form = f", asked by {row['form']}" if row.get("form") else ""

@@ -50,6 +50,9 @@ def read_anthropic_json(source: Source) -> Iterator[Item]:
     are told apart by their place. Both shapes of messages are read.
     """
     top = _top(source)
+    for name, value in top.items():
+        if name != "system" and isinstance(value, list | dict) and value:
+            source.leave_out(f"lists or objects named {name!r:.40}")
     conversation: str | None = _named(top, (*_NAMES, "id"))
     for piece in _with_system(source, top):
         record, line = piece.value, piece.line

@@ -22,7 +22,7 @@ from memhold.transfer.items import BATCH_MESSAGES, Beside, Item, Part, Placed, R
 from memhold.transfer.langgraph_store import is_langgraph_row, read_langgraph
 from memhold.transfer.letta import is_letta_agent, read_letta
 from memhold.transfer.mem0 import ENTITIES, is_payload, read_mem0, read_mem0_history
-from memhold.transfer.memories import read_agent_memory, read_graphiti, read_mcp_memory
+from memhold.transfer.memories import is_working_memory, read_agent_memory, read_graphiti, read_mcp_memory
 from memhold.transfer.mempalace import read_mempalace
 from memhold.transfer.notes import looks_like_markdown, read_markdown
 from memhold.transfer.opencode import read_opencode
@@ -65,7 +65,7 @@ OF_AGENTS = frozenset({"claude-code", "codex", "opencode"})
 
 _PROBED_LINES = 50
 _TRANSCRIPT_KEYS = frozenset({"sessionId", "parentUuid", "leafUuid", "isSidechain", "isSnapshotUpdate"})
-_SIGNS: Mapping[str, str] = {"dialogues": "realmem", "messages": "anthropic-json"}
+_SIGNS: Mapping[str, str] = {"dialogues": "realmem"}
 _LETTA_SIGNS = frozenset({"core_memory", "in_context_message_indices"})
 _OF_TABLES: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"observations", "sdk_sessions"}), "claude-mem"),
@@ -187,21 +187,28 @@ def _by_lines(source: Source) -> str | None:
         if isinstance(record.get("messages"), list):
             if _is_opencode(record.get("info")):
                 return "opencode"
+            if "long_term_memory_strategy" in record or any(map(is_working_memory, record["messages"])):
+                return "agent-memory-server"
             return "anthropic-json" if len(records) == 1 and not source.skipped else "openai-jsonl"
     return None
 
 
 def _by_document(source: Source, opening: str) -> str | None:
     """The format that an array's first element tells, or an object's members; an empty array holds no messages."""
+    empty = "anthropic-json" if opening == "[" else None
     try:
-        for piece in source.pieces(stream=frozenset(_SIGNS) | _LISTS):
-            if piece.key is None or (piece.key in _LISTS and piece.index is not None):
+        for piece in source.pieces(stream=frozenset(_SIGNS) | _LISTS | {"messages"}):
+            if piece.key == "messages" and piece.index is not None:
+                return "agent-memory-server" if is_working_memory(piece.value) else "anthropic-json"
+            if piece.key == "messages" and piece.value is None:
+                empty = "anthropic-json"
+            elif piece.key is None or (piece.key in _LISTS and piece.index is not None):
                 return _of_element(piece.value)
-            if (found := _of_member(piece)) is not None or piece.index is not None:
+            elif (found := _of_member(piece)) is not None or piece.index is not None:
                 return found
     except UnreadableImport:
         return None
-    return "anthropic-json" if opening == "[" else None
+    return empty
 
 
 def _of_member(piece: Piece) -> str | None:
@@ -211,7 +218,7 @@ def _of_member(piece: Piece) -> str | None:
         return "letta"
     if piece.key == "docstore" and isinstance(piece.value, dict) and _any([*piece.value.values()], is_payload):
         return "mem0"
-    return _SIGNS.get(piece.key or "") if piece.value is None else None
+    return _SIGNS.get(piece.key or "") if piece.value is None and piece.index is None else None
 
 
 def _any(values: Any, tells: Callable[[Any], bool]) -> bool:

@@ -232,6 +232,7 @@ def make_note(
     entities: Sequence[Any] = (),
     metadata: Mapping[str, Any] | None = None,
     version: Any = None,
+    pinned: bool = False,
 ) -> Restored | None:
     """A memory of another system as a note with origin `import`; None when it is not well formed (`source` was told).
 
@@ -244,8 +245,7 @@ def make_note(
     if text is None or (isinstance(text, str) and not text.strip()):
         source.leave_out("memories that say nothing")
         return None
-    why = _no_text(text)
-    if why is not None:
+    if (why := _no_text(text)) is not None:
         source.bad(line, why)
         return None
     held = {name: value for name, value in (metadata or {}).items() if value not in (None, "", [], {})}
@@ -264,8 +264,7 @@ def make_note(
         return None
     over = until is not None and until <= source.now
     begun = min(since or source.now, until if until is not None and over else source.now)
-    changed = "" if version is None else str(version)
-    key = fingerprint(kind, entry, text, "" if until is None else until.isoformat(), changed)
+    key = fingerprint(kind, entry, text, until.isoformat() if until else "", "" if version is None else str(version))
     note = Memory(
         id="",  # made by the store that takes it
         number=-1,
@@ -275,6 +274,8 @@ def make_note(
         topics=kept["topics"],
         entities=kept["entities"],
         metadata=told,
+        pinned=pinned,
+        tier="long" if pinned else "mid",
         origin="import",
         actor=kind,
         trust="assistant",

@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memhold.transfer.items import Restored, any_time, fingerprint, make_note, says_name
-from memhold.transfer.source import Source
+from memhold.transfer.items import Conversation, Item, Restored, any_time, fingerprint, make_note, says_name
+from memhold.transfer.source import Piece, Source
+from memhold.values.errors import InvalidInput
 
 __all__ = [
     "Entry",
     "Shape",
     "first_time",
+    "is_working_memory",
     "listed",
     "notes_of_one_user",
     "read_agent_memory",
@@ -28,6 +30,7 @@ __all__ = [
 
 Entry = tuple[int | None, Mapping[str, Any]]
 """A memory as another system wrote it, and the line where it begins."""
+_OF_SESSIONS = frozenset({"messages"})
 _ENTITY = frozenset({"type", "name", "entityType", "observations"})
 _RELATION = frozenset({"type", "from", "to", "relationType"})
 
@@ -62,6 +65,7 @@ class Shape:
     topics: str = ""
     entities: str = ""
     version: str = ""
+    pinned: str = ""
     user: str = "user_id"
 
 
@@ -87,7 +91,7 @@ def notes_of_one_user(source: Source, shape: Shape, entries: Callable[[Source], 
 
 def _note(source: Source, shape: Shape, line: int | None, entry: Mapping[str, Any]) -> Restored | None:
     text = entry.get(shape.text)
-    used = {shape.ident, shape.text, shape.topics, shape.entities} | shape.dropped
+    used = {shape.ident, shape.text, shape.topics, shape.entities, shape.pinned} | shape.dropped
     return make_note(
         source,
         text,
@@ -100,6 +104,7 @@ def _note(source: Source, shape: Shape, line: int | None, entry: Mapping[str, An
         entities=_list(entry.get(shape.entities)),
         metadata={name: value for name, value in shape.metadata(entry).items() if name not in used},
         version=entry.get(shape.version),
+        pinned=entry.get(shape.pinned) is True,
     )
 
 
@@ -123,6 +128,7 @@ _REDIS = Shape(
     entities="entities",
     dropped=frozenset({"dist", "vector", "memory_hash", "event_date"}),
     version="updated_at",
+    pinned="pinned",
     ask="import a file with one user_id",
 )
 
@@ -135,9 +141,50 @@ def read_graphiti(source: Source) -> Iterator[Restored]:
     return notes_of_one_user(source, _EDGE, lambda one: listed(one, ("edges", "facts")))
 
 
-def read_agent_memory(source: Source) -> Iterator[Restored]:
-    """Long-term memories of Redis' agent-memory-server, as its API answers: a list under `memories`."""
-    return notes_of_one_user(source, _REDIS, lambda one: listed(one, ("memories",)))
+def is_working_memory(message: Any) -> bool:
+    """Whether a message is one of a session's working memory, as agent-memory-server's API answers it."""
+    return isinstance(message, dict) and {"role", "content", "discrete_memory_extracted"} <= message.keys()
+
+
+def read_agent_memory(source: Source) -> Iterator[Item | Restored]:
+    """Redis' agent-memory-server, as its API answers: long-term memories, a list under `memories`, are notes.
+
+    Of a session's working memory the messages come too, and as a note what stands for those that it has dropped.
+    """
+    yield from notes_of_one_user(source, _REDIS, lambda one: listed(one, ("memories",), elsewhere=_OF_SESSIONS))
+    top = {piece.key: piece.value for piece in _members(source) if piece.index is None}
+    session = _text_of(top.get("session_id")) or source.path.stem
+    whole = Conversation(source=source, kind=_REDIS.kind, ident=session, line=None)
+    for piece in _members(source):
+        if piece.index is None:
+            continue
+        with source.naming(piece.line):
+            if not isinstance(piece.value, dict):
+                raise InvalidInput("it is no message")
+            body = {name: piece.value.get(name) for name in ("role", "content")}
+            named = _text_of(piece.value.get("id")) or str(piece.index)
+            item = whole.item(named, body, at=any_time(piece.value.get("created_at"), source.zone))
+            if item is not None:
+                yield item
+    if top.get("context"):
+        since = any_time(top.get("updated_at"), source.zone)
+        about = {"session_id": session, "context": True}
+        note = make_note(
+            source,
+            top["context"],
+            kind=_REDIS.kind,
+            entry=f"context {session}",
+            line=None,
+            since=since,
+            metadata=about,
+        )
+        if note is not None:
+            yield note
+
+
+def _members(source: Source) -> Iterator[Piece]:
+    """The members of a session's working memory, its messages one by one; nothing of a list."""
+    return (piece for piece in source.pieces(stream=frozenset({"messages"})) if piece.key is not None)
 
 
 def read_mcp_memory(source: Source) -> Iterator[Restored]:
@@ -185,13 +232,16 @@ def _of(name: str, observation: Any) -> Any:
     return f"{name}: {observation}"
 
 
-def listed(source: Source, members: Collection[str]) -> Iterator[Entry]:
-    """The objects of a document that is a list, or has one under one of these members; what else it has is named."""
+def listed(source: Source, members: Collection[str], *, elsewhere: Collection[str] = frozenset()) -> Iterator[Entry]:
+    """The objects of a document that is a list, or has one under one of these members.
+
+    What else it has is named, but for lists that are read `elsewhere`.
+    """
     found = False
     for piece in source.pieces(stream=frozenset(members)):
         if piece.key is not None and piece.index is None:
             found = found or (piece.key in members and piece.value is None)
-            if isinstance(piece.value, list | dict) and piece.value:
+            if isinstance(piece.value, list | dict) and piece.value and piece.key not in elsewhere:
                 source.leave_out(f"lists or objects named {piece.key!r:.40}")
             continue
         found = True

@@ -21,7 +21,9 @@ _TRIPLES = """
     FROM triples t LEFT JOIN entities s ON s.id = t.subject LEFT JOIN entities o ON o.id = t.object
     ORDER BY t.rowid
 """
-_OF_FILES = frozenset({DOCUMENT, "source_mtime", "source_dir_ino", "normalize_version", "id_recipe", "chunk_total"})
+_OF_FILES = frozenset(
+    {DOCUMENT, "entities", "source_mtime", "source_dir_ino", "normalize_version", "id_recipe", "chunk_total"}
+)
 
 
 def read_mempalace(source: Source) -> Iterator[Restored]:
@@ -56,10 +58,16 @@ def _drawer(source: Source, entry: ChromaEntry) -> Iterator[Restored]:
         line=None,
         since=any_time(told.get("content_date") or told.get("filed_at"), source.zone),
         topics=[told.get("room")],
+        entities=_names(told.get("entities")),
         metadata={"collection": entry.collection, **{name: told[name] for name in told if name not in _OF_FILES}},
     )
     if note is not None:
         yield note
+
+
+def _names(told: Any) -> list[Any]:
+    """The names that stand in a drawer, which it has as one text; names are parted by `;` there."""
+    return told.split(";") if isinstance(told, str) else told if isinstance(told, list) else []
 
 
 def _triple(source: Source, row: dict[str, Any]) -> Iterator[Restored]:

@@ -163,7 +163,7 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
     """
     if happened.name not in _ASKED:
         return "", None
-    from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask, why_off
+    from memhold.faces.agents.running import AGAIN_SECONDS, ANSWER_SECONDS, NotRunning, ask, why_off
 
     request = {
         "event": happened.name,
@@ -191,8 +191,10 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
             _leave(owed)
         if not isinstance(error, NotRunning):
             return "", _why(error)
-        # At a start nobody knows yet whether the store can be opened this time; the first prompt tells.
-        return "", _begun(happened) or (why_off(happened.db) if happened.name == "UserPromptSubmit" else None)
+        if happened.name != "UserPromptSubmit":
+            # At a start nobody knows yet whether the store can be opened this time; the first prompt tells.
+            return "", _begun(happened)
+        return "", why_off(happened.db, within=AGAIN_SECONDS) or _begun(happened) or why_off(happened.db)
     if answer.get("state") != "ready":
         if starts:
             _leave(owed)

@@ -23,10 +23,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["ANSWER_SECONDS", "END", "MOST_BYTES", "OFF", "NotRunning", "ask", "end", "meeting_place", "why_off"]
+__all__ = [
+    "AGAIN_SECONDS",
+    "ANSWER_SECONDS",
+    "END",
+    "MOST_BYTES",
+    "OFF",
+    "NotRunning",
+    "ask",
+    "end",
+    "meeting_place",
+    "why_off",
+]
 
 ANSWER_SECONDS = 0.3
 """How long an answer is waited for: what comes later comes too late for the prompt."""
+AGAIN_SECONDS = 10.0
+"""How long after a store could not be opened no prompt has it tried again: each try is a process of its own."""
 MOST_BYTES = 256 * 1024
 """Longest request and longest answer."""
 _LONGEST_FOLDER = 60
@@ -113,10 +126,16 @@ def ask(location: str, request: Mapping[str, Any], *, seconds: float = ANSWER_SE
     return found if isinstance(found, dict) else None
 
 
-def why_off(location: str) -> str | None:
-    """Why the last Memhold that was started for this store's hooks could not open it; None where it could."""
+def why_off(location: str, *, within: float | None = None) -> str | None:
+    """Why the last Memhold that was started for this store's hooks could not open it; None where it could.
+
+    With `within`, where that is not more than so many seconds ago.
+    """
     try:
-        return meeting_place(location).with_suffix(OFF).read_text(encoding="utf-8")
+        place = meeting_place(location).with_suffix(OFF)
+        if within is not None and not 0 <= time.time() - place.stat().st_mtime <= within:
+            return None
+        return place.read_text(encoding="utf-8")
     except OSError:
         return None
 
