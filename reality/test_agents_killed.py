@@ -226,7 +226,7 @@ def hanging(agent: Agent) -> Iterator[None]:
 
 
 TROUBLES = {"locked": locked, "missing": missing, "full": full, "hanging": hanging}
-ROUNDS = int(os.environ.get("MEMHOLD_REALITY_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("MEMHOLD_REALITY_ROUNDS", "2"))
 """Sessions of each kind; more of them make steadier medians."""
 
 
