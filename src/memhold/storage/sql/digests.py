@@ -13,12 +13,10 @@ from typing import Any
 from zlib import crc32
 
 __all__ = [
+    "ADVICE",
     "BLOCKS",
     "CHANGE",
     "CONTENT",
-    "DAMAGED_CHANGES",
-    "DAMAGED_ROWS",
-    "DAMAGED_SESSIONS",
     "FILLED",
     "KEYS",
     "MEMORY",
@@ -91,21 +89,23 @@ BLOCKS = {"word_block": "records_crc", "vector_block": "marks_crc"}
 """The tables of blocks, and the digest to which their place is added."""
 CONTENT = {"message": "msg_", "memory": "mem_", "change": "chg_", "session": "ses_"}
 """The tables whose rows have an id, and what theirs begin with."""
-DAMAGED_ROWS = (
+_ERASE = (
     "they are left out of every answer; restore a backup of before (one that holds such rows is refused), 'memhold"
     " forget' each of them, or erase them all with 'memhold doctor --repair rows'"
 )
-"""What to do about rows that do not agree with their digests."""
-DAMAGED_SESSIONS = (
-    "nothing more is written to them; restore a backup of before, or let stand what is in them with 'memhold doctor"
-    " --repair rows'"
-)
-"""What to do about rows of sessions that do not agree with their digests."""
-DAMAGED_CHANGES = (
-    "history and undo of what they touched are refused; restore a backup of before, or go on without what they said"
-    " with 'memhold doctor --repair rows': they then stand in the history as damaged"
-)
-"""What to do about rows of changes that do not agree with their digests."""
+ADVICE = {
+    "message": _ERASE,
+    "memory": _ERASE,
+    "session": (
+        "nothing more is written to them; restore a backup of before, or let stand what is in them with 'memhold doctor"
+        " --repair rows'"
+    ),
+    "change": (
+        "history and undo of what they touched are refused; restore a backup of before, or go on without what they said"
+        " with 'memhold doctor --repair rows': they then stand in the history as damaged"
+    ),
+}
+"""What to do about rows that do not agree with their digests, by the table of content that they stand in."""
 _COLUMNS = {
     "message": MESSAGE, "memory": MEMORY, "change": CHANGE, "session": SESSION,
     "word_block": ("records", "entries"), "vector_block": ("marks", "vectors"),

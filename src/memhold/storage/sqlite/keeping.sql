@@ -74,19 +74,6 @@ WHERE NOT EXISTS (SELECT 1 FROM memory AS m
 -- scope: upkeep
 SELECT id FROM change WHERE verb = :verb ORDER BY namespace, user_id, seq
 
--- name: times_beside_change
--- scope: upkeep
-SELECT
-  (SELECT at FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq < :seq AND typeof(at) = 'integer'
-   ORDER BY seq DESC LIMIT 1),
-  (SELECT at FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq > :seq AND typeof(at) = 'integer'
-   ORDER BY seq LIMIT 1)
-
--- name: forgotten_by_change
--- scope: upkeep
-SELECT id FROM tombstone
-WHERE namespace = :namespace AND user_id = :user_id AND change_id = :id ORDER BY at, id
-
 -- name: lost_successors
 -- scope: upkeep
 SELECT s.id FROM memory AS s

@@ -97,16 +97,13 @@ class SqliteMaintenance:
         )
 
     async def mend_indexes(self) -> int:
-        from memhold.storage.sqlite.rot import let_changes_stand, let_sessions_stand, mend_indexes
+        from memhold.storage.sqlite.rot import mend_indexes
 
         def work() -> int:
             with translated(self._path):
                 connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
                 try:
-                    mended = mend_indexes(connection)
-                    let_sessions_stand(connection)
-                    let_changes_stand(connection)
-                    return mended
+                    return mend_indexes(connection)
                 finally:
                     connection.close()
 
