@@ -36,9 +36,9 @@ NONE: Mapping[str, str] = MappingProxyType({})
 _COLUMNS = 5
 HEAD = """# What the proofs found
 
-`make proof` wrote this page: every fault-injection proof in full, on {machine}, each of the source at the
-commit that its row names. A run is one seeded history with one fault; a proof passes only when every run does. `make test`
-runs a small number of each. Proofs ran side by side, so their seconds add up to more than it took.
+`make proof` wrote this page: every fault-injection proof in full, on {machine}, each of the
+source at the commit that its row names. A run is one seeded history with one fault; a proof passes only when every run
+does. `make test` runs a small number of each. Proofs ran side by side, so their seconds add up to more than it took.
 
 | proof | runs | seconds | commit | result |
 |---|---:|---:|---|---|
