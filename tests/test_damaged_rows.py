@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 import pytest
 
 from memhold import AsyncMemhold, Memhold
-from memhold.errors import Forgotten, InvalidInput, NotFound, StoreCorrupt, UndoConflict
+from memhold.errors import Forgotten, InvalidInput, MemholdError, NotFound, StoreCorrupt, UndoConflict
 from memhold.faces.remote.remote_store import RemoteStore, reach
 from memhold.ports.maintenance import Finding
+from memhold.testing.scripted import HashEmbedding
 from tests.rest.serving import live
 from tests.test_damaged_words import behind
 
@@ -417,6 +419,53 @@ def test_everything_can_be_forgotten_beside_a_damaged_session(lasting: str) -> N
     with Memhold.open(lasting, **PLAIN) as mem:
         assert mem.scope(user="alice").forget(everything=True).erased
         assert wrong(mem) == []
+
+
+OF_ANOTHER_KIND = {
+    "a session's place": "UPDATE session SET number = x'fffe'",
+    "how many messages a session has": "UPDATE session SET last_seq = x'fffe'",
+    "how far a session is read": "UPDATE session SET asked = x'fffe'",
+    "when a memory ends": "UPDATE memory SET expires_at = 'x'",
+    "a time beyond all times": "UPDATE memory SET expires_at = 1152921504606846976",
+    "a memory's number": "UPDATE memory SET number = x'fffe' WHERE kind = 'note'",
+    "how often work was tried": "UPDATE due SET attempts = x'fffe'",
+    "how long vectors are": "UPDATE generation SET dimension = x'fffe'",
+    "how long vectors are, endlessly": "UPDATE generation SET dimension = 1099511627776",
+    "the number of changes": "UPDATE namespace SET change_seq = x'fffe'",
+    "the number of documents": "UPDATE owner SET documents = x'fffe'",
+}
+
+
+@pytest.mark.parametrize("flip", OF_ANOTHER_KIND)
+def test_what_is_not_even_of_its_kind_is_no_raw_error_of_any_verb(tmp_path: Path, flip: str) -> None:
+    location = str(tmp_path / "memory.db")
+    with Memhold.open(location, worker=False, embedding=HashEmbedding()) as mem:
+        scope = mem.scope(user="alice", session="s")
+        scope.add([{"role": "user", "content": "about gardening"}])
+        note = scope.remember("Prefers window seats").memory
+        assert note is not None
+        scope.documents.put(("diary",), "rain")
+        assert mem.settle()
+        scope.add([{"role": "user", "content": "more about gardening"}])
+    behind(location, "PRAGMA ignore_check_constraints = ON", OF_ANOTHER_KIND[flip])
+    told = {}
+    with Memhold.open(location, worker=False, embedding=HashEmbedding()) as mem:
+        scope = mem.scope(user="alice", session="s")
+        asked: list[Callable[[], object]] = [
+            scope.status, scope.sessions, scope.messages, scope.list, scope.changes, scope.context, scope.session_metadata,
+            scope.documents.list, scope.end_session, mem.settle, lambda: scope.recall("gardening"),
+            lambda: scope.history(note.id), lambda: scope.export(tmp_path / "e.jsonl"),
+            lambda: scope.add([{"role": "user", "content": "and on"}]), lambda: scope.remember("Prefers tea"),
+            lambda: scope.forget(note.id), lambda: mem.admin.doctor(repair="rows"),
+        ]  # fmt: skip
+        alarm = [one for one in mem.admin.doctor() if one.severity == "wrong"]
+        for place, ask in enumerate(asked):
+            try:
+                told[place] = ask()
+            except MemholdError:
+                continue
+        degraded = [getattr(told.get(place), "degraded", ()) for place in (0, 10)]
+    assert alarm or any(degraded)
 
 
 def test_an_agent_whose_name_rotted_is_named_and_in_no_backup(tmp_path: Path) -> None:

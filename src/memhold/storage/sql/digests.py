@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
+
+from memhold.values.records import micros
 
 __all__ = [
     "ADVICE",
@@ -123,7 +126,8 @@ _NONE = -1
 _FAULTS = (TypeError, UnicodeEncodeError)
 _PRIME = 4_294_967_291
 """The largest below 2**32: no power of two is a multiple of it, so a flipped bit of a number always shows."""
-_MEMORY_TEXTS, _VALID_TO, _CONFIRMED = slice(7, 27), 27, 28
+_MEMORY_TEXTS, _VALID_TO, _CONFIRMED, _LEFT_OUT = slice(7, 27), 27, 28, slice(29, 32)
+_EARLIEST, _LATEST = micros(datetime.min.replace(tzinfo=UTC)), micros(datetime.max.replace(tzinfo=UTC))
 _CHANGE_TEXTS = slice(2, 9)
 _ENDED_AT, _METADATA = SESSION.index("ended_at"), SESSION.index("metadata")
 
@@ -160,6 +164,10 @@ def memory_digest(row: Row) -> int:
     """The digest that a memory's row should have."""
     try:
         numbers = sum(row[:7]) + (row[_VALID_TO] or 0) + (row[_CONFIRMED] or 0)
+        for other in row[_LEFT_OUT]:
+            # Not in the digest, but no time or count all the same.
+            if other and not _EARLIEST <= other <= _LATEST:
+                return _NONE
         return crc32("\x1f".join(filter(None, row[_MEMORY_TEXTS])).encode(), numbers % _PRIME)
     except _FAULTS:
         return _NONE

@@ -70,7 +70,9 @@ def _listed(values: Sequence[str] | None) -> str | None:
 
 
 def _number(row: Row) -> int:
-    return int(row[_MEMORY_NUMBER])
+    """The number of a memory's row; one that is none is damaged, and stands first."""
+    number = row[_MEMORY_NUMBER]
+    return number if isinstance(number, int) else -1
 
 
 def _beyond(value: Any, after: Any) -> Any:
