@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memhold.ports.stores import Clock
 from memhold.ports.transaction import ReadTx
-from memhold.storage.sqlite.connection import connect, translated
+from memhold.storage.sqlite.connection import connect, roll_back, translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
 from memhold.storage.store_time import kept_time, store_time
 from memhold.values.errors import StoreCorrupt
@@ -124,6 +124,6 @@ class SqliteMaintenance:
                     return work(tx)
                 finally:
                     tx.end()
-                    connection.execute("ROLLBACK")
+                    roll_back(connection)
             finally:
                 connection.close()

@@ -18,7 +18,7 @@ from memhold.storage.sql.digests import (
     select_content,
     sound_row,
 )
-from memhold.storage.sqlite.connection import migrations
+from memhold.storage.sqlite.connection import migrations, roll_back
 from memhold.storage.sqlite.ledger import KEEPING
 from memhold.values.errors import StoreCorrupt
 
@@ -183,7 +183,7 @@ def _alone(connection: apsw.Connection) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        roll_back(connection)
         raise
 
 
