@@ -3,6 +3,8 @@
 A proof is a test marked `proof`. It is done once for a state of the source: what passed is kept in `.proof/`, under a
 hash of `src/`, `tests/proofs` and `reality/`, and is not run again until one of them changes.
 
+With names only those are run; the others stay on the page as they were, each with the commit that it was run on.
+
 They run side by side, one on each processor, those first that took longest the last time. What goes on for a time has a
 lane of its own beside them, at a lower priority; what judges a ratio comes at the end, by itself.
 """
@@ -23,20 +25,23 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
 _NOTHING_FOUND = 5
 """What pytest exits with where no test carries the marks."""
+NONE: Mapping[str, str] = MappingProxyType({})
+_COLUMNS = 5
 HEAD = """# What the proofs found
 
-`make proof` wrote this page: every fault-injection proof in full, on {machine}, of the source at commit
-{commit}. A run is one seeded history with one fault; a proof passes only when every run does. `make test` runs a small
-number of each. Proofs ran side by side, so their seconds add up to more than it took.
+`make proof` wrote this page: every fault-injection proof in full, on {machine}, each of the
+source at the commit that its row names. A run is one seeded history with one fault; a proof passes only when every run
+does. `make test` runs a small number of each. Proofs ran side by side, so their seconds add up to more than it took.
 
-| proof | runs | seconds | result |
-|---|---:|---:|---|
+| proof | runs | seconds | commit | result |
+|---|---:|---:|---|---|
 """
 
 
@@ -106,7 +111,7 @@ def prove(proof: str, out: Path, *, niceness: int = 0) -> str:
     is shown where it did not pass.
     """
     environment = {**os.environ, "MEMHOLD_PROOF": "full", "MEMHOLD_PROOF_OUT": str(out)}
-    name = name_of(proof)
+    name, begun = name_of(proof), commit()
     told = out / f"{hashlib.sha256(proof.encode()).hexdigest()[:16]}.xml"
     # The newer form of the report refuses what a proof records beside its result.
     report = ["-o", "junit_family=xunit1", f"--junitxml={told}"]
@@ -120,8 +125,8 @@ def prove(proof: str, out: Path, *, niceness: int = 0) -> str:
         print(done.stdout, flush=True)
         return found if isinstance(found, str) else "failed"
     kept = out / f"{name}.json"
-    if not kept.exists():
-        kept.write_text(json.dumps({"proof": name, "runs": 1, "seconds": round(found, 1)}))
+    row = json.loads(kept.read_text()) if kept.exists() else {"proof": name, "runs": 1, "seconds": round(found, 1)}
+    kept.write_text(json.dumps({**row, "commit": begun}))
     return ""
 
 
@@ -156,21 +161,35 @@ def _git(*words: str) -> str:
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def page(out: Path, failed: Mapping[str, str], left: int) -> str:
-    """What is done until now, as the page says it; `failed` says of those that did not pass why."""
+def rows_of(written: str) -> dict[str, str]:
+    """The rows of a page by proof; none of a page that names no commit for each."""
+    rows = [line for line in written.splitlines() if line.startswith("| test_") and line.count(" | ") >= _COLUMNS - 1]
+    return {line.split(" | ")[0].removeprefix("| "): line for line in rows}
+
+
+def page(out: Path, failed: Mapping[str, str], left: int, before: Mapping[str, str] = NONE) -> str:
+    """What is done until now, as the page says it; `failed` says of those that did not pass why.
+
+    `before` are rows of proofs that were run on an earlier source; they stay where nothing newer is known.
+    """
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
-    rows = [json.loads(path.read_text()) for path in sorted(out.glob("*.json"))]
-    lines = [f"| {row['proof']} | {row['runs']:,} | {row['seconds']:,.0f} | passed{said(row)} |" for row in rows]
-    lines += [f"| {name} | | | **{why.replace('|', '/')}** |" for name, why in failed.items()]
+    found, of = [json.loads(path.read_text()) for path in sorted(out.glob("*.json"))], commit()
+    rows = dict(before)
+    for row in found:
+        done = f"{row['runs']:,} | {row['seconds']:,.0f} | {row.get('commit', of)} | passed{said(row)}"
+        rows[row["proof"]] = f"| {row['proof']} | {done} |"
+    rows |= {name: f"| {name} | - | - | {of} | **{why.replace('|', '/')}** |" for name, why in failed.items()}
+    lines = [rows[name] for name in sorted(rows)]
     lines += ["", f"{left} more proofs are to be run: `make proof` goes on with them."] if left else []
-    return HEAD.format(machine=machine, commit=commit()) + "\n".join(lines) + "\n"
+    return HEAD.format(machine=machine) + "\n".join(lines) + "\n"
 
 
 class Progress:
     """What is done and what failed, told after each proof: a run that is stopped has told what it did."""
 
-    def __init__(self, out: Path, wanted: Sequence[str]) -> None:
+    def __init__(self, out: Path, wanted: Sequence[str], before: Mapping[str, str] = NONE) -> None:
         self.failed: dict[str, str] = {}
+        self._before = before
         self._out = out
         self._left = [proof for proof in wanted if not self._kept(proof).exists()]
         self._of = len(wanted)
@@ -196,23 +215,34 @@ class Progress:
 
     def write(self) -> None:
         """Write the page as it is now."""
-        (ROOT / "docs" / "proof.md").write_text(page(self._out, self.failed, len(self._left)))
+        (ROOT / "docs" / "proof.md").write_text(self.page())
+
+    def page(self) -> str:
+        """What is done until now."""
+        return page(self._out, self.failed, len(self._left), self._before)
 
 
 def main() -> int:
     """Run what is not done yet; the page is written after each."""
-    argparse.ArgumentParser(prog="python -m benchmarks.proof", description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.proof", description=__doc__)
+    parser.add_argument("names", nargs="*", help="the proofs to run; left out: all of them")
+    names = parser.parse_args().names
     out = ROOT / ".proof" / state()
     out.mkdir(parents=True, exist_ok=True)
-    wanted = longest_first(proofs(), last_times(out.parent))
+    known = longest_first(proofs(), last_times(out.parent))
+    if unknown := {*names} - {*map(name_of, known)}:
+        parser.error(f"no such proofs: {', '.join(sorted(unknown))}")
+    wanted = [proof for proof in known if not names or name_of(proof) in names]
     alone, by_the_clock = proofs("proof and alone"), proofs("proof and by_the_clock")
-    progress = Progress(out, wanted)
+    written = rows_of((ROOT / "docs" / "proof.md").read_text())
+    progress = Progress(out, wanted, {name: written[name] for name in map(name_of, known) if name in written})
     beside = [proof for proof in wanted if proof not in {*alone, *by_the_clock}]
-    lanes = [progress.left(beside), progress.left(by_the_clock)]
+    timed, last = ([proof for proof in wanted if proof in some] for some in (by_the_clock, alone))
+    lanes = [progress.left(beside), progress.left(timed)]
     run_lanes(lanes, progress.work, side_by_side=os.cpu_count() or 1)
-    run_lanes([progress.left(alone)], progress.work, side_by_side=1)
+    run_lanes([progress.left(last)], progress.work, side_by_side=1)
     progress.write()
-    print(page(out, progress.failed, 0))
+    print(progress.page())
     return 1 if progress.failed else 0
 
 

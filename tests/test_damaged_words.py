@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.cli.main import main
 from memhold.testing import FakeClock, SeededIds
 from memhold.testing.scripted import HashEmbedding, sensible_reply
 from tests.compaction.worlds import call, merged, shown, united
@@ -180,6 +181,53 @@ async def test_blocks_of_before_learn_their_place_and_one_that_was_damaged_stays
         behind(lasting, "PRAGMA user_version = 11")
     async with opened(lasting, 3) as mem:
         assert (await mem.scope(user="alice", session="s").recall("gardening 140")).degraded == ("words", "meaning")
+
+
+TROUBLE = {
+    "words": (
+        "UPDATE word_block SET records = substr(records, 1, 7)",
+        "the words index is damaged",
+        "'memhold reindex'",
+    ),
+    "meaning": (
+        "UPDATE vector_block SET vectors = substr(vectors, 1, 7)",
+        "answered without meaning",
+        "'memhold doctor'",
+    ),
+    "damaged": ("UPDATE session SET last_at = last_at + 1", "1 damaged row (ses_", "'memhold doctor'"),
+}
+
+
+@pytest.mark.parametrize("what", [None, *TROUBLE])
+async def test_the_status_of_every_face_says_what_is_wrong_and_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str | None
+) -> None:
+    location = str(tmp_path / "memory.db")
+    async with AsyncMemhold.open(location, worker=False) as mem:
+        await mem.scope(user="alice", session="s").add([{"role": "user", "content": "all about gardening"}])
+        assert await mem.settle()
+    if what is not None:
+        behind(location, TROUBLE[what][0])
+    async with served(location) as server:
+        token = await server.token(user="alice")
+        async with (
+            person(server, token) as alice,
+            connected(server.memhold, principal("alice", namespace="default")) as mcp,
+        ):
+            kept = await server.memhold.scope(user="alice").status()
+            page, part = [Seen((await alice.get(path)).text).text for path in ("/ui/health", "/ui/health/now")]
+            rest = await alice.client.get("/v1/status", headers={"authorization": f"Bearer {token}"})
+            by_tool = await asked_by_mcp(mcp, "memory_status")
+    assert main(["status", "--user", "alice", "--db", location]) == 0
+    told = capsys.readouterr().out
+    wanted = () if what is None else (what,)
+    assert (kept.degraded, tuple(rest.json()["degraded"])) == (wanted, wanted)
+    assert rest.json()["damaged"] == [*kept.damaged]
+    for face, text in {"page": page, "part": part, "tool": by_tool, "command": told}.items():
+        said = [name for name, (_, line, _) in TROUBLE.items() if line[2:] in text]
+        assert said == [*wanted], (face, text)
+        assert all(TROUBLE[name][2] in text for name in wanted), face
+    assert ("All is well" in page) == (what is None)
 
 
 async def test_every_face_says_that_the_words_index_is_damaged_and_what_to_do(tmp_path: Path) -> None:

@@ -139,6 +139,46 @@ def test_a_damaged_file_is_called_damaged(tmp_path: Path) -> None:
         look()
 
 
+class UnreadableDisk(apsw.VFS):
+    """A disk that gives so many pieces and no more."""
+
+    def __init__(self, gives: int) -> None:
+        self.left = gives
+        super().__init__("unreadable", "")
+
+    def xOpen(self, name: apsw.URIFilename | str | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+        return UnreadableFile(self, name, flags)
+
+
+class UnreadableFile(apsw.VFSFile):
+    def __init__(self, disk: UnreadableDisk, name: apsw.URIFilename | str | None, flags: list[int]) -> None:
+        super().__init__("", name, flags)
+        self.disk = disk
+
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
+        self.disk.left -= 1
+        if self.disk.left < 0:
+            raise apsw.IOError("a sector cannot be read")
+        return super().xRead(amount, offset)
+
+
+def test_a_read_that_the_disk_fails_is_not_called_damage(tmp_path: Path) -> None:
+    """SQLite ends the transaction by itself then; that there was none left to end had said that rows are damaged."""
+    path = tmp_path / "memory.db"
+    with Memhold.open(str(path), worker=False) as mem:
+        mem.scope(user="alice").add([{"role": "user", "content": "hello"}])
+    met = []
+    for gives in range(5):
+        disk = UnreadableDisk(gives)
+        try:
+            create_or_migrate(str(path), busy_timeout=0.1, now=0, vfs="unreadable")
+        except MemholdError as error:
+            met.append(type(error))
+        disk.unregister()
+    assert met
+    assert {*met} == {StoreError}
+
+
 def test_files_are_private(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "er" / "memory.db"
     old = os.umask(0)

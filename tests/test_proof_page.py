@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.proof import Progress, last_times, longest_first, outcome, page, prove, run_lanes
+from benchmarks.proof import Progress, commit, last_times, longest_first, outcome, page, prove, rows_of, run_lanes
 
 PASSED = '<testsuites><testsuite><testcase name="a" time="2.5"/></testsuite></testsuites>'
 SKIPPED = (
@@ -23,11 +23,18 @@ def test_what_a_report_says() -> None:
 
 def test_one_page(tmp_path: Path) -> None:
     note = '{"kills": 1000, "held": ["lost", 2]}'
-    (tmp_path / "one.json").write_text(f'{{"proof": "one", "runs": 1000, "seconds": 61.4, "note": {note}}}')
-    told = page(tmp_path, {"two": outcome(SKIPPED), "three": "failed"}, 4)
-    assert "| one | 1,000 | 61 | passed: kills 1,000, held lost and 2 |" in told
-    assert "| two | | | **not run: no PostgreSQL / here** |" in told
-    assert "| three | | | **failed** |" in told
+    row = f'{{"proof": "test_one", "runs": 1000, "seconds": 61.4, "commit": "1a2b", "note": {note}}}'
+    (tmp_path / "one.json").write_text(row)
+    told = page(tmp_path, {"test_two": outcome(SKIPPED), "test_three": "failed"}, 4)
+    assert "| test_one | 1,000 | 61 | 1a2b | passed: kills 1,000, held lost and 2 |" in told
+    assert f"| test_two | - | - | {commit()} | **not run: no PostgreSQL / here** |" in told
+    assert f"| test_three | - | - | {commit()} | **failed** |" in told
+    # What is run by itself takes the place of its own row alone.
+    earlier = {name: line.replace("1a2b", "0f0f") for name, line in rows_of(told).items()}
+    assert [*earlier] == ["test_one", "test_three", "test_two"]
+    again = rows_of(page(tmp_path, {}, 0, {**earlier, "test_zero": "| test_zero | 1 | 2 | 0f0f | passed |"}))
+    assert again["test_one"] == rows_of(told)["test_one"]
+    assert again["test_zero"] == "| test_zero | 1 | 2 | 0f0f | passed |"
     assert "4 more proofs are to be run" in told
 
 

@@ -215,12 +215,22 @@ async def test_doctor_tells_of_a_damaged_mark_of_what_was_forgotten(database: st
 
 async def test_what_doctor_advises_for_damaged_rows_can_be_done_here(database: str, databases: Databases) -> None:
     async with AsyncMemhold.open(database, worker=False) as mem:
-        await mem.scope(user="alice").remember("Prefers window seats")
+        alice = mem.scope(user="alice", session="s")
+        await alice.add([{"role": "user", "content": "hello"}])
+        memory = (await alice.remember("Prefers window seats")).memory
+        assert memory is not None
         name = database.partition("@/")[2].partition("?")[0]
-        databases.server.sql("UPDATE memory SET text = text || 'x'; UPDATE change SET reason = reason || 'x'", name)
+        for table, column in {"message": "text", "memory": "text", "change": "reason", "session": "metadata"}.items():
+            databases.server.sql(f"UPDATE {table} SET {column} = {column} || ' '", name)  # noqa: S608 - names of this test
         found = {one.what.split(":")[0]: one.advice for one in await mem.admin.doctor() if one.check == "rows"}
-        assert "--repair rows" in found["1 damaged in the table memory"]
-        assert "--repair rows" not in found["1 damaged in the table change"]
+        damaged = {"1 message": 1, "1 memory": 1, "2 change": 1, "1 session": 1}
+        assert {
+            what.replace("damaged in the table ", ""): advice.count("--repair rows") for what, advice in found.items()
+        } == damaged
+        await mem.admin.doctor(repair="rows")
+        assert {one.check for one in await mem.admin.doctor() if one.severity == "wrong"} == {"durability"}
+        assert [one.verb for one in (await alice.changes()).items] == ["damaged", "damaged", "forget"]
+        assert (await alice.add([{"role": "user", "content": "hello again"}])).ids
 
 
 async def test_doctor_says_where_the_wall_is_not_binding(database: str, databases: Databases) -> None:

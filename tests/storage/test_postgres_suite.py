@@ -31,9 +31,9 @@ class TestPostgresStore(StoreSuite):
     def spoil(self):
         async def spoil(store, item):
             with psycopg.connect(store.facts.location) as connection:
-                for table in ("message", "memory"):
+                for table, column in {"message": "text", "memory": "text", "change": "reason"}.items():
                     connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
-                    connection.execute(f"UPDATE {table} SET text = text || '!' WHERE id = %s", (item,))  # noqa: S608
+                    connection.execute(f"UPDATE {table} SET {column} = {column} || '!' WHERE id = %s", (item,))  # noqa: S608
             return True
 
         return spoil

@@ -28,8 +28,8 @@ class TestSqliteStore(StoreSuite):
     def spoil(self):
         async def spoil(store, item):
             connection = apsw.Connection(store.facts.location)
-            for table in ("message", "memory"):
-                connection.execute(f"UPDATE {table} SET text = text || '!' WHERE id = ?", (item,))  # noqa: S608
+            for table, column in {"message": "text", "memory": "text", "change": "reason"}.items():
+                connection.execute(f"UPDATE {table} SET {column} = {column} || '!' WHERE id = ?", (item,))  # noqa: S608
             connection.close()
             return True
 

@@ -298,6 +298,8 @@ def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:
 
 
 def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSuspicion, ...]) -> None:
+    from memhold.values.answers import trouble_told
+
     click.echo(f"messages: {found.messages} in {one_of(found.sessions, 'session')}")
     for name, counts in (("memories", found.memories), ("tiers", found.tiers), ("states", found.states)):
         click.echo(f"{name}: {_counted(counts)}")
@@ -308,6 +310,8 @@ def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSus
     if found.last_error is not None:
         click.echo(f"last error: {clean(found.last_error)}")
     _say_models(found)
+    for trouble in trouble_told(found.degraded, found.damaged):
+        click.echo(f"degraded: {trouble}")
     if to_settle:
         from memhold.cli.suspicions import suspicion_line
 

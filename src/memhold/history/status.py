@@ -9,7 +9,7 @@ from memhold.consolidate.snapshot import is_kept
 from memhold.facts.suspicions import list_suspicions
 from memhold.ports.stores import StoreFacts
 from memhold.ports.transaction import Listing, ReadTx
-from memhold.values.answers import ModelHealth, Status
+from memhold.values.answers import DAMAGED, ModelHealth, Status
 
 __all__ = ["status", "windows"]
 
@@ -65,4 +65,6 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] |
         models=dict(models or {}),
         windows=windows(tx),
         open_suspicions=len(list_suspicions(tx)),
+        degraded=(DAMAGED,) if tx.damaged else (),
+        damaged=tuple(tx.damaged),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ __all__ = [
     "Usage",
     "Vectors",
     "given_path",
+    "rotten",
 ]
 
 T = TypeVar("T")
@@ -80,6 +81,13 @@ class Finding:
     advice: str
     where: str = ""
     namespace: str | None = None
+
+
+def rotten(ids: Sequence[str], where: str) -> Finding:
+    """What a check-up says of changes that were damaged and let stand."""
+    what = f"of {len(ids)} changes nobody knows what they did, for they were damaged: {', '.join(ids)}"
+    advice = "nothing: they cannot be undone, and what they touched is as it was"
+    return Finding(check="rows", severity="note", what=what, advice=advice, where=where)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,9 +212,7 @@ class Maintenance(Protocol):
     async def mend_indexes(self) -> int:
         """Build anew the indexes over rows that do not agree with them; returns how many that were.
 
-        Rows that no index can take (two of one number) and that cannot be read are removed first. Damaged rows of
-        sessions stand from then on as they are, without metadata that cannot be read, those of changes as changes of
-        which only is known what they touched. Writes wait.
+        Rows that no index can take (two of one number) and that cannot be read are removed first. Writes wait.
 
         Raises:
             StoreCorrupt: pages are damaged otherwise: a backup is to be restored.

@@ -447,6 +447,15 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
         """
         ...
 
+    def let_stand(self) -> int:
+        """Let what is damaged beside messages and memories stand from now on; returns how many rows that were.
+
+        Sessions as they are, without metadata that cannot be read; changes as changes of which is known when they were,
+        what they touched and what they forgot, under the verb `damaged`, or without their detail where that alone is
+        damaged. What says of itself no id, or no number where one belongs, stays damaged.
+        """
+        ...
+
     def clear_index(self) -> None:
         """Empty the words index of the scope, before it is built again."""
         ...

@@ -9,12 +9,13 @@ import pytest
 
 from memhold.ports.stores import Ids, Store
 from memhold.ports.transaction import Listing, ReadTx
-from memhold.testing.store_suite_rows import ALICE, add_note, say
+from memhold.testing.store_suite_rows import ALICE, add_change, add_note, say
 
 __all__ = ["DamageCases", "Spoil"]
 
 Spoil: TypeAlias = Callable[[Store, str], Awaitable[bool]]
-"""Change a character of the text of that id behind the store's back; False where nothing can reach it there."""
+"""Change what the row of that id says (a text, of a change its reason) behind the store's back; False where nothing can
+reach it there."""
 
 
 @pytest.mark.asyncio
@@ -90,3 +91,27 @@ class DamageCases:
             return tx.documents(), dict(tx.damaged), tx.tombstone(one.id) is None, tx.tombstone(note.id) is None
 
         assert await store.read(ALICE, left) == ([], {}, False, False)
+
+    async def test_a_damaged_change_is_left_out_and_named_until_it_is_let_stand(
+        self, store: Store, ids: Ids, spoil: Spoil
+    ) -> None:
+        said = await store.write(ALICE, lambda tx: [add_change(tx, ids, verb=verb) for verb in ("add", "pin", "unpin")])
+        note = await store.write(ALICE, lambda tx: add_note(tx, ids, "a note"))
+        other = await store.write(ALICE, lambda tx: add_change(tx, ids, verb="forget"))
+        await store.write(ALICE, lambda tx: tx.erase_memories([note.id], other.id, digests={}))
+        spoilt = await spoil(store, said[1].id) and await spoil(store, other.id)
+        whole = [one.id for one in said if not spoilt or one.id != said[1].id] + [other.id] * (not spoilt)
+
+        def look(tx: ReadTx) -> object:
+            found = [one.id for one in tx.changes()], [one.id for one in tx.changes(limit=2)]
+            return *found, tx.find_change(said[1].id) is None, {*tx.damaged}
+
+        wanted = (whole, whole[:2], spoilt, {said[1].id, other.id} if spoilt else set())
+        assert await store.read(ALICE, look) == wanted
+        assert await store.write(ALICE, lambda tx: tx.let_stand()) == (2 if spoilt else 0)
+        stands = await store.read(ALICE, lambda tx: (tx.changes(), dict(tx.damaged)))
+        assert [(one.id, one.seq, one.at) for one in stands[0]] == [(one.id, one.seq, one.at) for one in [*said, other]]
+        verbs = ["add", "damaged" if spoilt else "pin", "unpin", "forget"]
+        assert ([one.verb for one in stands[0]], stands[1]) == (verbs, {})
+        assert stands[0][-1].sources == ((note.id,) if spoilt else ())
+        assert await store.write(ALICE, lambda tx: tx.let_stand()) == 0

@@ -37,6 +37,7 @@ __all__ = [
     "Visibility",
     "missing_sentences",
     "missing_told",
+    "trouble_told",
 ]
 
 
@@ -276,6 +277,26 @@ def missing_told(degraded: Sequence[str], damaged: Sequence[str]) -> list[str]:
         rows = one_of(len(damaged), "damaged row")
         asked.append(f"{rows} left out ({ids_shown(tuple(damaged))}); run 'memhold doctor'")
     return asked
+
+
+def trouble_told(degraded: Sequence[str], damaged: Sequence[str]) -> list[str]:
+    """What is wrong with a scope as its status has it, and what to do, as lines for a person; every face says these."""
+    told = [line for name, line in _TROUBLE.items() if name in degraded]
+    if damaged:
+        rows = one_of(len(damaged), "damaged row")
+        told.append(f"{rows} ({ids_shown(tuple(damaged))}): run 'memhold doctor', which says what to do")
+    return told
+
+
+_TROUBLE: Mapping[str, str] = {
+    "words": (
+        "the words index is damaged, and what it lacks is read from the texts at each question: run 'memhold reindex'"
+    ),
+    "meaning": (
+        "questions are answered without meaning, or without that of some items: run 'memhold settle', and"
+        " 'memhold doctor' where that does not help"
+    ),
+}
 
 
 class Messages(tuple[Message, ...]):  # noqa: SLOT001 - a tuple of any length can have no slots
@@ -535,6 +556,8 @@ class Status:
     counts the secrets that were replaced in this scope since this process opened the store. `uncompared` counts notes
     that compaction has not compared with others yet (at most 140), `compact_calls_left` the calls that it may still
     make by itself today (UTC) for the whole store: where that is 0, they wait for tomorrow. None where no model judges.
+    `degraded` names what any `recall` would lack now ("words", "meaning", and "damaged" where rows are), `damaged` the
+    ids of damaged rows that were met on the way here; `doctor` looks at every row.
     """
 
     messages: int
@@ -559,4 +582,6 @@ class Status:
     redacted: int = 0
     uncompared: int = 0
     compact_calls_left: int | None = None
+    degraded: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
     active: Mapping[str, int] = field(default_factory=dict)

@@ -198,9 +198,10 @@ class LocalAdmin:
     async def _repair_rows(self, maintenance: Maintenance) -> list[Finding]:
         """Erase the rows that cannot be read, whatever their scope, once the indexes over all rows are whole."""
         mended = await maintenance.mend_indexes()
-        store, erased = self._runtime.store, 0
+        store, stood, erased = self._runtime.store, 0, 0
         secret, ids = store.facts.secret, self._runtime.ids
         for scope in await store.upkeep.scopes():
+            stood += await store.write(scope, lambda tx: tx.let_stand(), priority=Priority.WORKER)
             # Reading all rows takes its time, so it is not done under the write lock where nothing is to be done there.
             if await maintenance.survey(scope, has_damage):
                 erased += await store.write(
@@ -210,6 +211,7 @@ class LocalAdmin:
                 await self._runtime.scrub(scope, 0)
         said = [
             (mended, "indexes of the file are built anew"),
+            (stood, "sessions and changes that were damaged stand with what is still known of them"),
             (erased, "rows that could not be read are erased, and what was derived from them stands without them"),
         ]
         advice = "nothing: it is mended"

@@ -48,6 +48,7 @@ from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.recall.conversation import asked_with, last_turns
 from memhold.recall.hits import readable
+from memhold.recall.lacking import lacking
 from memhold.recall.meaning import Meaning
 from memhold.recall.ranking import RERANK
 from memhold.recall.recall import RERANKED, checked, recall
@@ -622,12 +623,15 @@ class LocalScope:
         facts = self._runtime.store.facts
         models = await self._runtime.health()
         found = await self._tx.read(lambda tx: status(tx, facts, models=models))
+        caches, meaning = self._runtime.caches, await self._tx.unasked()
+        lacks = await self._tx.look(lambda tx: lacking(tx, caches, meaning))
         compaction = self._runtime.compaction
         if compaction is not None:  # what it takes is loaded at the first look
             await asyncio.to_thread(import_module, "memhold.compact.compaction_step")
         uncompared, left = (0, None) if compaction is None else await compaction().waiting(self._scope)
         redacted = self._runtime.redactions[self._scope.namespace, self._scope.user]
-        return replace(found, redacted=redacted, uncompared=uncompared, compact_calls_left=left)
+        degraded = (*lacks, *found.degraded)
+        return replace(found, redacted=redacted, uncompared=uncompared, compact_calls_left=left, degraded=degraded)
 
     async def residue(self, text: str) -> Residue:
         self._runtime.guard()

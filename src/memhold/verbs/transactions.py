@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
@@ -97,6 +98,17 @@ class Transactions:
             supplied = [supplied, self.scope.actor]  # whose word a write is, is a part of it
         kept_for = timedelta(days=self.runtime.settings.idempotency_days)
         return Idempotency.of(verb, key, supplied, secret=self.runtime.store.facts.secret, kept_for=kept_for)
+
+    async def unasked(self) -> Meaning:
+        """Whose vectors a question would be compared with, though none is asked."""
+        embedding = self.runtime.embedding
+        if embedding is None:
+            return Meaning(off=True)
+        try:
+            async with asyncio.timeout(self.runtime.settings.recall_timeout):
+                return Meaning(fingerprint=await embedding.fingerprint())
+        except (MemholdError, TimeoutError) as error:
+            return Meaning(failed=type(error).__name__)
 
     async def meaning(self, text: str) -> Meaning:
         """The question's vector, unless there is no embedder, or it fails or takes too long."""

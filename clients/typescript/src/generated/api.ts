@@ -769,7 +769,8 @@ export interface Span {
  * `redacted` counts the secrets that were replaced in this scope since this process opened the store. `uncompared`
  * counts notes that compaction has not compared with others yet (at most 140), `compact_calls_left` the calls that
  * it may still make by itself today (UTC) for the whole store: where that is 0, they wait for tomorrow. null where
- * no model judges.
+ * no model judges. `degraded` names what any `recall` would lack now ("words", "meaning", and "damaged" where rows
+ * are), `damaged` the ids of damaged rows that were met on the way here; `doctor` looks at every row.
  */
 export interface Status {
   messages: number;
@@ -794,6 +795,8 @@ export interface Status {
   redacted: number;
   uncompared: number;
   compact_calls_left: number | null;
+  degraded: string[];
+  damaged: string[];
   active: Record<string, number>;
 }
 

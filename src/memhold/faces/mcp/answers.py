@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.context.answer import Context
 from memhold.recall.confidence import THRESHOLD
-from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status, missing_sentences
+from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status, missing_sentences, trouble_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import iso, to_jsonable
 from memhold.values.origins import named
@@ -350,6 +350,7 @@ def _status(found: Status) -> str:
     if found.uncompared:
         when = "; today's calls are used up, it goes on tomorrow" if found.compact_calls_left == 0 else ""
         lines.append(f"Waiting to be compared with the others: {counted(found.uncompared, 'note')}{when}.")
+    lines += [f"{line[0].upper()}{line[1:]}." for line in trouble_told(found.degraded, found.damaged)]
     if found.open_suspicions:
         lines.append(f"{counted(found.open_suspicions, 'suspicion')} for a person to settle (memhold suspicions list).")
     return "\n".join(lines)

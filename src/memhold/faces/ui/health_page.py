@@ -11,6 +11,7 @@ from memhold.faces.ui.plots import cost_columns, growth_of, last_days, layers_of
 from memhold.faces.ui.visit import Visit
 from memhold.ports.maintenance import Usage
 from memhold.ports.models import Tally
+from memhold.values.answers import trouble_told
 from memhold.values.errors import InvalidInput, MemholdError
 
 __all__ = ["doctor_part", "health_page", "health_part", "size_part"]
@@ -44,7 +45,12 @@ async def size_part(visit: Visit) -> Response:
 
 async def _found(visit: Visit) -> dict[str, Any]:
     status = await visit.scope().status()
-    return {"status": status, "ready": await visit.memhold.admin.ready() if visit.may("admin") else None}
+    trouble = trouble_told(status.degraded, status.damaged)
+    return {
+        "status": status,
+        "trouble": trouble,
+        "ready": await visit.memhold.admin.ready() if visit.may("admin") else None,
+    }
 
 
 async def _cost(visit: Visit) -> dict[str, Any]:

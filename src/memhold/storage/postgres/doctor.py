@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from memhold.ports.maintenance import CLOCK_ADVICE, Finding
+from memhold.ports.maintenance import CLOCK_ADVICE, Finding, rotten
 from memhold.storage.postgres.connection import Location, Session, unwaited
 from memhold.storage.postgres.near_upkeep import pgvector
 from memhold.storage.postgres.schema import migrations
 from memhold.storage.postgres.statements import QUERIES, driver_text
 from memhold.storage.sql.blocks import load
-from memhold.storage.sql.digests import CONTENT, DAMAGED_ROWS, id_of, select_content, sound_row
-from memhold.values.records import Scope, from_micros, micros
+from memhold.storage.sql.digests import ADVICE, CONTENT, id_of, select_content, sound_row
+from memhold.values.records import ROTTEN, Scope, from_micros, micros
 
 __all__ = ["KEEPING", "examine", "examine_scope"]
 
@@ -64,7 +64,10 @@ def examine_scope(connection: Session, scope: Scope, where: str, now: datetime) 
         damaged = [id_of(table, row) for row in connection.execute(select, bound) if not sound_row(table, row)]
         if damaged:
             what = f"{len(damaged)} damaged in the table {table}: {', '.join(damaged)}"
-            yield _wrong("rows", what, DAMAGED_ROWS if table in {"message", "memory"} else _RESTORE, where)
+            yield _wrong("rows", what, ADVICE[table], where)
+    ids = [str(row[0]) for row in connection.execute(KEEPING["rotten_changes"], {**bound, "verb": ROTTEN}).fetchall()]
+    if ids:
+        yield rotten(ids, where)
     ahead = connection.execute(KEEPING["rows_ahead"], {**bound, "until": micros(now + CLOCK_SLACK)}).fetchone()
     if ahead is not None and ahead[0]:
         yield _wrong("clock", f"{ahead[0]} rows are dated after what this machine's clock says", CLOCK_ADVICE, where)

@@ -19,6 +19,9 @@ UNION ALL SELECT 'memories', created_at / 86400000000 AS day, count(*) FILTER (W
   sum(octet_length(text) + octet_length(coalesce(value, '')) + octet_length(metadata))
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND created_at >= :since GROUP BY day
 
+-- name: rotten_changes
+SELECT id FROM change WHERE namespace = :namespace AND user_id = :user_id AND verb = :verb ORDER BY seq
+
 -- name: lost_sources
 SELECT s.memory_id FROM memory_source AS s
 WHERE s.namespace = :namespace AND s.user_id = :user_id

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
 
+from memhold.values.records import micros
+
 __all__ = [
+    "ADVICE",
     "BLOCKS",
     "CHANGE",
     "CONTENT",
-    "DAMAGED_CHANGES",
-    "DAMAGED_ROWS",
-    "DAMAGED_SESSIONS",
     "FILLED",
     "KEYS",
     "MEMORY",
@@ -91,21 +92,23 @@ BLOCKS = {"word_block": "records_crc", "vector_block": "marks_crc"}
 """The tables of blocks, and the digest to which their place is added."""
 CONTENT = {"message": "msg_", "memory": "mem_", "change": "chg_", "session": "ses_"}
 """The tables whose rows have an id, and what theirs begin with."""
-DAMAGED_ROWS = (
+_ERASE = (
     "they are left out of every answer; restore a backup of before (one that holds such rows is refused), 'memhold"
     " forget' each of them, or erase them all with 'memhold doctor --repair rows'"
 )
-"""What to do about rows that do not agree with their digests."""
-DAMAGED_SESSIONS = (
-    "nothing more is written to them; restore a backup of before, or let stand what is in them with 'memhold doctor"
-    " --repair rows'"
-)
-"""What to do about rows of sessions that do not agree with their digests."""
-DAMAGED_CHANGES = (
-    "history and undo of what they touched are refused; restore a backup of before, or go on without what they said"
-    " with 'memhold doctor --repair rows': they then stand in the history as damaged"
-)
-"""What to do about rows of changes that do not agree with their digests."""
+ADVICE = {
+    "message": _ERASE,
+    "memory": _ERASE,
+    "session": (
+        "nothing more is written to them; restore a backup of before, or let stand what is in them with 'memhold doctor"
+        " --repair rows'"
+    ),
+    "change": (
+        "history and undo of what they touched are refused; restore a backup of before, or go on without what they said"
+        " with 'memhold doctor --repair rows': they then stand in the history as damaged"
+    ),
+}
+"""What to do about rows that do not agree with their digests, by the table of content that they stand in."""
 _COLUMNS = {
     "message": MESSAGE, "memory": MEMORY, "change": CHANGE, "session": SESSION,
     "word_block": ("records", "entries"), "vector_block": ("marks", "vectors"),
@@ -123,7 +126,8 @@ _NONE = -1
 _FAULTS = (TypeError, UnicodeEncodeError)
 _PRIME = 4_294_967_291
 """The largest below 2**32: no power of two is a multiple of it, so a flipped bit of a number always shows."""
-_MEMORY_TEXTS, _VALID_TO, _CONFIRMED = slice(7, 27), 27, 28
+_MEMORY_TEXTS, _VALID_TO, _CONFIRMED, _LEFT_OUT = slice(7, 27), 27, 28, slice(29, 32)
+_EARLIEST, _LATEST = micros(datetime.min.replace(tzinfo=UTC)), micros(datetime.max.replace(tzinfo=UTC))
 _CHANGE_TEXTS = slice(2, 9)
 _ENDED_AT, _METADATA = SESSION.index("ended_at"), SESSION.index("metadata")
 
@@ -160,6 +164,10 @@ def memory_digest(row: Row) -> int:
     """The digest that a memory's row should have."""
     try:
         numbers = sum(row[:7]) + (row[_VALID_TO] or 0) + (row[_CONFIRMED] or 0)
+        for other in row[_LEFT_OUT]:
+            # Not in the digest, but no time or count all the same.
+            if other and not _EARLIEST <= other <= _LATEST:
+                return _NONE
         return crc32("\x1f".join(filter(None, row[_MEMORY_TEXTS])).encode(), numbers % _PRIME)
     except _FAULTS:
         return _NONE

@@ -11,6 +11,10 @@ SELECT {session} FROM session WHERE namespace = :namespace AND user_id = :user_i
 -- name: read_sessions
 SELECT {session} FROM session WHERE namespace = :namespace AND user_id = :user_id ORDER BY number
 
+-- name: let_session_stand
+UPDATE session SET metadata = :metadata, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id
+
 -- name: put_session
 INSERT INTO session (namespace, user_id, {session}) VALUES (:namespace, :user_id, {:session})
 ON CONFLICT (namespace, user_id, session_id) DO UPDATE SET
@@ -375,6 +379,11 @@ FROM change_effect WHERE namespace = :namespace AND user_id = :user_id AND chang
 -- name: mark_undone
 UPDATE change SET undone_by = :undone_by WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
+-- name: let_change_stand
+UPDATE change SET at = :at, verb = :verb, reason = :reason, by = :by, sources = :sources, spans = :spans, undoes = :undoes,
+  undone_by = :undone_by, detail = :detail, crc = :crc, detail_crc = :detail_crc
+WHERE namespace = :namespace AND user_id = :user_id AND seq = :seq
+
 -- name: forget_detail_of_memory
 UPDATE change SET detail = '{}', detail_crc = 2745614147
 WHERE namespace = :namespace AND user_id = :user_id AND detail <> '{}'
@@ -405,6 +414,9 @@ ON CONFLICT (namespace, user_id, id) DO NOTHING
 
 -- name: read_tombstone
 SELECT id, at, change_id, digest FROM tombstone WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+
+-- name: read_forgotten_by
+SELECT id FROM tombstone WHERE namespace = :namespace AND user_id = :user_id AND change_id = :id ORDER BY at, id
 
 -- name: read_blocked
 SELECT 1 FROM tombstone WHERE namespace = :namespace AND user_id = :user_id AND digest = :digest LIMIT 1

@@ -52,9 +52,10 @@ from memhold.values.records import (
 if TYPE_CHECKING:
     from memhold.values.answers import Due
 
-__all__ = ["SqlRead"]
+__all__ = ["ENDLESS", "SqlRead"]
 
-_ENDLESS = 2**62
+ENDLESS = 2**62
+"""No limit: behind every number that is taken."""
 # Where a row of content has its digest, its id and its number.
 _MESSAGE_CRC, _MEMORY_CRC, _CHANGE_CRC = len(MESSAGE), len(MEMORY), len(CHANGE)
 _MESSAGE_ID, _MEMORY_ID, _CHANGE_ID = MESSAGE.index("id"), MEMORY.index("id"), CHANGE.index("id")
@@ -69,7 +70,9 @@ def _listed(values: Sequence[str] | None) -> str | None:
 
 
 def _number(row: Row) -> int:
-    return int(row[_MEMORY_NUMBER])
+    """The number of a memory's row; one that is none is damaged, and stands first."""
+    number = row[_MEMORY_NUMBER]
+    return number if isinstance(number, int) else -1
 
 
 def _beyond(value: Any, after: Any) -> Any:
@@ -213,14 +216,14 @@ class SqlRead:
             "read_newest_messages" if newest else "read_messages",
             session_id=session,
             after=after,
-            until=_ENDLESS if until is None else until,
-            limit=_ENDLESS if limit is None else limit,
+            until=ENDLESS if until is None else until,
+            limit=ENDLESS if limit is None else limit,
         )
         messages = self._messages(found)
         if limit is not None and len(messages) < len(found) == limit:
             # A page stays full where rows of it were left out: who reads page by page takes a short one for the last.
             seq = found[-1][_SEQ]
-            _beyond(*((_ENDLESS if until is None else until + 1, seq) if newest else (seq, after)))
+            _beyond(*((ENDLESS if until is None else until + 1, seq) if newest else (seq, after)))
             span = {"after": after, "until": seq - 1} if newest else {"after": seq, "until": until}
             rest = self.messages(session, limit=limit - len(messages), newest=newest, **span)
             return [*rest, *messages[::-1]] if newest else [*messages, *rest]

@@ -128,9 +128,16 @@ def to_place(row: Row) -> Place:
     return Place(row[0], row[1], row[2] or None, _opt_time(row[3]))
 
 
+def _whole(*values: Any) -> None:
+    """Refuse what is no whole number: a text in its place would fail whoever counts with it."""
+    if not all(type(value) is int for value in values):
+        raise TypeError
+
+
 @readable
 def to_session(row: Row) -> Session:
     """A session from the columns of `read_session`."""
+    _whole(*row[2:6], *row[9:13])
     return Session(
         id=row[0],
         name=row[1],
@@ -414,6 +421,7 @@ def to_due(row: Row) -> Due:
     """Due work from the columns of `read_due`."""
     from memhold.values.answers import Due
 
+    _whole(row[4], row[5])
     return Due(
         namespace=row[0],
         user=row[1] or None,

@@ -24,8 +24,9 @@ from memhold.storage.sql.digests import (
     session_problem,
     shown_id,
 )
-from memhold.storage.sql.reads import SqlRead
+from memhold.storage.sql.reads import ENDLESS, SqlRead
 from memhold.storage.sql.row_batches import RowBatch
+from memhold.storage.sql.standing import damaged_changes, standing_change, standing_sessions
 from memhold.storage.store_time import StoreTime
 from memhold.values.errors import RevisionConflict, StoreCorrupt, StoreError
 from memhold.values.records import (
@@ -331,6 +332,17 @@ class SqlWrite(SqlRead):
             self._many(change, made)
             redated += len(made)
         return redated
+
+    def let_stand(self) -> int:
+        sessions = standing_sessions(self._content("read_sessions"))
+        self._many("let_session_stand", sessions)
+        found = self._content("read_changes", after=-ENDLESS, limit=ENDLESS)
+        changes = [
+            standing_change(one, [str(row[0]) for row in self._content("read_forgotten_by", id=one.id)])
+            for one in damaged_changes(found, now=micros(self.now))
+        ]
+        self._many("let_change_stand", changes)
+        return len(sessions) + len(changes)
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
         named = [{"id": item, "change_id": change_id} for item in ids]

@@ -42,6 +42,7 @@ __all__ = [
     "file_at",
     "is_named",
     "migrations",
+    "roll_back",
     "translated",
     "unlocked",
 ]
@@ -195,6 +196,12 @@ def connect(
     return connection
 
 
+def roll_back(connection: apsw.Connection) -> None:
+    """End a transaction without what it did. SQLite has ended it by itself where the disk failed or was full."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
 def file_at(path: str) -> tuple[int, int] | None:
     """Which file stands at a path now (device and inode); None where there is none."""
     try:
@@ -223,7 +230,8 @@ def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | No
         _check_header(path, supported=known[-1].number, encrypted=bool(key))
     with translated(path):
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, vfs=vfs)
-        try:
+    try:
+        with translated(path, connection):
             unlocked(connection, key).set_busy_timeout(int(busy_timeout * 1000))
             try:
                 schema = _migrate(connection, path, known, now)
@@ -233,8 +241,8 @@ def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | No
                 _note_place(connection, path)
             if connection.pragma("journal_mode") != "wal" and connection.pragma("journal_mode", "wal") != "wal":
                 raise StoreError(f"{path} cannot use a write-ahead log there; move it to a local disk")
-        finally:
-            connection.close()
+    finally:
+        connection.close()
     return schema
 
 
@@ -366,8 +374,11 @@ def _check_version(path: str, found: int, supported: int) -> None:
 def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...], now: int) -> int:
     # A foreign file with a WAL must not be changed by our closing it.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    with connection:  # what is looked at is of one moment: another process may be making the file just now
+    connection.execute("BEGIN")  # what is looked at is of one moment: another process may be making the file just now
+    try:
         _check_ours(connection, path, known[-1].number)
+    finally:
+        roll_back(connection)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     if int(connection.pragma("user_version")) == known[-1].number:
         return known[-1].number
@@ -390,8 +401,7 @@ def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...
         connection.pragma("user_version", known[-1].number)
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        roll_back(connection)
         raise
     return known[-1].number
 

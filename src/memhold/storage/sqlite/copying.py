@@ -12,7 +12,7 @@ import apsw
 from memhold.storage.copying import BATCH_ROWS, GENERATION, LINK, USAGE, VOLATILE, Globals, Table, Whose
 from memhold.storage.sql.blocks import Row
 from memhold.storage.sql.digests import facts_digest
-from memhold.storage.sqlite.connection import connect, translated
+from memhold.storage.sqlite.connection import connect, roll_back, translated
 
 __all__ = ["SqliteScoped", "SqliteSide"]
 
@@ -97,7 +97,7 @@ class SqliteSide:
             try:
                 yield SqliteScoped(self._connection, whose)
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                roll_back(self._connection)
                 raise
             self._connection.execute(end)
 

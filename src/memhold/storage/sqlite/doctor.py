@@ -11,9 +11,9 @@ from typing import Any
 import apsw
 
 from memhold.ports.file_modes import open_to_others
-from memhold.ports.maintenance import CLOCK_ADVICE, Finding
+from memhold.ports.maintenance import CLOCK_ADVICE, Finding, rotten
 from memhold.ports.unfinished import left_behind
-from memhold.storage.sql.digests import DAMAGED_CHANGES, DAMAGED_ROWS, DAMAGED_SESSIONS
+from memhold.storage.sql.digests import ADVICE
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, readable, scope_mark
 from memhold.storage.sqlite.rot import RESTORE, altered_migrations, altered_schema, damaged_rows, of_index, orphans
@@ -128,15 +128,13 @@ def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Fin
 def _rows(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
     for table, ids in damaged_rows(connection).items():
         if ids:
-            advice = {"session": DAMAGED_SESSIONS, "change": DAMAGED_CHANGES}.get(table, DAMAGED_ROWS)
-            yield _wrong("rows", f"{len(ids)} damaged in the table {table}: {', '.join(ids)}", advice, path)
+            yield _wrong("rows", f"{len(ids)} damaged in the table {table}: {', '.join(ids)}", ADVICE[table], path)
 
 
 def _rotten(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
     ids = [str(row[0]) for row in connection.execute(KEEPING["rotten_changes"], {"verb": ROTTEN})]
     if ids:
-        what = f"of {len(ids)} changes nobody knows what they did, for they were damaged: {', '.join(ids)}"
-        yield _note("rows", what, "nothing: they cannot be undone, and what they touched is as it was", path)
+        yield rotten(ids, path)
 
 
 def _orphans(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:

@@ -74,19 +74,6 @@ WHERE NOT EXISTS (SELECT 1 FROM memory AS m
 -- scope: upkeep
 SELECT id FROM change WHERE verb = :verb ORDER BY namespace, user_id, seq
 
--- name: times_beside_change
--- scope: upkeep
-SELECT
-  (SELECT at FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq < :seq AND typeof(at) = 'integer'
-   ORDER BY seq DESC LIMIT 1),
-  (SELECT at FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq > :seq AND typeof(at) = 'integer'
-   ORDER BY seq LIMIT 1)
-
--- name: forgotten_by_change
--- scope: upkeep
-SELECT id FROM tombstone
-WHERE namespace = :namespace AND user_id = :user_id AND change_id = :id ORDER BY at, id
-
 -- name: lost_successors
 -- scope: upkeep
 SELECT s.id FROM memory AS s
@@ -120,11 +107,12 @@ WHERE o.documents <= max(
     ifnull((SELECT max(number) FROM message AS m WHERE m.namespace = o.namespace AND m.user_id = o.user_id), -1),
     ifnull((SELECT max(number) FROM memory AS m WHERE m.namespace = o.namespace AND m.user_id = o.user_id), -1))
   OR o.sessions < (SELECT max(number) FROM session AS s WHERE s.namespace = o.namespace AND s.user_id = o.user_id)
+  OR typeof(o.documents) <> 'integer' OR typeof(o.sessions) <> 'integer'
 
 -- name: change_counters_behind
 -- scope: upkeep
 SELECT c.namespace FROM change AS c LEFT JOIN namespace AS n ON n.namespace = c.namespace
-GROUP BY c.namespace HAVING max(c.seq) > ifnull(n.change_seq, 0)
+GROUP BY c.namespace HAVING max(c.seq) > ifnull(n.change_seq, 0) OR typeof(n.change_seq) IN ('blob', 'text')
 
 -- name: owners_missing
 -- scope: upkeep

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memhold.ports.stores import Clock
 from memhold.ports.transaction import ReadTx
-from memhold.storage.sqlite.connection import connect, translated
+from memhold.storage.sqlite.connection import connect, roll_back, translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
 from memhold.storage.store_time import kept_time, store_time
 from memhold.values.errors import StoreCorrupt
@@ -97,16 +97,13 @@ class SqliteMaintenance:
         )
 
     async def mend_indexes(self) -> int:
-        from memhold.storage.sqlite.rot import let_changes_stand, let_sessions_stand, mend_indexes
+        from memhold.storage.sqlite.rot import mend_indexes
 
         def work() -> int:
             with translated(self._path):
                 connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
                 try:
-                    mended = mend_indexes(connection)
-                    let_sessions_stand(connection)
-                    let_changes_stand(connection)
-                    return mended
+                    return mend_indexes(connection)
                 finally:
                     connection.close()
 
@@ -127,6 +124,6 @@ class SqliteMaintenance:
                     return work(tx)
                 finally:
                     tx.end()
-                    connection.execute("ROLLBACK")
+                    roll_back(connection)
             finally:
                 connection.close()

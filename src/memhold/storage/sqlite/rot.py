@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,21 +12,15 @@ import apsw
 from memhold.storage.sql.blocks import Row
 from memhold.storage.sql.digests import (
     BLOCKS,
-    CHANGE,
     CONTENT,
     KEYS,
-    SESSION,
-    change_digest,
-    digests_of,
     id_of,
     select_content,
     sound_row,
 )
-from memhold.storage.sql.rows import change_params
-from memhold.storage.sqlite.connection import migrations
-from memhold.storage.sqlite.ledger import KEEPING, identity
+from memhold.storage.sqlite.connection import migrations, roll_back
+from memhold.storage.sqlite.ledger import KEEPING
 from memhold.values.errors import StoreCorrupt
-from memhold.values.records import ROTTEN, Author, Change, from_micros
 
 __all__ = [
     "RESTORE",
@@ -35,8 +28,6 @@ __all__ = [
     "altered_schema",
     "damaged_index",
     "damaged_rows",
-    "let_changes_stand",
-    "let_sessions_stand",
     "mend_indexes",
     "of_index",
     "orphans",
@@ -192,84 +183,8 @@ def _alone(connection: apsw.Connection) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        roll_back(connection)
         raise
-
-
-def let_sessions_stand(connection: apsw.Connection) -> int:
-    """Give damaged rows of sessions the digests of what stands in them; returns how many those were.
-
-    Metadata that is no JSON object any more is emptied.
-    """
-    change = f"UPDATE session SET metadata = ?, crc = ? WHERE {' AND '.join(f'{name} = ?' for name in KEYS['session'])}"  # noqa: S608 - names of this module
-    at, mended = len(KEYS["session"]) + SESSION.index("metadata"), 0
-    with _alone(connection):
-        for row in undecoded(connection, select_content("session"), {}):
-            if not sound_row("session", row):
-                kept = [*row]
-                kept[at] = row[at] if _is_object(row[at]) else "{}"
-                connection.execute(change, (kept[at], *digests_of("session", kept), *row[: len(KEYS["session"])]))
-                mended += 1
-    return mended
-
-
-def let_changes_stand(connection: apsw.Connection) -> int:
-    """Put in the place of each damaged change what is still known of it; returns how many those were.
-
-    That is its id, its place, when it was (between its neighbours), and what it touched, under the verb `ROTTEN`; of
-    one that forgot something also that, as the marks of what it forgot say it. Where its detail alone is damaged, that
-    alone is emptied. A change whose id is no text any more is left as it is.
-    """
-    changed = ", ".join(f"{name} = :{name}" for name in (*CHANGE, "crc", "detail_crc") if name not in {"seq", "id"})
-    change = f"UPDATE change SET {changed} WHERE {' AND '.join(f'{name} = :{name}' for name in KEYS['change'])}"  # noqa: S608 - names of this module
-    key, mended = len(KEYS["change"]), 0
-    with _alone(connection):
-        clock = identity(connection).clock
-        for row in undecoded(connection, select_content("change"), {}):
-            held = dict(zip(CHANGE, row[key:], strict=False))
-            if sound_row("change", row) or not _is_text(held["id"]):
-                continue
-            named = dict(zip(KEYS["change"], row, strict=False))
-            detail_alone = change_digest(row[key:]) == row[-2]
-            known = {**held, "detail": "{}"} if detail_alone else _known(connection, held, named, clock)
-            digests = digests_of("change", [*row[:key], *(known[name] for name in CHANGE)])
-            given = {**known, **named, **dict(zip(("crc", "detail_crc"), digests, strict=True))}
-            connection.execute(change, given)
-            mended += 1
-    return mended
-
-
-def _known(
-    connection: apsw.Connection, held: Mapping[str, object], named: Mapping[str, object], clock: int
-) -> dict[str, object]:
-    """What is known of a damaged change, as the columns of its row."""
-    before, after = next(connection.execute(KEEPING["times_beside_change"], named))
-    earliest, latest = before or 0, clock if after is None else after
-    at = held["at"] if isinstance(held["at"], int) else earliest
-    marks = connection.execute(KEEPING["forgotten_by_change"], {**named, "id": held["id"]})
-    forgotten = tuple(str(item) for (item,) in marks)
-    change = Change(
-        id=str(held["id"]),
-        seq=0,
-        verb="forget" if forgotten else ROTTEN,
-        reason="it was damaged on the disk, and what it said is not known",
-        by=Author(origin="rules", name="doctor"),
-        at=from_micros(max(earliest, min(at, latest))),
-        sources=forgotten,
-    )
-    undone_by = held["undone_by"] if _is_text(held["undone_by"]) else None
-    return {**change_params(change, 0), "undone_by": undone_by, "seq": named["seq"]}
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value.isprintable()
-
-
-def _is_object(text: object) -> bool:
-    try:
-        return isinstance(json.loads(str(text).encode()), dict)
-    except ValueError:
-        return False
 
 
 def _build_anew(connection: apsw.Connection) -> None:

@@ -19,7 +19,7 @@ from memhold.ports.stores import Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.unfinished import sweep
 from memhold.storage.open_state import Opened
-from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
+from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, roll_back, translated
 from memhold.storage.sqlite.ledger import identity, reconcile
 from memhold.storage.sqlite.links import SqliteLinkBook
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
@@ -140,6 +140,7 @@ class SqliteStore(Opened):
         self._refuse_moved()
         with translated(self._path):
             connection = self._reader()
+        with translated(self._path, connection):
             until = time.monotonic() + self._read_timeout
             connection.set_progress_handler(lambda: time.monotonic() > until, _PROGRESS_STEPS)
             connection.execute("BEGIN")
@@ -150,7 +151,7 @@ class SqliteStore(Opened):
                 raise RuntimeError("a unit of work raised StopIteration") from error
             finally:
                 connection.set_progress_handler(None)
-                connection.execute("ROLLBACK")
+                roll_back(connection)
 
     async def _glance(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
         """One statement that finds a row by its key, read on the loop: to hand it to a thread costs ten times as much.
