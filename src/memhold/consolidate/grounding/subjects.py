@@ -20,7 +20,7 @@ from memhold.text.when import named_days
 
 # ruff: noqa: RUF001 - signs and letters of every script
 
-__all__ = ["ANYBODY", "named_in", "other_subject", "told_about"]
+__all__ = ["ANYBODY", "SOMEBODY", "named_in", "other_subject", "told_about"]
 
 
 def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
@@ -250,13 +250,13 @@ def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
         return False
     # "Dr Osei says the user must walk" tells of both.
     mine = one.first and not one.who and _USER_OBJECT.search(claim.core) is None
-    return (bool(one.who - _SOMEBODY) and not one.who & about) or mine
+    return (bool(one.who - SOMEBODY) and not one.who & about) or mine
 
 
 ANYBODY: Final = frozenset({"they", "ils"})
 """A pronoun that no noun explains and that need be nobody's: "they're asking 300"."""
 
-_SOMEBODY: Final = frozenset({"he", "she", "they", "er", "sie", "il", "elle", "él", "ella", "lui", "lei", "ele", "ela"})
+SOMEBODY: Final = frozenset({"he", "she", "they", "er", "sie", "il", "elle", "él", "ella", "lui", "lei", "ele", "ela"})
 """A pronoun that no noun of its line explains."""
 
 
