@@ -42,7 +42,7 @@ CLAUSE = re.compile(
     r"|ma(?=\s+(?:non|che|io|lui|lei|noi|il|la|è|poi|anche|ora|solo)\b)"
     r"|en(?=\s+(?:ik|hij|zij|ze|we|wij|mijn|zijn|haar|onze|de|het|een|is|heeft|dat|die|daar|toen|nu|dan|ook|niet)\b))\s"
     # Korean joins clauses by the ending of the verb
-    r"|(?<=인데|는데|은데|한데|지만|면서|니까|아서|어서|해서|라서|와서|려서|하고|이고|되고|있고|없고|았고|었고|했고|였고|개고|쓰고)\s",
+    r"|(?<=고)\s(?=[가-힣]{1,6}(?:은|는|이|가)\s)|(?<=인데|는데|은데|한데|지만|면서|니까|아서|어서|해서|라서|와서|려서|하고|이고|되고|있고|없고|았고|었고|했고|였고|개고|쓰고)\s",
     re.IGNORECASE,
 )
 """Where one statement of a line ends and another begins, in the languages whose conjunctions are known."""
@@ -308,7 +308,7 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
                 subject = None  # "blood type: AB": a name alone behind a label is its value
             if _CLEFT.match(clause):
                 current = frozenset()
-            if mine and subject and subject <= known and not rest.strip():
+            if mine and subject and subject <= known and not rest.strip() and not _met(label, language) & _people():
                 subject = None  # "I keep two goats, Pia and Bo": names alone are of what stands before them
             if subject is None and sign.strip().casefold() in {"who", "which"}:
                 subject = _named(label, own_names, language) or None
