@@ -23,11 +23,12 @@ def done_by_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line])
     The sentence is read as the lines are, by the same grammar. Its subject may stand nowhere in such a clause ("the
     boiler was serviced": not the dishwasher), or be what the same verb is done to ("Anna gave Ben the keys").
     """
-    if claim.value or _OF_THE_USERS.search(claim.core):
+    core = _THE_USERS.sub("My ", claim.core)
+    if claim.value or _OF_THE_USERS.search(core):
         return False
     names, known = own_names(window), names_in(line.text for line in window)
     every = [one for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
-    for told in told_of(claim.core, claim.language, names, known):
+    for told in told_of(core, claim.language, names, known):
         subject = _who(told, every, window, known, claim.language)
         who = terms_of(" ".join(subject), claim.language)
         if told.first or subject & ROLES or not who & terms_of(told.text, claim.language) or not _spoken_of(who, window, claim.language):
@@ -116,6 +117,9 @@ def _is_object(who: frozenset[str], told: Told, one: Told, language: str) -> boo
 
 _TOGETHER = re.compile(r"(?i)(?:with|by|mit|von|avec|par|con|por|da|met|door|med|av|af|and|or|than)")
 """Behind it stands who does it too, or does it in truth: "plays with Ben", "painted by Ben"."""
+
+_THE_USERS = re.compile(r"\A\W*[Tt]he user['’]s\s(?=[a-z])")
+"""A sentence about what the user has, which they say with a pronoun: "my knee"."""
 
 _OF_THE_USERS = re.compile(
     r"(?i)\b(?:the user|de[nmrs]? (?:nutzer|benutzer)s?|der nutzerin|l['’]utilisat\w+|(?:el|al|del|de la) usuari[oa]|usuario"
