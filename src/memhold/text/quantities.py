@@ -314,6 +314,8 @@ def _korean(text: str) -> Iterator[Quantity]:
 
 def _han(text: str) -> Iterator[Quantity]:
     for match in _HAN.finditer(text):
+        if match[0][0] in _SCALED and text[: match.start()].rstrip(" ")[-1:].isdecimal():
+            continue  # "120万" is one number, read as digits
         total = part = digit = 0
         for char in match[0]:
             if char in _HAN_DIGITS:

@@ -18,10 +18,10 @@ __all__ = ["named_in_place_of_another"]
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A name with the preposition before it and the noun behind it, where there is one."""
+    """A name with the function word before it and the noun behind it, where there is one."""
 
     name: str
-    before: str = ""
+    before: str
     behind: str = ""
 
 
@@ -35,7 +35,7 @@ def named_in_place_of_another(claim: Claim, lines: Sequence[Line], window: Seque
     known = names_in(line.text for line in window) - names
     if claim.language == "german" or not known:
         return False
-    mine = [one for one in _names(claim.core, known, claim.language) if one.before or one.behind]
+    mine = list(_names(claim.core, known, claim.language))
     held = _clauses(lines, claim.language, names, known) if mine else []
     around = terms_of(claim.told, claim.language)
     return any(_displaced(one, around, held, known, claim.language) for one in mine)
@@ -57,7 +57,7 @@ def _displaced(
     if any(rest & terms_of(text, language) for text in having):
         return False
     return any(
-        other.before == mine.before != ""
+        other.before == mine.before
         for text in held
         if len(rest & terms_of(text, language)) >= NEAR * len(rest)
         for other in _names(text, known, language)
@@ -66,14 +66,13 @@ def _displaced(
 
 def _names(text: str, known: frozenset[str], language: str) -> Iterator[_Name]:
     function = FUNCTION_WORDS.get(language, frozenset())
-    words = re.findall(r"[^\W\d_]+(?:['’]s?)?|[^\w\s]", text)
+    words = [re.split("['’]", word)[0] for word in re.findall(r"[^\W\d_]+(?:['’]\w+)?|[^\w\s]", text)]
     for place, word in enumerate(words):
-        if not word[:1].isupper() or re.split("['’]", word)[0].casefold() not in known:
+        before = words[place - 1].casefold() if place else ""
+        if not word[:1].isupper() or word.casefold() not in known or before not in function:
             continue
-        before = words[place - 1].casefold() if place and words[place - 1].casefold() in function else ""
         behind = words[place + 1] if place + 1 < len(words) else ""
-        noun = behind if behind.islower() and len(behind) > 3 and behind not in function else ""
-        yield _Name(re.split("['’]", word)[0], before, noun)
+        yield _Name(word, before, behind if behind.islower() and len(behind) > 3 and behind not in function else "")
 
 
 def _clauses(lines: Sequence[Line], language: str, names: frozenset[str], known: frozenset[str]) -> list[str]:

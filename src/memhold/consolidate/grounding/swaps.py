@@ -45,7 +45,9 @@ class _Clause:
         for one in self.details:
             if one.kind == kind and one.words:
                 rest = re.sub(rf"{re.escape(one.words)}s?", " ", rest, flags=re.IGNORECASE)
-        return terms_of(rest, self.language)
+        terms = terms_of(rest, self.language)
+        # A syllable alone is of too many words: 월급 (pay) and 월세 (rent) share one.
+        return frozenset(term for term in terms if len(term) > 1 or not "\uac00" <= term <= "\ud7a3") or terms
 
 
 def taken_from_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
