@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from memhold.consolidate.grounding.claims import ROLES, Claim, Line
+from memhold.consolidate.grounding.claims import ROLES, THE_USER, Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import ANYBODY, NEAR, NEAR_GRAMS, SOMEBODY
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, has_numbers_of, overlap, terms_of
 from memhold.consolidate.told_of import THIRD, Told, names_in, told_of
 from memhold.text.kin import kin_in, names_of_kin
 
-__all__ = ["done_by_another"]
+__all__ = ["done_by_another", "done_by_the_assistant"]
 
 
 def done_by_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
@@ -49,6 +49,26 @@ def done_by_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line])
         if all(_of_another(subject, who, told, one, before, claim.language, person=person) for one, before in near):
             return True
     return False
+
+
+def done_by_the_assistant(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
+    """Whether a clause of what the user does stands only where whoever answers says "I": "I will stop suggesting it"."""
+    if claim.value or THE_USER.match(claim.core) is None:
+        return False
+    names = own_names(window)
+    every = [(line.own, one) for line in lines for one in told_of(line.text, claim.language, names)]
+    if all(own for own, _ in every):
+        return False
+    for told in told_of(claim.told, claim.language, names):
+        shares = [(overlap(told.text, one.text, claim.language), own, one) for own, one in every]
+        nearest = max((share for share, _, _ in shares), default=0.0)
+        near = [(own, one) for share, own, one in shares if share >= nearest]
+        if nearest >= NEAR and all(not own and _I_DO.match(one.text) for own, one in near):
+            return True
+    return False
+
+
+_I_DO = re.compile(r"(?i)\W*(?:i|ich|je|j['’]|yo|ik|eu|jag|я)\b")
 
 
 def _who(

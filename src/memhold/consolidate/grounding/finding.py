@@ -13,7 +13,7 @@ from memhold.consolidate.grounding.complements import of_another_complement, of_
 from memhold.consolidate.grounding.conclusions import only_points, says_another, standing_of, translated
 from memhold.consolidate.grounding.dates import ON_DAYS, calendar_stands, day_stands, month_named
 from memhold.consolidate.grounding.denials import denies, turned
-from memhold.consolidate.grounding.doers import done_by_another
+from memhold.consolidate.grounding.doers import done_by_another, done_by_the_assistant
 from memhold.consolidate.grounding.lines import MOST_CITED, best_lines, confirming, says_it
 from memhold.consolidate.grounding.names import (
     about_stands,
@@ -141,7 +141,7 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "of somebody of whom no line speaks"
     if other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language):
         return _OF_ANOTHER
-    if done_by_another(claim, lines, window):
+    if done_by_another(claim, lines, window) or done_by_the_assistant(claim, lines, window):
         return _OF_ANOTHER
     if not claim.value and named_in_place_of_another(claim, lines, window):
         return _OF_ANOTHER

@@ -38,7 +38,7 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     said = _saying(claim, value, told)
     if about:
         about |= names_of_kin(about, "\n".join(line.text for line in window), claim.language)
-        return bool(said) and (all(_not_of(about, one, claim) for one in said) or _reversed(claim, said))
+        return bool(said) and (all(_not_of(about, one, claim) for one in said) or _reversed(claim, value, said, told))
     wanted = terms_of(claim.whole, claim.language)
     if any(one.first and quantities(one.text) and terms_of(one.text, claim.language) <= wanted for one in told):
         return False  # "he runs the mile in 4:35, I in 4:52"
@@ -189,13 +189,15 @@ def _done_to_the_user(claim: Claim, told: Sequence[Told]) -> bool:
     return bool(held) and all(re.search(object_of, one.text) and not _I_DO.match(one.text) for one in held)
 
 
-def _reversed(claim: Claim, said: Sequence[Told]) -> bool:
+def _reversed(claim: Claim, value: str, said: Sequence[Told], every: Sequence[Told]) -> bool:
     """Whether somebody does to the user what the user does to them in the lines: "I owe Ada", "Ada owes the user"."""
     if claim.value or _USER_OBJECT.search(claim.core) is None:
         return False
+    verb = next((terms for word in value.split() if (terms := terms_of(word, claim.language))), frozenset())
+    done = [one for one in every if verb & terms_of(one.text, claim.language)]
     return all(
         not one.who - frozenset(claim.core.casefold().split()) and _I_DO.match(one.text) and not _TO_ME.search(one.text)
-        for one in said
+        for one in done or said
     )
 
 
