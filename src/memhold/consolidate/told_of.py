@@ -231,19 +231,30 @@ def told_of(
 
 def own_names_in(texts: Iterable[str], answers: Iterable[str] = ()) -> frozenset[str]:
     """What the speaker is called, where they say so, or where they are greeted by a name that they gave."""
-    said = [text[:20_000] for text in texts]
+    return _called(tuple(text[:20_000] for text in texts), tuple(answers))
+
+
+@lru_cache(maxsize=16)  # each claim of a reply asks for its whole window
+def _called(said: tuple[str, ...], answers: tuple[str, ...]) -> frozenset[str]:
     found = frozenset[str]().union(*map(_own_names, said))
+    others: frozenset[str] | None = None
     for place, answer in enumerate(answers):
         greeted = _HELLO.match(answer) or (_VOCATIVE.search(answer[:1_000]) if place == 0 else None)
-        name = greeted["name"] if greeted is not None else ""
-        others = rf"(?i)\b(?:his|her|its|their|sein|ihr|son|su|suo)\s(?:name|nom|nombre|nome)\W+(?:\w+\W+)?{re.escape(name)}"
-        if name and any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", one) for one in said):
-            # "Her name is Bori." "Welcome, Bori!"
-            found |= {name.casefold()} if not any(re.search(others, one) for one in said) else frozenset()
+        if greeted is not None and any(re.search(rf"(?<!\w){re.escape(greeted['name'])}(?!\w)", one) for one in said):
+            if others is None:
+                others = frozenset(match["name"].casefold() for one in said for match in _THEIR_NAME.finditer(one))
+            found |= {greeted["name"].casefold()} - others  # "Her name is Bori." "Welcome, Bori!"
     return found
 
 
-@lru_cache(maxsize=1024)  # each claim of a reply asks for its whole window
+_THEIR_NAME = re.compile(
+    r"(?i)\b(?:his|her|its|their|sein|ihr|son|su|suo)\s(?:name|nom|nombre|nome)\W+(?:(?:is|was|ist|war|est|es|è)\W+)?"
+    r"(?P<name>[^\W\d_]\w+)"
+)
+"""What somebody else is called."""
+
+
+@lru_cache(maxsize=1024)
 def _own_names(text: str) -> frozenset[str]:
     called = (match["name"] or match["here"] for match in _SELF.finditer(text))
     found = frozenset(word for one in called for word in one.casefold().split())
@@ -255,11 +266,14 @@ _WIDE_SELF = re.compile(r"(?:我叫|我是)([^\W\d_]{2,3})(?=[，,。])")
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
     """What is a name for certain: a capital within a sentence, in languages that write nouns small."""
-    every = [text[:20_000] for text in texts]
-    return frozenset[str]().union(_recurring(tuple(every)), *(_names(text) for text in every))
+    return _names_of(tuple(text[:20_000] for text in texts))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)  # each claim of a reply asks for its whole window
+def _names_of(texts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset[str]().union(_recurring(texts), *map(_names, texts))
+
+
 def _recurring(texts: tuple[str, ...]) -> frozenset[str]:
     """Words that stand with a capital more than once and never without, where nouns are written small."""
     whole = " ".join(texts)

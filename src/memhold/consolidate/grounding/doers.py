@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from os.path import commonprefix
 from typing import Final
 
 from memhold.consolidate.grounding.claims import ROLES, THE_USER, Claim, Line
@@ -28,10 +29,17 @@ def done_by_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line])
         return False
     names, known = own_names(window), names_in(line.text for line in window)
     every = [one for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
+    if _HAN.search(core):
+        return _of_another_in_chinese(core, [one.text for one in every])
     for told in told_of(core, claim.language, names, known):
         subject = _who(told, every, window, known, claim.language)
         who = terms_of(" ".join(subject), claim.language)
-        if told.first or subject & ROLES or not who & terms_of(told.text, claim.language) or not _spoken_of(who, window, claim.language):
+        if (
+            told.first
+            or subject & ROLES
+            or not who & terms_of(told.text, claim.language)
+            or not _spoken_of(who, window, claim.language)
+        ):
             continue
         rest = " ".join(word for word in told.text.split() if not terms_of(word, claim.language) & who)
         counted = [one for one in every if has_numbers_of(rest, one.text)]
@@ -67,6 +75,27 @@ def done_by_the_assistant(claim: Claim, lines: Sequence[Line], window: Sequence[
             return True
     return False
 
+
+def _of_another_in_chinese(core: str, clauses: Sequence[str]) -> bool:
+    """Whether a sentence says of one word for word what a clause says of another: no sign shows a Chinese subject.
+
+    What both end with is what is said; of the rest, which differs, the sentence's stands in another clause.
+    """
+    text = core.strip(" 。！!.")
+    for clause in clauses:
+        end = len(commonprefix([text[::-1], clause.strip()[::-1]]))
+        mine, theirs = text[: len(text) - end], clause.strip()[: len(clause.strip()) - end]
+        short = 0 < len(mine) <= _LONGEST_NAME and 0 < len(theirs) <= _LONGEST_NAME
+        if end < _LEAST_SAID or not short or mine in theirs or theirs in mine:
+            continue
+        if any(mine in one for one in clauses) and not any(text in one for one in clauses):
+            return True
+    return False
+
+
+_HAN = re.compile("\\A[\u4e00-\u9fff]+[。！!.]?\\Z")
+_LONGEST_NAME: Final = 4
+_LEAST_SAID: Final = 2
 
 _I_DO = re.compile(r"(?i)\W*(?:i|ich|je|j['’]|yo|ik|eu|jag|я)\b")
 

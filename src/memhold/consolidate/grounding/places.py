@@ -41,9 +41,7 @@ def named_in_place_of_another(claim: Claim, lines: Sequence[Line], window: Seque
     return any(_displaced(one, around, held, known, claim.language) for one in mine)
 
 
-def _displaced(
-    mine: _Name, around: frozenset[str], held: Sequence[str], known: frozenset[str], language: str
-) -> bool:
+def _displaced(mine: _Name, around: frozenset[str], held: Sequence[str], known: frozenset[str], language: str) -> bool:
     rest = around - terms_of(mine.name, language)
     having = [text for text in held if terms_of(mine.name, language) & terms_of(text, language)]
     if not having or not rest:

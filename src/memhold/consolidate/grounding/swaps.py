@@ -91,9 +91,7 @@ def _told(claim: Claim, lines: Sequence[Line]) -> list[_Clause]:
     ]
 
 
-def _clauses(
-    lines: Sequence[Line], window: Sequence[Line], language: str, every: Sequence[_Detail]
-) -> list[_Clause]:
+def _clauses(lines: Sequence[Line], window: Sequence[Line], language: str, every: Sequence[_Detail]) -> list[_Clause]:
     """The clauses of lines; one of nothing but its details is part of the one before: "on the 15th, at four"."""
     names, known = own_names(window), names_in(line.text for line in window)
     dated = any(one.kind == "day" for one in every)
