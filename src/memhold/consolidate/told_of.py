@@ -56,7 +56,33 @@ _POSSESSED = re.compile(rf"(?i)(?<!\w)(?:{_MINE})\s+(?P<noun>\w+(?:\s+\w+)?)")
 _POSSESSIVE = re.compile(rf"(?i)(?:{_MINE}|mine|meus|minhas|nos|ons|våra|моего|моей|моё|мое|мои)\Z")
 """A word of the first person that says whose something is, and not who does it."""
 _OBJECTS: Final = frozenset(
-    "me us myself mir mich uns m' moi nous nos mí mi conmigo ci mim mij ons mig oss meg мне меня мной нам нас".split()
+    [
+        "me",
+        "us",
+        "myself",
+        "mir",
+        "mich",
+        "uns",
+        "m'",
+        "moi",
+        "nous",
+        "nos",
+        "mí",
+        "mi",
+        "conmigo",
+        "ci",
+        "mim",
+        "mij",
+        "ons",
+        "mig",
+        "oss",
+        "meg",
+        "мне",
+        "меня",
+        "мной",
+        "нам",
+        "нас",
+    ]
 )
 """Words of the first person that say to whom or for whom something is, where somebody else does it."""
 _PREPOSED: Final = frozenset(

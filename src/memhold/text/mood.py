@@ -20,7 +20,7 @@ _WORDS: Final[Mapping[str, str]] = {
         r"|(?:would|\w+['’]d)(?! (?:like|love|prefer)\b(?! to\b)| \w+ed\b| been\b| had\b| better\b)"
         r"|want(?:s|ed)?(?! \W?\d)|hop(?:e|es|ed|ing)|wish(?:es|ed)?|ask(?:s|ed)? (?:\w+ ){0,5}for"
         r"|offer(?:s|ed)? (?:to|me|us|him|her|them)|offer(?:s|ed)?(?= \W?\d)|think(?:s|ing)? (?:of|about)"
-        r"|consider(?:s|ed|ing)?|plan(?:s|ned|ning)? (?:to|on)"
+        r"|consider(?:s|ed|ing)?|plan(?:s|ned|ning)? (?:to|on)|need(?:s|ed)? (?:to|\w+ing\b)"
     ),
     "german": (
         r"(?:wenn|falls)(?! (?:du|ihr|(?:es|das) (?:hilft|wichtig))\b)|könnt\w+|würd\w+|hätte\w*|wäre\w*|möcht\w+"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
-from os.path import commonprefix
+from itertools import pairwise, takewhile
 from typing import Final
 
 from memhold.consolidate.grounding.claims import ROLES, THE_USER, Claim, Line
@@ -14,6 +13,8 @@ from memhold.consolidate.grounding.subjects import ANYBODY, NEAR, NEAR_GRAMS, SO
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, has_numbers_of, overlap, terms_of
 from memhold.consolidate.told_of import THIRD, Told, names_in, told_of
 from memhold.text.kin import kin_in, names_of_kin
+
+# ruff: noqa: RUF001 - signs and letters of every script
 
 __all__ = ["done_by_another", "done_by_the_assistant"]
 
@@ -27,7 +28,14 @@ def done_by_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line])
     core = _THE_USERS.sub("My ", claim.core)
     if claim.value or _OF_THE_USERS.search(core):
         return False
-    names, known = own_names(window), names_in(line.text for line in window)
+    names = own_names(window)
+    known = names_in(line.text for line in window)
+    # "Anna gave the keys away": a name, where the sentence has it within ("to Anna").
+    known |= {
+        name
+        for name in names_in([core]) - known
+        if any(re.search(rf"(?i:\b{re.escape(name)})\s[a-z]", line.text) for line in lines)
+    }
     every = [one for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
     if _HAN.search(core):
         return _of_another_in_chinese(core, [one.text for one in every])
@@ -60,7 +68,7 @@ def done_by_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line])
 
 
 def done_by_the_assistant(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
-    """Whether a clause of what the user does stands only where whoever answers says "I": "I will stop suggesting it"."""
+    """Whether what the user does stands only where whoever answers says "I": "I will stop suggesting it"."""
     if claim.value or THE_USER.match(claim.core) is None:
         return False
     names = own_names(window)
@@ -83,8 +91,9 @@ def _of_another_in_chinese(core: str, clauses: Sequence[str]) -> bool:
     """
     text = core.strip(" 。！!.")
     for clause in clauses:
-        end = len(commonprefix([text[::-1], clause.strip()[::-1]]))
-        mine, theirs = text[: len(text) - end], clause.strip()[: len(clause.strip()) - end]
+        said = clause.strip()
+        end = sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(text[::-1], said[::-1], strict=False)))
+        mine, theirs = text[: len(text) - end], said[: len(said) - end]
         short = 0 < len(mine) <= _LONGEST_NAME and 0 < len(theirs) <= _LONGEST_NAME
         if end < _LEAST_SAID or not short or mine in theirs or theirs in mine:
             continue
@@ -171,8 +180,8 @@ _THE_USERS = re.compile(r"\A\W*[Tt]he user['’]s\s(?=[a-z])")
 """A sentence about what the user has, which they say with a pronoun: "my knee"."""
 
 _OF_THE_USERS = re.compile(
-    r"(?i)\b(?:the user|de[nmrs]? (?:nutzer|benutzer)s?|der nutzerin|l['’]utilisat\w+|(?:el|al|del|de la) usuari[oa]|usuario"
-    r"|utente)\b|用户|用戶|ユーザー|사용자|['’]s?\s[a-z]"
+    r"(?i)\b(?:the user|de[nmrs]? (?:nutzer|benutzer)s?|der nutzerin|l['’]utilisat\w+|(?:el|al|del|de la) usuari[oa]"
+    r"|usuario|utente)\b|用户|用戶|ユーザー|사용자|['’]s?\s[a-z]"
 )
 """A sentence that speaks of the user, or of what is somebody's: whose it is is read elsewhere."""
 

@@ -13,6 +13,8 @@ from memhold.consolidate.grounding.words import terms_of
 from memhold.consolidate.told_of import names_in, told_of
 from memhold.text.function_words import FUNCTION_WORDS
 
+# ruff: noqa: RUF001 - apostrophes of every kind
+
 __all__ = ["named_in_place_of_another"]
 
 
