@@ -10,7 +10,7 @@ from memhold.consolidate.entry import scripts
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.numbers import counts_a_thing
 from memhold.consolidate.grounding.swaps import put_together
-from memhold.consolidate.grounding.words import begun, terms_of
+from memhold.consolidate.grounding.words import terms_of
 from memhold.consolidate.told_of import FAVORITE
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 
@@ -51,20 +51,8 @@ def standing_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
         return "inferred"
     if not claim.value and put_together(claim, lines, window):
         return "inferred"
-    if claim.value and not claim.known and _only_told_to_them(claim, lines):
-        return "inferred"
     liked = claim.known or FAVORITE.search(claim.frame) is None or any(_LIKED.search(line.text) for line in lines)
     return "said" if liked else "inferred"
-
-
-def _only_told_to_them(claim: Claim, lines: Sequence[Line]) -> bool:
-    """Whether a fact of the user stands only in what was said to them, in words that do not name its attribute."""
-    named = terms_of(claim.frame, claim.language)
-    return (
-        not claim.about
-        and not any(line.own for line in lines)
-        and not any(named & terms_of(line.text, claim.language) or begun(claim.frame, line.text) for line in lines)
-    )
 
 
 def translated(claim: Claim, lines: Sequence[Line]) -> bool:

@@ -56,8 +56,8 @@ def only_supposed(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
 
 def _supposes(clause: str, claim: Claim, *, users: bool) -> bool:
     part = supposed_in(clause, claim.language)
-    if part is None and not users and clause.rstrip()[-1:] in "?？":
-        part = clause  # what somebody else asks they do not tell
+    if part is None and not users and not claim.value and clause.rstrip()[-1:] in "?？":
+        part = clause  # what somebody else asks they do not tell; a value of it stays as a doubt
     if part is None:
         return False
     supposed, told = terms_of(part, claim.language), terms_of(claim.told, claim.language)
