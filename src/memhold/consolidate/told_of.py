@@ -348,17 +348,15 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
                 subject = None  # "blood type: AB": a name alone behind a label is its value
             if _CLEFT.match(clause):
                 current = frozenset()
-            if mine and subject and subject <= known and not rest.strip() and not _met(label, language) & _people():
-                subject = None  # "I keep two goats, Pia and Bo": names alone are of what stands before them
+            if mine and subject and _listed(subject, rest, label, language, known):
+                subject = None
             if subject is None and sign.strip().casefold() in {"who", "which"}:
                 subject = _named(label, own_names, language) or None
             spoken = first_words_of(rest, language)
             whose = frozenset(
                 word for word in spoken if _POSSESSIVE.match(word) and (word, language) != ("mi", "italian")
             )
-            # "She has been with us since 2018": of her all the same, and not only of the speaker.
-            told_to = bool(spoken - whose) and spoken - whose <= _OBJECTS
-            told_to = told_to and (THIRD.match(clause) is not None or bool((subject or frozenset()) & known))
+            told_to = _told_to(clause, spoken - whose, subject, known)
             first = bool(spoken - whose) or (bool(spoken) and subject is None and not current)
             first = first or _WIDE_FIRST.match(clause) is not None
             # "I'm a midwife in Ghent, nights mostly": what goes on without a subject is of the speaker still.
@@ -392,6 +390,17 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             if (owner := _RELATIVE.match(clause)) is not None:
                 last |= {owner["name"].casefold()}  # "Ada's wife had a baby, so she is off": either of the two
             before = last
+
+
+def _told_to(clause: str, spoken: frozenset[str], subject: frozenset[str] | None, known: frozenset[str]) -> bool:
+    """Whether somebody else does it to the speaker: "she has been with us since 2018" is of her all the same."""
+    named = THIRD.match(clause) is not None or bool((subject or frozenset()) & known)
+    return bool(spoken) and spoken <= _OBJECTS and named
+
+
+def _listed(subject: frozenset[str], rest: str, label: str, language: str, known: frozenset[str]) -> bool:
+    """Whether names stand alone and are of what stands before them: "I keep two goats, Pia and Bo"."""
+    return subject <= known and not rest.strip() and not _met(label, language) & _people()
 
 
 @lru_cache(maxsize=1)
