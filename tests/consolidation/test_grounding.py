@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from memhold.consolidate.contract import Draft, Learned, Noted
 from memhold.consolidate.grounding import Claim, Finding, Line, find, ground, poor
+from memhold.consolidate.grounding.names import own_names
+from memhold.consolidate.told_of import names_in
 from memhold.ports.models import Rejected
 from memhold.values.records import Memory
 from tests.consolidation.grounding_clauses import FIRST, LAST_WRITTEN, SECOND, WRITTEN_BETWEEN
@@ -93,6 +95,94 @@ def test_labelled_items_are_told_apart(which: str, capsys: pytest.CaptureFixture
     assert bad["O"] <= (1 - other) * counts["O"]
     assert bad["T"] <= 0.10 * counts["T"]
     assert said["T"] >= (0.72 if which == "mixed" else 0.75) * counts["T"]
+
+
+# ruff: noqa: RUF001 - lines of every script
+
+OF_WHICH = [
+    # what the user said (an assistant's line begins with "a:"), what is not so, what is
+    (["Anna gave the spare keys to Ben."], "~ Ben gave the spare keys to Anna.", "~ Anna gave Ben the spare keys."),
+    (
+        ["The boiler was serviced in March. The dishwasher still leaks."],
+        "~ The dishwasher was serviced in March.",
+        "~ The boiler was serviced in March.",
+    ),
+    (["Oleg reports to Nadia now, I don't."], "~ Nadia reports to Oleg.", "~ Oleg reports to Nadia."),
+    (
+        ["My knee's been off since October; it's the hip, they say."],
+        "~ The user's hip has been off since October.",
+        "~ The user's knee has been off since October.",
+    ),
+    (
+        ["My son Finn starts school in May. My other son Cian plays chess."],
+        "Cian: school start = May",
+        "Finn: school start = May",
+    ),
+    (
+        ["First night in Bordeaux, second in Burgos."],
+        "~ The first night is in Burgos.",
+        "~ The first night is in Bordeaux.",
+    ),
+    (
+        ["Dana has the Ibsen files. The Farrow case settled."],
+        "~ Dana has the Farrow files.",
+        "~ Dana has the Ibsen files.",
+    ),
+    (["Priya and me on ward 6, 18 beds."], "~ The ward has 6 beds.", "~ The ward has 18 beds."),
+    (
+        ["We sing at the town hall on the 15th, and in the care home on the 22nd."],
+        "~ The choir sings at the town hall on 2026-03-22.",
+        "~ The choir sings at the town hall on 2026-03-15.",
+    ),
+    (["월급이 310만 원인데 월세가 65만 원이야."], "월급 = 65만 원", "월세 = 65만 원"),
+    (["台所の予算は80万円、風呂は120万円。"], "台所の予算 = 120万円", "風呂の予算 = 120万円"),
+    (["林芳负责进货，我负责咖啡。"], "~ 林芳负责咖啡。", "~ 林芳负责进货。"),
+    (
+        ["a: You could record the concert and put it on YouTube.", "Good idea, but the parents would have to agree."],
+        "~ The user recorded the concert for YouTube.",
+        "~ The parents would have to agree.",
+    ),
+    (
+        ["I quit coffee.", "a: Noted, I will stop suggesting cafés for meetings."],
+        "~ The user quit coffee and will stop suggesting cafés for meetings.",
+        "~ The user quit coffee.",
+    ),
+    (["The fees went from 90 to 110 a term."], "~ The fees are 90 a term.", "~ The fees are 110 a term."),
+]
+"""By what general causes a model's sentence is of another than its words were said of, each beside one that is so."""
+
+
+@pytest.mark.parametrize(("said", "wrong", "right"), OF_WHICH, ids=[wrong for _, wrong, _ in OF_WHICH])
+def test_what_is_told_of_one_is_not_said_of_another(said: list[str], wrong: str, right: str) -> None:
+    lines = lines_of([one if one.startswith("a:") else f"u: {one}" for one in said], "2026-03-02")
+    cited = ",".join(f"m{line.place}" for line in lines)
+    assert find(claim_of(f"H | {cited} | {wrong}")[1], lines).standing is None
+    assert find(claim_of(f"T | {cited} | {right}")[1], lines).standing is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        ("Lucia plays. She's been with us since 2018.", "~ Lucia has played for the choir since 2018."),
+        ("Nos mudamos a Valencia el 28, mi pareja Raúl encontró piso.", "~ El usuario se muda a Valencia el 28."),
+        ("I keep two goats, Pia and Mo, since 2019.", "goats = Pia and Mo"),
+        ("My favorite food is sushi now, not ramen.", "~ The user likes sushi now, not ramen."),
+        ("Tenemos un hijo, Mateo, de tres años.", "Mateo: edad = tres años"),
+        ("Le loyer est de 2\u202f800 euros.", "loyer = 2800 euros"),
+        ("I have 12 mugs in stock in May and 20 in June.", "~ The user has 20 mugs in June."),
+    ],
+)
+def test_what_is_so_is_not_lost(said: str, claim: str) -> None:
+    lines = lines_of([f"u: {said}"], "2026-03-02")
+    assert find(claim_of(f"T | m1 | {claim}")[1], lines).standing is not None
+
+
+def test_a_name_that_is_another_languages_small_word_is_a_name() -> None:
+    lines = lines_of(
+        ["u: We adopted a dog too! Her name is Bori.", "a: Welcome, Bori!", "u: Ben has a cat."], "2026-03-02"
+    )
+    assert own_names(lines) == frozenset()
+    assert "ben" in names_in(["I gave the keys to Ben yesterday."])
 
 
 SAID = [

@@ -18,7 +18,7 @@ from typing import Final
 
 from memhold.facts.keys.lexicon import LANGUAGES, lexicon
 from memhold.text.details import capitalises_nouns, details
-from memhold.text.function_words import EVIDENCE
+from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 from memhold.text.kin import kin_in
 from memhold.text.negation import negates
 from memhold.text.person import first_words_of
@@ -27,7 +27,7 @@ from memhold.text.times import calendar_words
 
 # ruff: noqa: RUF001 - signs of every script end clauses and sentences
 
-__all__ = ["CLAUSE", "KIN", "SENTENCE", "Told", "names_in", "own_names_in", "told_of"]
+__all__ = ["CLAUSE", "FAVORITE", "KIN", "SENTENCE", "THIRD", "Told", "names_in", "own_names_in", "told_of"]
 
 _TITLE: Final = r"(?<!\b(?:[MD]r|Ms|St)\.)(?<!\b(?:Mrs|Sra)\.)(?<!\bProf\.)"
 """No sentence ends behind the short form of a title: "Mr. Adeyemi"."""
@@ -42,7 +42,7 @@ CLAUSE = re.compile(
     r"|ma(?=\s+(?:non|che|io|lui|lei|noi|il|la|è|poi|anche|ora|solo)\b)"
     r"|en(?=\s+(?:ik|hij|zij|ze|we|wij|mijn|zijn|haar|onze|de|het|een|is|heeft|dat|die|daar|toen|nu|dan|ook|niet)\b))\s"
     # Korean joins clauses by the ending of the verb
-    r"|(?<=인데|는데|은데|한데|지만|면서|니까|아서|어서|해서|라서|와서|려서|하고|이고|되고|있고|없고|았고|었고|했고|였고|개고|쓰고)\s",
+    r"|(?<=고)\s(?=[가-힣]{1,6}(?:은|는|이|가)\s)|(?<=인데|는데|은데|한데|지만|면서|니까|아서|어서|해서|라서|와서|려서|하고|이고|되고|있고|없고|았고|었고|했고|였고|개고|쓰고)\s",
     re.IGNORECASE,
 )
 """Where one statement of a line ends and another begins, in the languages whose conjunctions are known."""
@@ -55,6 +55,36 @@ _MINE: Final = (
 _POSSESSED = re.compile(rf"(?i)(?<!\w)(?:{_MINE})\s+(?P<noun>\w+(?:\s+\w+)?)")
 _POSSESSIVE = re.compile(rf"(?i)(?:{_MINE}|mine|meus|minhas|nos|ons|våra|моего|моей|моё|мое|мои)\Z")
 """A word of the first person that says whose something is, and not who does it."""
+_OBJECTS: Final = frozenset(
+    [
+        "me",
+        "us",
+        "myself",
+        "mir",
+        "mich",
+        "uns",
+        "m'",
+        "moi",
+        "nous",
+        "nos",
+        "mí",
+        "mi",
+        "conmigo",
+        "ci",
+        "mim",
+        "mij",
+        "ons",
+        "mig",
+        "oss",
+        "meg",
+        "мне",
+        "меня",
+        "мной",
+        "нам",
+        "нас",
+    ]
+)
+"""Words of the first person that say to whom or for whom something is, where somebody else does it."""
 _PREPOSED: Final = frozenset(
     [
         "grand",
@@ -119,7 +149,7 @@ _ONE_OF_THEM = re.compile(
     r"|otr[oa]|ultim[oa]|prim[oa]|altr[oa]|laatste|eerste|andere|sista|första|andra"
 )
 """Behind an article, one of what was just spoken of, and no subject of its own."""
-_THIRD = re.compile(
+THIRD = re.compile(
     r"(?i)\W*(?:(?:he|she|they|his|her|their|er|sie|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|il|elle|ils|elles|son|sa"
     r"|leur|él|ella|su|sus"
     r"|lui|lei|ele|ela|hij|zij|zijn|haar|dessen|deren|hon|han|он|она|они)(?:['’]\w+)?\b"
@@ -143,12 +173,20 @@ _BEING = re.compile(
     r"|au|dans|en|a|al|alle|om|op)?\s*+\d"
 )
 """What follows a subject that is dated or measured rather than described: "my flight is at 9"."""
+FAVORITE = re.compile(
+    r"(?i)\b(?:favou?rite|preferred|best[- ]loved|liebste[nrs]?|lieblings\w*|bevorzugte[nrs]?|préférée?s?|favoris?"
+    r"|favorit[oae]s?|preferid[oa]s?"
+    r"|preferit[oaie]|favoriet\w*|lievelings\w*|älsklings\w*|favorit\w*|любим\w+)\b|좋아하는|최애|一番好き"
+    r"|最喜欢|最喜歡"
+)
+"""What an attribute of liking, or a thing that somebody likes best, begins with."""
 _DESCRIBED = re.compile(r"(?i)\W*(?:\w+\s+)?(?:is|was|ist|war|est|était|es|era|è|foi|é)\s")
 """What follows the subject of a description: other clauses with an article are often of a thing of the speaker's."""
 _SELF = re.compile(
     r"(?i:\b(?:i['’]?m|i am|my name is|this is|call me|ich bin|ich hei(?:ß|ss)e|je suis|je m['’]appelle|soy|me llamo"
     r"|sono|mi chiamo|ik ben|ik heet|eu sou|jag heter|меня зовут|я|name['’]?s|mein name ist|mi nombre es)\s+)"
-    r"(?P<name>[A-Z\u00c0-\u00de\u0410-\u042f]\w+)|^\W*(?P<here>[A-Z\u00c0-\u00de]\w+) here\b"
+    r"(?P<name>[A-Z\u00c0-\u00de\u0410-\u042f]\w+(?:\s[A-Z\u00c0-\u00de\u0410-\u042f]\w+)?)"
+    r"|^\W*(?P<here>[A-Z\u00c0-\u00de]\w+) here\b"
 )
 _WHEN = re.compile(
     r"(?i)\W*(?:(?:on|at|the|am|im|le|el|il|op|på)\s+)?(?:(?:last|next|this|every|letzten?|nächsten?|diesen?|jeden?"
@@ -210,27 +248,42 @@ def told_of(
     `own_names` are the speaker's own, `known` what is a name for certain elsewhere in the conversation.
     """
     found = list(_clauses(text, language, own_names, known))
-    groups = _joined(one.who for one in found)
+    groups = _joined((one.who for one in found), known)
     return tuple(
-        Told(one.text, next((group for group in groups if group & one.who), one.who), one.first, one.thing)
+        Told(one.text, next((group for group in groups if one.who and one.who <= group), one.who), one.first, one.thing)
         for one in found
     )
 
 
 def own_names_in(texts: Iterable[str], answers: Iterable[str] = ()) -> frozenset[str]:
     """What the speaker is called, where they say so, or where they are greeted by a name that they gave."""
-    said = [text[:20_000] for text in texts]
+    return _called(tuple(text[:20_000] for text in texts), tuple(answers))
+
+
+@lru_cache(maxsize=16)  # each claim of a reply asks for its whole window
+def _called(said: tuple[str, ...], answers: tuple[str, ...]) -> frozenset[str]:
     found = frozenset[str]().union(*map(_own_names, said))
+    others: frozenset[str] | None = None
     for place, answer in enumerate(answers):
         greeted = _HELLO.match(answer) or (_VOCATIVE.search(answer[:1_000]) if place == 0 else None)
         if greeted is not None and any(re.search(rf"(?<!\w){re.escape(greeted['name'])}(?!\w)", one) for one in said):
-            found |= {greeted["name"].casefold()}
+            if others is None:
+                others = frozenset(match["name"].casefold() for one in said for match in _THEIR_NAME.finditer(one))
+            found |= {greeted["name"].casefold()} - others  # "Her name is Bori." "Welcome, Bori!"
     return found
 
 
-@lru_cache(maxsize=1024)  # each claim of a reply asks for its whole window
+_THEIR_NAME = re.compile(
+    r"(?i)\b(?:his|her|its|their|sein|ihr|son|su|suo)\s(?:name|nom|nombre|nome)\W+(?:(?:is|was|ist|war|est|es|è)\W+)?"
+    r"(?P<name>[^\W\d_]\w+)"
+)
+"""What somebody else is called."""
+
+
+@lru_cache(maxsize=1024)
 def _own_names(text: str) -> frozenset[str]:
-    found = frozenset((match["name"] or match["here"]).casefold() for match in _SELF.finditer(text))
+    called = (match["name"] or match["here"] for match in _SELF.finditer(text))
+    found = frozenset(word for one in called for word in one.casefold().split())
     return found | {match[1] for match in _WIDE_SELF.finditer(text)}
 
 
@@ -239,11 +292,14 @@ _WIDE_SELF = re.compile(r"(?:我叫|我是)([^\W\d_]{2,3})(?=[，,。])")
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
     """What is a name for certain: a capital within a sentence, in languages that write nouns small."""
-    every = [text[:20_000] for text in texts]
-    return frozenset[str]().union(_recurring(tuple(every)), *(_names(text) for text in every))
+    return _names_of(tuple(text[:20_000] for text in texts))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)  # each claim of a reply asks for its whole window
+def _names_of(texts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset[str]().union(_recurring(texts), *map(_names, texts))
+
+
 def _recurring(texts: tuple[str, ...]) -> frozenset[str]:
     """Words that stand with a capital more than once and never without, where nouns are written small."""
     whole = " ".join(texts)
@@ -257,7 +313,9 @@ def _recurring(texts: tuple[str, ...]) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _names(text: str) -> frozenset[str]:
-    found = {one.text.casefold() for one in details(text) if one.kind == "name" and one.sure}
+    # Within a Korean line a whole sentence may be English: Latin words are names only beside others.
+    parts = SENTENCE.split(text) if _HANGUL.search(text) or _HAN.search(text) else [text]
+    found = {one.text.casefold() for part in parts for one in details(part) if one.kind == "name" and one.sure}
     found |= {match["name"].casefold() for match in _GERMAN_NAMED.finditer(text)}
     if _HANGUL.search(text) or _HAN.search(text):
         near = (_WIDE_SUBJECT.match(_WIDE_WHEN.sub("", clause)) for _, clause in _split(text))
@@ -290,12 +348,15 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
                 subject = None  # "blood type: AB": a name alone behind a label is its value
             if _CLEFT.match(clause):
                 current = frozenset()
+            if mine and subject and _listed(subject, rest, label, language, known):
+                subject = None
             if subject is None and sign.strip().casefold() in {"who", "which"}:
                 subject = _named(label, own_names, language) or None
             spoken = first_words_of(rest, language)
             whose = frozenset(
                 word for word in spoken if _POSSESSIVE.match(word) and (word, language) != ("mi", "italian")
             )
+            told_to = _told_to(clause, spoken - whose, subject, known)
             first = bool(spoken - whose) or (bool(spoken) and subject is None and not current)
             first = first or _WIDE_FIRST.match(clause) is not None
             # "I'm a midwife in Ghent, nights mostly": what goes on without a subject is of the speaker still.
@@ -305,7 +366,7 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             thing = thing or (_article(clause, language) is not None and _DESCRIBED.match(rest) is None and not bare)
             if subject is not None and mine_before and _BESIDE.match(rest):
                 subject, mine = None, True  # "I translate manuals, Finnish to English": no sentence of its own
-            if first:
+            if first and not told_to:
                 current, bare = frozenset(), False
             elif subject is not None:
                 two = bool(subject & known) and bool(current & known)  # two names are two people
@@ -325,10 +386,21 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             last = _named(clause, own_names, language) if first or not current else current
             if _named(clause, own_names, language) & _people() and not current & (known | _people()):
                 last = _named(clause, own_names, language)  # "sourdough is my wife's thing, she …"
-            last = last or before
+            last = last or before or _met(clause, language)
             if (owner := _RELATIVE.match(clause)) is not None:
                 last |= {owner["name"].casefold()}  # "Ada's wife had a baby, so she is off": either of the two
             before = last
+
+
+def _told_to(clause: str, spoken: frozenset[str], subject: frozenset[str] | None, known: frozenset[str]) -> bool:
+    """Whether somebody else does it to the speaker: "she has been with us since 2018" is of her all the same."""
+    named = THIRD.match(clause) is not None or bool((subject or frozenset()) & known)
+    return bool(spoken) and spoken <= _OBJECTS and named
+
+
+def _listed(subject: frozenset[str], rest: str, label: str, language: str, known: frozenset[str]) -> bool:
+    """Whether names stand alone and are of what stands before them: "I keep two goats, Pia and Bo"."""
+    return subject <= known and not rest.strip() and not _met(label, language) & _people()
 
 
 @lru_cache(maxsize=1)
@@ -380,16 +452,17 @@ def _subject(
     if (match := _possessor(clause, language)) is not None:
         rest = clause[match.start("noun") :]
         words = _of_noun(rest, language)
-        # "my number is 7" is of the speaker, whoever's the clause before was
-        return (frozenset() if _BEING.match(rest[len(words[0]) :]) else _words(words)), rest[len(words[0]) :]
+        # "my number is 7" is of the speaker, whoever's the clause before was; so is what they like best
+        speakers = _BEING.match(rest[len(words[0]) :]) or FAVORITE.match(rest)
+        return (frozenset() if speakers else _words(words, language)), rest[len(words[0]) :]
     if (match := _THEIRS.match(clause)) is not None and match["noun"].casefold() in _people():
-        return _words(filter(None, (match["noun"], match["called"]))), clause[match.end() :]
-    if (match := _THIRD.match(clause)) is not None:
+        return _words(filter(None, (match["noun"], match["called"])), language), clause[match.end() :]
+    if (match := THIRD.match(clause)) is not None:
         return last or frozenset({re.findall(r"\w+", match[0])[0].casefold()}), clause[match.end() :]
     if language in _NAMES_WITH_ARTICLES:
         clause = re.sub(r"\A\W*(?:[oO]|[aA]|[lL]a|[iI]l)\s+(?=[A-Z\u00c0-\u00de])", "", clause)
     if (match := _RELATIVE.match(clause)) is not None and match["noun"].casefold() in _people():
-        return _words(filter(None, (match["noun"], match["called"]))), clause[match.end() :]
+        return _words(filter(None, (match["noun"], match["called"])), language), clause[match.end() :]
     name = _NAME.match(clause)
     if name is not None and _is_name(name["name"], clause, language, own_names, known=known, after=following):
         words = name["name"].split()
@@ -408,7 +481,7 @@ def _subject(
         if _ONE_OF_THEM.fullmatch(words[0]):
             return None, clause  # "my brother runs marathons, the last in 3:40"
         if (bare or after.strip()) and not _BEING.match(after) and not _THAT.match(after):
-            return _words(words), after
+            return _words(words, language), after
     return None, clause
 
 
@@ -452,6 +525,7 @@ def _of_noun(text: str, language: str) -> list[str]:
     return found
 
 
+_NOS: Final = frozenset({"spanish", "portuguese", "catalan"})
 _NAMES_WITH_ARTICLES: Final = frozenset({"italian", "portuguese"})
 _RELATIVE = re.compile(
     r"\W*(?P<name>[A-Z\u00c0-\u00de]\w+)['’]s\s+(?P<noun>[a-z]+)(?:\s(?P<called>[A-Z\u00c0-\u00de]\w+))?"
@@ -472,6 +546,8 @@ def _possessor(clause: str, language: str) -> re.Match[str] | None:
     In German also behind a verb of the third person ("gestern hat mein Nachbar").
     """
     for match in _POSSESSED.finditer(clause):
+        if language in _NOS and match[0].casefold().startswith("nos "):
+            continue  # "nos mudamos": there it is no possessive
         before = clause[: match.start()].split()
         if not before or before[-1].casefold().strip("'\"(") not in EVIDENCE:
             if language == "english" and before and _I.match(clause):
@@ -490,7 +566,8 @@ def _is_name(
     word: str, clause: str, language: str, own_names: frozenset[str], *, known: frozenset[str], after: str
 ) -> bool:
     first = word.split(maxsplit=1)[0]
-    if not first[:1].isupper() or first.casefold() in own_names or first.casefold() in EVIDENCE or negates(first):
+    folded = first.casefold()
+    if not first[:1].isupper() or folded in own_names or negates(first) or (folded in EVIDENCE and folded not in known):
         return False
     if any(calendar_words(one) for one in word.split()) or quantities(first):
         return False
@@ -543,8 +620,11 @@ _WIDE = re.compile("\\W*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _TITLES: Final = frozenset({"herr", "frau", "dr", "dr.", "prof", "prof."})
 
 
-def _words(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(word.casefold() for word in words if word.casefold() not in EVIDENCE)
+def _words(words: Iterable[str], language: str) -> frozenset[str]:
+    """Words of content in lower case; "dog" is one in English, though it is a function word in Danish."""
+    function = FUNCTION_WORDS.get(language, EVIDENCE)
+    found = (word.casefold() for word in words)
+    return frozenset(word for word in found if word not in (function if len(word) > 2 else EVIDENCE))
 
 
 def _named(clause: str, own_names: frozenset[str], language: str) -> frozenset[str]:
@@ -558,15 +638,23 @@ def _named(clause: str, own_names: frozenset[str], language: str) -> frozenset[s
     else:
         names = [one.text.casefold() for one in details(clause) if one.kind == "name" and one.sure]
     names = [name for name in names if name not in own_names and not calendar_words(name)]
-    possessed = [_words(match["noun"].split()[:1]) for match in _POSSESSED.finditer(clause)]
+    possessed = [_words(match["noun"].split()[:1], language) for match in _POSSESSED.finditer(clause)]
     return frozenset(names[-1:]).union(*possessed[-1:])
 
 
-def _joined(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
-    """Sets that share a word, as one: somebody is first "my brother Joost", then "Joost"."""
+def _met(clause: str, language: str) -> frozenset[str]:
+    """Somebody of whom a clause speaks for the first time: "we adopted a dog", whose name is "her name"."""
+    return _words((match["noun"] for match in _MET.finditer(clause)), language)
+
+
+_MET = re.compile(r"(?i)\b(?:an?|eine?n?|une?|una?|um|uma|een|en|ett)\s+(?P<noun>[^\W\d_]{3,})")
+
+
+def _joined(sets: Iterable[frozenset[str]], known: frozenset[str]) -> list[frozenset[str]]:
+    """Sets that share a word, as one: somebody is first "my brother Joost", then "Joost"; but two names are two."""
     groups: list[frozenset[str]] = []
     for one in sets:
         if one:
-            near = [group for group in groups if group & one]
-            groups = [group for group in groups if not group & one] + [one.union(*near)]
+            near = [group for group in groups if group & one and not (group - one & known and one - group & known)]
+            groups = [group for group in groups if group not in near] + [one.union(*near)]
     return groups

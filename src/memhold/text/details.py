@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from memhold.text.analysis import analyse, language_votes
-from memhold.text.function_words import EVIDENCE
+from memhold.text.analysis import analyse, language_of, language_votes
+from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 from memhold.text.normal_form import normal_form
 
 # ruff: noqa: RUF001 - quotes and dashes of every script are what this module is about
@@ -214,10 +214,13 @@ def _names(text: str) -> Iterator[Detail]:
         return
     nouns = capitalises_nouns(text)
     inside = frozenset() if nouns else frozenset(_inside(text))
+    spoken = FUNCTION_WORDS.get(language_of(text), EVIDENCE)
     for match in _WORD.finditer(text):
         word = _POSSESSIVE.sub("", match[0])
-        if word[:1].isupper() and not (len(word) == 1 and word.isascii()) and _may_be_name(word):
+        if word[:1].isupper() and not (len(word) == 1 and word.isascii()):
             first = _begins(text, match.start())
+            if not _may_be_name(word, EVIDENCE if first else spoken):
+                continue
             if not first or _named(text, match, word, nouns=nouns, inside=inside):
                 yield Detail(kind="name", text=word, sure=not first)
 
@@ -244,10 +247,10 @@ _TITLED = re.compile(r"(?<!\w)(?:Dr|Prof|Mr|Mrs|Ms|St|Sr|Sra|Mme|Hr|Fr|Ing)\.\Z"
 """A title before a name: its full stop ends no sentence."""
 
 
-def _may_be_name(word: str) -> bool:
-    """Whether a word can be a name at all."""
+def _may_be_name(word: str, function: Collection[str]) -> bool:
+    """Whether a word can be a name at all: within an English sentence "Ben" is, which is a Turkish function word."""
     lower = word.casefold().split("'")[0].split("’")[0]
-    return lower not in EVIDENCE and lower not in _NO_NAMES
+    return lower not in function and lower not in _NO_NAMES
 
 
 def _inside(text: str) -> Iterator[str]:

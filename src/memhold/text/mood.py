@@ -20,7 +20,7 @@ _WORDS: Final[Mapping[str, str]] = {
         r"|(?:would|\w+['’]d)(?! (?:like|love|prefer)\b(?! to\b)| \w+ed\b| been\b| had\b| better\b)"
         r"|want(?:s|ed)?(?! \W?\d)|hop(?:e|es|ed|ing)|wish(?:es|ed)?|ask(?:s|ed)? (?:\w+ ){0,5}for"
         r"|offer(?:s|ed)? (?:to|me|us|him|her|them)|offer(?:s|ed)?(?= \W?\d)|think(?:s|ing)? (?:of|about)"
-        r"|consider(?:s|ed|ing)?|plan(?:s|ned|ning)? (?:to|on)"
+        r"|consider(?:s|ed|ing)?|plan(?:s|ned|ning)? (?:to|on)|need(?:s|ed)? (?:to|\w+ing\b)"
     ),
     "german": (
         r"(?:wenn|falls)(?! (?:du|ihr|(?:es|das) (?:hilft|wichtig))\b)|könnt\w+|würd\w+|hätte\w*|wäre\w*|möcht\w+"
@@ -49,6 +49,7 @@ _CYRILLIC: Final = r"если|бы|хо(?:чу|чет|тел\w*|тим|тят)|�
 _WIDE: Final = (
     r"싶|으면 좋|만약|혹시|아마|을까|ㄹ까|할까|갈까|볼까|려고 (?:해|하|했)|뻔했|생각 중"
     r"|たい(?=[。、！？!?です けとなのし]|\Z)|たがっ|もし|かもしれ|つもり|ほしい|欲しい|だろう|でしょう|ましょうか"
+    r"|좋을 거|는 게 좋|보세요|어때요?|てみては|いかが|たらどう|ほうがいい|といいですよ|[你您]们?(?:还|也)?可以"
     r"|想(?![到起像法])|如果|要是|可能|也许|也許|或许|打算|希望|应该|應該|差点|考虑"
 )
 _MARKS: Final = {

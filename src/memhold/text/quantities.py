@@ -131,7 +131,8 @@ _HAN_DIGITS: Final = {char: value for value, char in enumerate("〇一二三四�
 _HAN_SCALES: Final = {"十": 10, "百": 100, "千": 1000}
 _HAN_BIG: Final = {"万": 10_000, "萬": 10_000, "億": 100_000_000, "亿": 100_000_000}
 _HAN = re.compile(rf"[{''.join((*_HAN_DIGITS, *_HAN_SCALES, *_HAN_BIG))}]+")
-_DIGITS = re.compile(r"\d+(?:[.,'’\u00a0\u202f]\d+)*")
+_DIGITS = re.compile(r"(?<![\d.,:/+-])(?<![\d)] )[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d{1,2})?(?![ -]?\d)|\d+(?:[.,'’]\d+)*")
+"""Digits with the signs between them; of groups with blanks between them (French, Norwegian) thousands alone."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 _UNITS: Final = {
@@ -232,7 +233,8 @@ _SCALED: Final = _HAN_BIG | {"1": 1, "k": 1000, "천": 1000, "千": 1000, "백":
 
 def _readings(token: str) -> set[Decimal]:
     """The values of "1,200", "1.200,50", "3.5": separators of groups and of the fraction, in every use of them."""
-    parts = re.split(r"[.,'’\u00a0\u202f]", token)
+    token = token.replace(" ", "")
+    parts = re.split(r"[.,'’]", token)
     found: set[Decimal] = set()
     for text in {
         token.replace(",", "."),
@@ -312,6 +314,8 @@ def _korean(text: str) -> Iterator[Quantity]:
 
 def _han(text: str) -> Iterator[Quantity]:
     for match in _HAN.finditer(text):
+        if match[0][0] in _SCALED and text[: match.start()].rstrip(" ")[-1:].isdecimal():
+            continue  # "120万" is one number, read as digits
         total = part = digit = 0
         for char in match[0]:
             if char in _HAN_DIGITS:

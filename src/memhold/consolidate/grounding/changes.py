@@ -40,7 +40,7 @@ _WENT = re.compile(
 """A number that changed: "raised from 35 to 45"."""
 
 _CHANGED = re.compile(
-    r"(?i)\b(?:rais|increas|went up|rose|cut|lower|drop|reduc|fell|erhöh|gesenkt|gestiegen|augment|baiss"
+    r"(?i)\b(?:rais|increas|went|rose|cut|lower|drop|reduc|fell|erhöh|gesenkt|gestiegen|augment|baiss"
     r"|sub[ieí]|baj|aument|alza|ridott)"
 )
 

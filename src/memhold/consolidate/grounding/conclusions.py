@@ -11,6 +11,7 @@ from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.numbers import counts_a_thing
 from memhold.consolidate.grounding.swaps import put_together
 from memhold.consolidate.grounding.words import terms_of
+from memhold.consolidate.told_of import FAVORITE
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 
 __all__ = ["only_points", "says_another", "standing_of", "translated"]
@@ -28,13 +29,6 @@ def only_points(claim: Claim) -> bool:
     words, function = re.findall(r"\w+", claim.core.casefold()), FUNCTION_WORDS.get(claim.language, EVIDENCE)
     return len(words) > 1 and all(word in function for word in words)
 
-
-_FAVORITE = re.compile(
-    r"(?i)\b(?:favou?rite|preferred|best[- ]loved|liebste[nrs]?|lieblings\w*|bevorzugte[nrs]?|préférée?s?|favoris?"
-    r"|favorit[oae]s?|preferid[oa]s?"
-    r"|preferit[oaie]|favoriet\w*|lievelings\w*|älsklings\w*|favorit\w*|любим\w+)\b|좋아하는|최애|一番好き"
-    r"|最喜欢|最喜歡"
-)
 
 _LIKED = re.compile(
     r"(?i)\b(?:favou?rite|prefer\w*|lov(?:e|es|ed|ing)|ador\w*|lik(?:e|es|ed|ing)|enjoy\w*|best|fond|lieb\w*|mag"
@@ -57,7 +51,7 @@ def standing_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
         return "inferred"
     if not claim.value and put_together(claim, lines, window):
         return "inferred"
-    liked = claim.known or _FAVORITE.search(claim.frame) is None or any(_LIKED.search(line.text) for line in lines)
+    liked = claim.known or FAVORITE.search(claim.frame) is None or any(_LIKED.search(line.text) for line in lines)
     return "said" if liked else "inferred"
 
 

@@ -13,6 +13,7 @@ from memhold.consolidate.grounding.complements import of_another_complement, of_
 from memhold.consolidate.grounding.conclusions import only_points, says_another, standing_of, translated
 from memhold.consolidate.grounding.dates import ON_DAYS, calendar_stands, day_stands, month_named
 from memhold.consolidate.grounding.denials import denies, turned
+from memhold.consolidate.grounding.doers import done_by_another, done_by_the_assistant
 from memhold.consolidate.grounding.lines import MOST_CITED, best_lines, confirming, says_it
 from memhold.consolidate.grounding.names import (
     about_stands,
@@ -31,6 +32,7 @@ from memhold.consolidate.grounding.numbers import (
     ordinals_in,
 )
 from memhold.consolidate.grounding.offers import refused_offer
+from memhold.consolidate.grounding.places import named_in_place_of_another
 from memhold.consolidate.grounding.quotes import quoted
 from memhold.consolidate.grounding.subjects import other_subject, told_about
 from memhold.consolidate.grounding.supposed import only_supposed
@@ -138,6 +140,10 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     if strangers(claim.whole, every, claim.language):
         return "of somebody of whom no line speaks"
     if other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language):
+        return _OF_ANOTHER
+    if done_by_another(claim, lines, window) or done_by_the_assistant(claim, lines, window):
+        return _OF_ANOTHER
+    if not claim.value and named_in_place_of_another(claim, lines, window):
         return _OF_ANOTHER
     if any(turned_round(claim.core, line.text) for line in lines):
         return "the other way round"

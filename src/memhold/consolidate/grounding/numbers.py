@@ -201,6 +201,8 @@ def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> b
     """
     if _counts_else(claim, wanted, line.text, held) or _named_by(claim, wanted, line.text, held):
         return False
+    if _counted_by_another(claim, wanted, line.text, held):
+        return False
     mine = _BEHIND.match(normal_form("NFC", claim)[wanted.start + len(wanted.text) :])
     if mine is None or mine[1].casefold() in EVIDENCE:
         return True
@@ -219,6 +221,47 @@ def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> b
         or other in EVIDENCE
         or one[: 2 if UNSPACED.match(one) else 3] == other[: 2 if UNSPACED.match(one) else 3]
     )
+
+
+def _counted_by_another(claim: str, wanted: Quantity, text: str, held: Quantity) -> bool:
+    """Whether what a number counts in a claim stands behind another number in the line, and this one counts else.
+
+    "2 cats and 3 dogs" are no 3 cats, and "ward 6, 18 beds" no 6 beds; "12 mugs in May and 20 in June" may be 20 mugs.
+    """
+    mine, theirs = _next_noun(claim, wanted), _next_noun(text, held)
+    if not mine or _alike(mine, theirs) or not (theirs or _is_label(text, held)):
+        return False
+    if theirs and mine[0].isupper() != theirs[0].isupper():
+        return False  # "drei gefällt": a German verb, where the noun is left out
+    return any(
+        _alike(mine, _next_noun(text, one)) and not one.values & wanted.values
+        for one in quantities(text)
+        if one.start != held.start
+    )
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or (not UNSPACED.match(one) and bool(content_terms(one) & content_terms(other)))
+
+
+def _is_label(text: str, number: Quantity) -> bool:
+    """Whether a number is the name of what stands before it without an article: "ward 6", but not "the terrace 20"."""
+    before = _LABELLED.search(normal_form("NFC", text)[: number.start])
+    return before is not None and bool(content_terms(before["noun"])) and not _ARTICLES.fullmatch(before["by"] or "")
+
+
+_ARTICLES = re.compile(r"(?i)the|an?|der|die|das|den|dem|ein\w*|les?|la|une?|el|los|las|una?|il|lo|o|os|as|het|de|een")
+_LABELLED = re.compile(r"(?:(?P<by>[^\W\d_]+)\s)?(?<![^\W\d_])(?P<noun>[^\W\d_]{3,})\s\Z")
+
+
+def _next_noun(text: str, number: Quantity) -> str:
+    """The noun right behind a number, empty where none is; two characters of a script without spaces."""
+    plain, end = normal_form("NFC", text), number.start + len(number.text)
+    found = _WIDE_BEHIND.match(plain, end) or _WORD_BEHIND.match(plain, end)
+    return found[1] if found is not None and found[1].casefold() not in EVIDENCE else ""
+
+
+_WIDE_BEHIND = re.compile("\\s?([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2})")
 
 
 def _named_by(claim: str, wanted: Quantity, text: str, held: Quantity) -> bool:

@@ -44,7 +44,7 @@ def agreed_to(clause: str, line: Line, lines: Sequence[Line]) -> bool:
     """Whether the user's next line says yes to what somebody else said last."""
     last = [one for one in SENTENCE.split(line.text) if one.strip()][-1]
     answer = None if line.own or clause.strip() not in last else _answer(line, lines)
-    return answer is not None and _A_YES.match(answer.text) is not None
+    return answer is not None and _A_YES.match(answer.text) is not None and _BUT.match(answer.text) is None
 
 
 def _answer(line: Line, lines: Sequence[Line]) -> Line | None:
@@ -58,11 +58,19 @@ def _refused_question(claim: Claim, lines: Sequence[Line]) -> bool:
     own = frozenset(term for line in lines if line.own for term in terms_of(line.text, claim.language))
     for line, answer in pairwise(lines):
         if not line.own and answer.own and line.text.rstrip().endswith(("?", "？")) and _A_NO.match(answer.text):
+            said = terms_of(answer.text, claim.language) - terms_of(line.text, claim.language)
+            if said & terms_of(claim.told, claim.language):
+                continue  # "Shall I announce it on Slack?" "No, at the meeting": there it is announced
             asked = terms_of(line.text, claim.language) - own
             if any(len(term) > 3 or not term.isascii() for term in asked & terms_of(claim.told, claim.language)):
                 return True
     return False
 
+
+_BUT = re.compile(
+    r"(?i)[^.!?。！？]{0,40}\W(?:but|aber|mais|pero|ma|mas|maar|men|но)\b|[^.!?。！？]{0,20}(?:지만|는데|けど|ですが|但)"
+)
+"""A yes that goes on with a but is none yet."""
 
 _A_YES = re.compile(
     r"(?i)\W*(?:yes|yeah|yep|ok(?:ay)?|sure|right|exactly|good idea|sounds? good|please|fine|deal|i (?:will|do"

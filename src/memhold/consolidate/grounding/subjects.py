@@ -20,7 +20,7 @@ from memhold.text.when import named_days
 
 # ruff: noqa: RUF001 - signs and letters of every script
 
-__all__ = ["ANYBODY", "named_in", "other_subject", "told_about"]
+__all__ = ["ANYBODY", "SOMEBODY", "named_in", "other_subject", "told_about"]
 
 
 def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
@@ -38,7 +38,7 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     said = _saying(claim, value, told)
     if about:
         about |= names_of_kin(about, "\n".join(line.text for line in window), claim.language)
-        return bool(said) and (all(_not_of(about, one, claim) for one in said) or _reversed(claim, said))
+        return bool(said) and (all(_not_of(about, one, claim) for one in said) or _reversed(claim, value, said, told))
     wanted = terms_of(claim.whole, claim.language)
     if any(one.first and quantities(one.text) and terms_of(one.text, claim.language) <= wanted for one in told):
         return False  # "he runs the mile in 4:35, I in 4:52"
@@ -189,13 +189,15 @@ def _done_to_the_user(claim: Claim, told: Sequence[Told]) -> bool:
     return bool(held) and all(re.search(object_of, one.text) and not _I_DO.match(one.text) for one in held)
 
 
-def _reversed(claim: Claim, said: Sequence[Told]) -> bool:
+def _reversed(claim: Claim, value: str, said: Sequence[Told], every: Sequence[Told]) -> bool:
     """Whether somebody does to the user what the user does to them in the lines: "I owe Ada", "Ada owes the user"."""
     if claim.value or _USER_OBJECT.search(claim.core) is None:
         return False
+    verb = next((terms for word in value.split() if (terms := terms_of(word, claim.language))), frozenset())
+    done = [one for one in every if verb & terms_of(one.text, claim.language)]
     return all(
         not one.who - frozenset(claim.core.casefold().split()) and _I_DO.match(one.text) and not _TO_ME.search(one.text)
-        for one in said
+        for one in done or said
     )
 
 
@@ -250,13 +252,13 @@ def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
         return False
     # "Dr Osei says the user must walk" tells of both.
     mine = one.first and not one.who and _USER_OBJECT.search(claim.core) is None
-    return (bool(one.who - _SOMEBODY) and not one.who & about) or mine
+    return (bool(one.who - SOMEBODY) and not one.who & about) or mine
 
 
 ANYBODY: Final = frozenset({"they", "ils"})
 """A pronoun that no noun explains and that need be nobody's: "they're asking 300"."""
 
-_SOMEBODY: Final = frozenset({"he", "she", "they", "er", "sie", "il", "elle", "él", "ella", "lui", "lei", "ele", "ela"})
+SOMEBODY: Final = frozenset({"he", "she", "they", "er", "sie", "il", "elle", "él", "ella", "lui", "lei", "ele", "ela"})
 """A pronoun that no noun of its line explains."""
 
 

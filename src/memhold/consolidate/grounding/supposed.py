@@ -48,14 +48,16 @@ def only_supposed(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     if not counted and nearest < (NEAR_GRAMS if UNSPACED.search(claim.told) else NEAR):
         return False
     return all(
-        _supposes(clause, claim) and not agreed_to(clause, line, window)
+        _supposes(clause, claim, users=line.own) and not agreed_to(clause, line, window)
         for line, clause, share in clauses
         if share >= nearest
     )
 
 
-def _supposes(clause: str, claim: Claim) -> bool:
+def _supposes(clause: str, claim: Claim, *, users: bool) -> bool:
     part = supposed_in(clause, claim.language)
+    if part is None and not users and not claim.value and clause.rstrip()[-1:] in "?？":
+        part = clause  # what somebody else asks they do not tell; a value of it stays as a doubt
     if part is None:
         return False
     supposed, told = terms_of(part, claim.language), terms_of(claim.told, claim.language)

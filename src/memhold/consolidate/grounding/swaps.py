@@ -17,7 +17,7 @@ from memhold.consolidate.told_of import names_in, told_of
 from memhold.text.mood import supposed_in
 from memhold.text.normal_form import normal_form
 from memhold.text.times import calendar_words
-from memhold.text.when import spans_of, weekday_names
+from memhold.text.when import days_of, spans_of, weekday_names
 
 __all__ = ["put_together", "taken_from_another"]
 
@@ -41,11 +41,13 @@ class _Clause:
 
     def beside(self, kind: str) -> frozenset[str]:
         """Its content words, without its details of a kind."""
-        rest = self.text
+        rest = _FIGURES.sub(" ", self.text) if kind == "day" else self.text
         for one in self.details:
-            if one.kind == kind:
+            if one.kind == kind and one.words:
                 rest = re.sub(rf"{re.escape(one.words)}s?", " ", rest, flags=re.IGNORECASE)
-        return terms_of(rest, self.language)
+        terms = terms_of(rest, self.language)
+        # A syllable alone is of too many words: 월급 (pay) and 월세 (rent) share one.
+        return frozenset(term for term in terms if len(term) > 1 or not "\uac00" <= term <= "\ud7a3") or terms
 
 
 def taken_from_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
@@ -55,7 +57,7 @@ def taken_from_another(claim: Claim, lines: Sequence[Line], window: Sequence[Lin
     """
     told = _told(claim, lines)
     every = [detail for clause in told for detail in clause.details]
-    held = _clauses(lines, window, claim.language) if every else []
+    held = _clauses(lines, window, claim.language, every) if every else []
     return any(
         (_stands_apart(detail, clause, held) and _has_a_rival(detail, clause, every, held))
         or _told_whole_elsewhere(detail, clause, every, held)
@@ -67,7 +69,8 @@ def taken_from_another(claim: Claim, lines: Sequence[Line], window: Sequence[Lin
 def put_together(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
     """Whether a detail of a claim stands only in clauses that share nothing else with it, nor are of whom it is of."""
     told = _told(claim, lines)
-    held = _clauses(lines, window, claim.language) if any(clause.details for clause in told) else []
+    every = [detail for clause in told for detail in clause.details]
+    held = _clauses(lines, window, claim.language, every) if every else []
     return any(
         _stands_apart(detail, clause, held)
         and not any(_has(one, detail) and terms_of(" ".join(one.who), one.language) & clause.beside("") for one in held)
@@ -79,18 +82,38 @@ def put_together(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) ->
 def _told(claim: Claim, lines: Sequence[Line]) -> list[_Clause]:
     told = Line(place=0, text=claim.core, at=lines[0].at)
     return [
-        _Clause(text=f"{claim.frame} {text}".strip(), details=_details(text, told.at), language=claim.language)
+        _Clause(
+            text=f"{claim.frame} {text}".strip(),
+            details=(*_details(text, told.at), *_days(text, told.at)),
+            language=claim.language,
+        )
         for _, text in clauses_of([told])
     ]
 
 
-def _clauses(lines: Sequence[Line], window: Sequence[Line], language: str) -> list[_Clause]:
+def _clauses(lines: Sequence[Line], window: Sequence[Line], language: str, every: Sequence[_Detail]) -> list[_Clause]:
+    """The clauses of lines; one of nothing but its details is part of the one before: "on the 15th, at four"."""
     names, known = own_names(window), names_in(line.text for line in window)
-    return [
-        _Clause(text=one.text, details=_details(one.text, line.at), language=language, who=one.who)
-        for line in lines
-        for one in told_of(line.text, language, names, known)
-    ]
+    dated = any(one.kind == "day" for one in every)
+    found: list[_Clause] = []
+    for line in lines:
+        begun = len(found)
+        for one in told_of(line.text, language, names, known):
+            days = _days(one.text, line.at) if dated else ()
+            clause = _Clause(
+                text=one.text, details=(*_details(one.text, line.at), *days), language=language, who=one.who
+            )
+            bare = clause.details and not frozenset[str]().union(*(clause.beside(each.kind) for each in clause.details))
+            if bare and len(found) > begun:
+                clause = _Clause(
+                    text=f"{found[-1].text} {clause.text}",
+                    details=(*found[-1].details, *clause.details),
+                    language=language,
+                    who=found[-1].who | clause.who,
+                )
+                found.pop()
+            found.append(clause)
+    return found
 
 
 def _has(clause: _Clause, detail: _Detail) -> bool:
@@ -180,6 +203,15 @@ def _details(text: str, at: datetime) -> tuple[_Detail, ...]:
     ]
     return tuple(found)
 
+
+@lru_cache(maxsize=8192)
+def _days(text: str, at: datetime) -> tuple[_Detail, ...]:
+    """The day that a clause names, in each way that it can be meant."""
+    days = frozenset(start for start, end in days_of(text, at)[1:] if (end - start).days == 1)
+    return (_Detail(kind="day", forms=frozenset(days), words=""),) if days else ()
+
+
+_FIGURES = re.compile(r"\d\S*")
 
 _PLURAL = re.compile(r"(?<=\w{4})s\b")
 """What "Thursdays" and "dienstags" have more than the day."""
