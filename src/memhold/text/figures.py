@@ -80,7 +80,7 @@ _IDENTIFIER: Final = re.compile(
 )
 """Versions, hashes and names with digits: they are details to the letter, and hold no figure."""
 _MONTH: Final = re.compile(
-    r"(?<=\d/)(?:1[0-2]|0?[1-9])(?![\d/])|(?<=\d\d-)(?:1[0-2]|0?[1-9])(?=-\d\d(?!\d))|(?:1[0-2]|[1-9])(?=\s?[월月])"
+    r"(?<=\d/)(?:1[0-2]|0?[1-9])(?![\d/])|(?<=\d\d-)(?:1[0-2]|0?[1-9])(?=-\d\d(?!\d))|(?:1[0-2]|[1-9]|十[一二]?|(?<!十)[一二三四五六七八九])(?=\s?[월月])"
 )
 """The month of a date in digits: `marks` tells which one it is."""
 _POINTED: Final = re.compile(

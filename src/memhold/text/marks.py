@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from memhold.text.bounds import denied_bound
 from memhold.text.normal_form import normal_form
 
 # ruff: noqa: RUF001 - letters of every script
@@ -137,8 +138,10 @@ def _compiled() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
 _ALL: Final = _compiled()
 _MONTH_NUMBER: Final = re.compile(
     r"(?<![\w.])(?:(?:19|20)\d\d-(?P<iso>1[0-2]|0?[1-9])(?!\d)|[0-3]?\d(?:/(?P<dm>1[0-2]|0?[1-9])(?![\d/])"
-    r"|\.(?P<dotted>1[0-2]|0?[1-9])\.)|(?P<cjk>1[0-2]|[1-9])\s?[월月])"
+    r"|\.(?P<dotted>1[0-2]|0?[1-9])\.))|(?<![\d.])(?P<cjk>1[0-2]|[1-9])\s?[월月]"
+    r"|(?P<kanji>十[一二]?|(?<!十)[一二三四五六七八九])月"
 )
+_KANJI: Final = {one: at for at, one in enumerate("一 二 三 四 五 六 七 八 九 十 十一 十二".split(), 1)}
 _KANJI_DAYS: Final = re.compile(r"(?<![月火水木金土日])[月火水木金土日]{2,}+(?![曜本])(?=が|は|に|の|、|。|・|と|\Z)")
 
 
@@ -148,7 +151,8 @@ def marks(text: str) -> frozenset[tuple[str, str]]:
     plain = normal_form("NFKC", text)
     found = {(kind, one) for kind, one, pattern in _ALL if pattern.search(plain) is not None}
     for match in _MONTH_NUMBER.finditer(plain):
-        found.add(("month", str(int(match["iso"] or match["dm"] or match["dotted"] or match["cjk"]))))
+        kanji = _KANJI.get(match["kanji"] or "")
+        found.add(("month", str(kanji or int(match["iso"] or match["dm"] or match["dotted"] or match["cjk"]))))
     for match in _KANJI_DAYS.finditer(plain):
         found |= {("weekday", str("月火水木金土日".index(char))) for char in match[0]}
     return frozenset(found)
@@ -211,7 +215,10 @@ _SIDES: Final = _sides()
 def _held(text: str) -> frozenset[tuple[int, int]]:
     plain = normal_form("NFKC", text)
     return frozenset(
-        (place, side) for place, pair in enumerate(_SIDES) for side, words in enumerate(pair) if words.search(plain)
+        (place, 1 - side if denied_bound(plain, match.start(), match.end()) else side)
+        for place, pair in enumerate(_SIDES)
+        for side, words in enumerate(pair)
+        for match in words.finditer(plain)
     )
 
 

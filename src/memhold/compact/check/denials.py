@@ -47,7 +47,9 @@ _AVERSE: Final = re.compile(
 _BOUND: Final = re.compile(
     r"(?<!\w)(?:no|not|never|nicht|pas|no|non|não|не)\s+(?:give\s+)?(?:more|less|fewer|later|earlier|sooner|mehr"
     r"|weniger|später|früher|más|menos|più|mais|более|позже)\s+"
-    r"(?:than|als|de|que|di|do que|чем)|not only|nicht nur|non seulement|no sólo|not so|if not",
+    r"(?:than|als|de|que|di|do que|чем)"
+    r"|(?<!\w)(?:not|never|nicht|nie)\s+(?:\w+\s+){1,2}?\w+er\s+(?:than|als)\s+(?=\d)"
+    r"|(?<!\w)(?:not|never|nicht|nie)\s+(?:\w+\s+){1,2}?(?:below|under|above|over|unter|über)\s+(?=\d)|not only|nicht nur|non seulement|no sólo|not so|if not",
     re.IGNORECASE,
 )
 """A bound, or more than was said: no denial."""

@@ -31,11 +31,15 @@ def word_of(kind: str, one: str, text: str) -> str:
 
 def invented_marks(case: Case) -> str | None:
     """Say which day, colour or time of the text no source has."""
-    held = marks(case.within)
-    for kind, one in sorted(marks(case.text) - held):
-        if kind == "part of the day" and any(figure.half or figure.unit == "clock" for figure in figures(case.within)):
+    held, there = marks(case.within), marks(case.text)
+    timed = any(figure.half or figure.unit == "clock" for figure in figures(case.within))
+    parts = {one for one in held if one[0] == "part of the day"}
+    for kind, one in sorted(there - held):
+        # "18:00" is the evening; where the memories name a part of the day, another one is another claim.
+        if kind == "part of the day" and timed and parts <= there:
             continue
-        if kind == "relative":
+        # "Her sister" may be told as "Marnie"; where a relative went, another one stands in their place.
+        if kind == "relative" and (case.gone or all(other != "relative" for other, _ in held - there)):
             continue
         return f"a {kind} is in no memory ({word_of(kind, one, case.text)})"
     return None

@@ -15,6 +15,7 @@ from memhold.text.negation import negates
 
 __all__ = [
     "FEW",
+    "HANGUL",
     "LIGHT",
     "NAMING",
     "ROLES",
@@ -63,12 +64,12 @@ def stands_in(text: str, detail: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(detail)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-_HANGUL: Final = re.compile(r"[\uac00-\ud7a3]{2,}")
+HANGUL: Final = re.compile(r"[\uac00-\ud7a3]{2,}")
 
 
 def whole_words(text: str, language: str) -> frozenset[str]:
     """The terms of a text; of Korean its words without what may be a particle: its pairs of syllables are many."""
-    words = _HANGUL.findall(text)
+    words = HANGUL.findall(text)
     return frozenset(word[: max(2, len(word) - 2)] for word in words) if words else terms_of(text, language)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, pairwise
+
+from typing import Final
 
 from memhold.compact.check.case import Case
 from memhold.compact.check.marks import have_in_common
 from memhold.compact.check.names import participants, terms_of_names
 from memhold.compact.check.terms import (
+    HANGUL,
     LIGHT,
     NAMING,
     ROLES,
@@ -23,7 +27,7 @@ from memhold.compact.check.terms import (
 )
 from memhold.text.analysis import unspaced
 
-__all__ = ["AGREED", "agreed", "clause_lost", "substituted", "word_lost"]
+__all__ = ["AGREED", "agreed", "clause_lost", "listed", "substituted", "word_lost"]
 
 AGREED = 2
 """Sources that use a word from which on it is what they agree on."""
@@ -93,9 +97,37 @@ def word_lost(case: Case) -> str | None:
     return None
 
 
+def listed(case: Case) -> str | None:
+    """A list of the sources comes back with a member that no source has, and without one that it had."""
+    known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
+    for told in _lists(case.text, case.language):
+        strange = [one for one in told if not met(one, known | LIGHT)]
+        for source in case.kept if strange else ():
+            for said in _lists(source.text, case.language):
+                back = [one for one in said if any(met(one, other) for other in told)]
+                if back and any(not met(one, there) for one in said):
+                    return "a member of a list is another than the memories say"
+    return None
+
+
+def _lists(text: str, language: str) -> list[list[frozenset[str]]]:
+    """The lists of a text, each as the terms of its members' last words."""
+    found = []
+    for match in _LIST.finditer(text):
+        members = [in_line(part, language) for part in _MEMBERS.split(match[0])]
+        found.append([line[-1] for line in members if line])
+    return [one for one in found if len(one) > 2]
+
+
+_AND = r"(?:,?\s(?:and|or|und|oder|et|ou|y|o|e|en|of|и|или)\s)"
+_LIST: Final = re.compile(rf"[\w'’-]+(?:,\s(?:[\w'’-]+\s){{0,2}}[\w'’-]+){{1,8}}?{_AND}(?:[\w'’-]+\s){{0,3}}[\w'’-]+", re.IGNORECASE)
+_MEMBERS: Final = re.compile(rf"{_AND}|,\s", re.IGNORECASE)
+
+
 def substituted(case: Case) -> str | None:
     """A word that no source has stands where a source has another that the text lost: beside the same word."""
-    if case.gone or case.language != "english":
+    unread = unspaced(case.within) or HANGUL.search(case.within) is not None
+    if case.gone or case.language != "english" or unread:
         return None
     known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
     lost = [
