@@ -86,6 +86,35 @@ _COLOURS_CJK: Final = {
     "black": "검은|검정|黒い|黑色",
     "white": "하얀|흰|白い|白色",
 }
+_FREQUENCIES: Final = {
+    "daily": (
+        "daily|every day|each day|täglich|jeden tag|chaque jour|tous les jours|quotidien\\w*|cada día|todos los días"
+        "|ogni giorno|tutti i giorni|todos os dias|cada dia|diariamente|elke dag|dagelijks|каждый день|ежедневно"
+    ),
+    "weekly": (
+        "weekly|every week|each week|once a week|wöchentlich|jede woche|chaque semaine|toutes les semaines|cada semana"
+        "|todas las semanas|ogni settimana|toda semana|elke week|wekelijks|каждую неделю|еженедельно"
+    ),
+    "weekends": (
+        "weekends?|every weekend|wochenenden?|week-ends?|fin(?:es)? de semana|fine settimana|fins? de semana|weekenden"
+        "|выходн\\w+"
+    ),
+    "monthly": (
+        "monthly|every month|each month|monatlich|jeden monat|chaque mois|tous les mois|mensuel\\w*|cada mes"
+        "|todos los meses|ogni mese|mensilmente|todo mês|elke maand|maandelijks|каждый месяц|ежемесячно"
+    ),
+    "yearly": (
+        "yearly|annual(?:ly)?|every year|each year|jährlich|jedes jahr|chaque année|tous les ans|cada año|ogni anno"
+        "|todo ano|todos os anos|elk jaar|jaarlijks|каждый год|ежегодно"
+    ),
+}
+_FREQUENCIES_CJK: Final = {
+    "daily": "매일|날마다|毎日|每天|天天",
+    "weekly": "매주(?! ?[월화수목금토일]요일)|毎週(?![月火水木金土日])|每周(?![一二三四五六日天])|每個星期|每星期",
+    "weekends": "주말|週末|周末",
+    "monthly": "매달|매월|毎月|每月|每个月",
+    "yearly": "매년|해마다|毎年|每年",
+}
 _KIN: Final = {
     "mother": "mothers?|mum|mom|mutter|mère|madre|mamá|mamma|mãe|moeder|мат(?:ь|ери)|мам[аыуе]",
     "father": "fathers?|dad|vater|père|padre|papá|papà|pai|vader|от(?:ец|ца)|пап[аыуе]",
@@ -121,6 +150,7 @@ def _compiled() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
         ("part of the day", _PARTS),
         ("colour", _COLOURS),
         ("relative", _KIN),
+        ("frequency", _FREQUENCIES),
     )
     for kind, names in spaced:
         found += [(kind, one, re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)) for one, words in names.items()]
@@ -129,6 +159,7 @@ def _compiled() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
         ("part of the day", _PARTS_CJK),
         ("colour", _COLOURS_CJK),
         ("relative", _KIN_CJK),
+        ("frequency", _FREQUENCIES_CJK),
     )
     for kind, names in unspaced:
         found += [(kind, one, re.compile(words)) for one, words in names.items()]

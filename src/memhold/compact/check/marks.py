@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from memhold.compact.check.case import Case
 from memhold.text.figures import figures
@@ -11,12 +12,16 @@ from memhold.text.marks import marks
 __all__ = ["have_in_common", "invented_marks", "lost_marks", "word_of"]
 
 
+_LOOSE: Final = frozenset({"relative", "frequency"})
+"""Classes that are told in other ways too: one that is lost, or new, says nothing; one for another does."""
+
+
 def lost_marks(case: Case) -> str | None:
     """Say which day, colour or time of what holds the text lacks."""
     there = marks(case.text)
     for source in case.kept:
         for kind, one in sorted(marks(source.text) - there):
-            if kind == "relative":
+            if kind in _LOOSE:
                 continue
             if kind == "part of the day" and any(figure.unit in {"clock", "hour"} for figure in figures(case.text)):
                 continue
@@ -39,7 +44,7 @@ def invented_marks(case: Case) -> str | None:
         if kind == "part of the day" and timed and parts <= there:
             continue
         # "Her sister" may be told as "Marnie"; where a relative went, another one stands in their place.
-        if kind == "relative" and (case.gone or all(other != "relative" for other, _ in held - there)):
+        if kind in _LOOSE and (case.gone or all(other != kind for other, _ in held - there)):
             continue
         return f"a {kind} is in no memory ({word_of(kind, one, case.text)})"
     return None

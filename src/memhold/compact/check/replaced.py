@@ -68,7 +68,7 @@ def old_as_new(case: Case) -> str | None:
             if not stands_in(newest, one) and any(_joined(clause, one, other) for other in news if other not in olds):
                 return f"{one!r} holds no longer, and the text joins it to what does"
         for kind, one in sorted(marks(clause) & old_marks):
-            if kind != "relative" and not fresh & terms_of(clause, case.language):
+            if kind not in {"relative", "frequency"} and not fresh & terms_of(clause, case.language):
                 return f"a {kind} holds no longer ({word_of(kind, one, clause)})"
     return None
 
@@ -123,15 +123,15 @@ def _ended(text: str, case: Case) -> list[tuple[str, frozenset[str]]]:
 def _told_again(clause: str, case: Case) -> bool:
     """Whether a clause is one of a replaced source nearly word for word, and no kept source says so too."""
     own = whole_words(clause, case.language) - ROLES
-    kept = frozenset[str]().union(*(whole_words(source.text, case.language) for source in case.kept))
-    if len(own) < 2 or own <= kept:
+    if len(own) < 2:
         return False
 
     def nearest(sources: Sequence[Source]) -> float:
         every = [whole_words(one, case.language) - ROLES for source in sources for one in clauses_of(source.text)]
         return max((len(own & one) / len(own | one) for one in every if one), default=0.0)
 
-    return nearest(case.gone) >= NEARLY > nearest(case.kept)
+    still = any(own <= whole_words(one, case.language) for source in case.kept for one in clauses_of(source.text))
+    return not still and nearest(case.gone) >= NEARLY > nearest(case.kept)
 
 
 def _joined(clause: str, one: str, other: str) -> bool:

@@ -56,7 +56,19 @@ def terms_of(text: str, language: str) -> frozenset[str]:
     return frozenset(term for term in analyse(text, language).counts if term not in EVIDENCE)
 
 
-ROLES: Final = frozenset({"user", "assistant"})
+_ROLE_WORDS = """
+user assistant nutzer nutzerin benutzer benutzerin utilisateur utilisatrice usuario usuaria utente utenti
+utilizador utilizadora usuário usuária gebruiker пользователь пользователя 사용자 用户 用戶
+"""
+ROLES: Final = frozenset(
+    term
+    for word in _ROLE_WORDS.split()
+    for form in (word, f"l'{word}")
+    for language in ("english", "german", "french", "spanish", "italian", "portuguese", "dutch", "russian")
+    for term in analyse(form, language).counts
+    if len(term) > 1
+)
+"""What the one who speaks is called in notes: told or not, it is the same person."""
 
 
 def stands_in(text: str, detail: str) -> bool:
@@ -69,7 +81,8 @@ HANGUL: Final = re.compile(r"[\uac00-\ud7a3]{2,}")
 
 def whole_words(text: str, language: str) -> frozenset[str]:
     """The terms of a text; of Korean its words without what may be a particle: its pairs of syllables are many."""
-    words = HANGUL.findall(text)
+    # Two syllables of which one is the object's particle are a word of one, as short as a particle.
+    words = [word for word in HANGUL.findall(text) if len(word) > 2 or word[-1] not in "을를"]
     return frozenset(word[: max(2, len(word) - 2)] for word in words) if words else terms_of(text, language)
 
 
@@ -79,7 +92,9 @@ def is_function(term: str) -> bool:
 
 
 def alike(term: str, terms: frozenset[str]) -> bool:
-    """Whether a term is among others with another ending."""
+    """Whether a term is among others with another ending; of Korean with another particle."""
+    if HANGUL.fullmatch(term):
+        return any(one.startswith(term) or (len(one) > 1 and term.startswith(one)) for one in terms)
     root = max(4, len(term) - 2)
     return len(term) >= 4 and any(
         one[:root] == term[:root] or (len(one) >= 4 and term.startswith(one)) for one in terms
