@@ -172,7 +172,9 @@ _MONTH_NUMBER: Final = re.compile(
     r"|\.(?P<dotted>1[0-2]|0?[1-9])\.))|(?<![\d.])(?P<cjk>1[0-2]|[1-9])\s?[월月]"
     r"|(?P<kanji>十[一二]?|(?<!十)[一二三四五六七八九])月"
 )
-_KANJI: Final = {one: at for at, one in enumerate("一 二 三 四 五 六 七 八 九 十 十一 十二".split(), 1)}
+_KANJI: Final = {
+    one: at for at, one in enumerate(["一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二"], 1)
+}
 _KANJI_DAYS: Final = re.compile(r"(?<![月火水木金土日])[月火水木金土日]{2,}+(?![曜本])(?=が|は|に|の|、|。|・|と|\Z)")
 
 

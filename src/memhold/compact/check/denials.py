@@ -32,7 +32,9 @@ _AGAINST: Final = re.compile(
 """Words that say no without a word of denial: what they are said of may stand in a clause that denies."""
 
 
-_ONLY: Final = re.compile(r"(?i)\b(?:only|nur|seulement|uniquement|solo|sólo|soltanto|solamente|só|somente|alleen|только)\b")
+_ONLY: Final = re.compile(
+    r"(?i)\b(?:only|nur|seulement|uniquement|solo|sólo|soltanto|solamente|só|somente|alleen|только)\b"
+)
 
 
 def _before_only(clause: str, within: str, language: str) -> frozenset[str]:
@@ -60,7 +62,8 @@ _BOUND: Final = re.compile(
     r"|weniger|später|früher|más|menos|più|mais|более|позже)\s+"
     r"(?:than|als|de|que|di|do que|чем)"
     r"|(?<!\w)(?:not|never|nicht|nie)\s+(?:\w+\s+){1,2}?\w+er\s+(?:than|als)\s+(?=\d)"
-    r"|(?<!\w)(?:not|never|nicht|nie)\s+(?:\w+\s+){1,2}?(?:below|under|above|over|unter|über)\s+(?=\d)|not only|nicht nur|non seulement|no sólo|not so|if not",
+    r"|(?<!\w)(?:not|never|nicht|nie)\s+(?:\w+\s+){1,2}?(?:below|under|above|over|unter|über)\s+(?=\d)"
+    r"|not only|nicht nur|non seulement|no sólo|not so|if not",
     re.IGNORECASE,
 )
 """A bound, or more than was said: no denial."""

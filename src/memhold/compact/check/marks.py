@@ -16,6 +16,18 @@ _LOOSE: Final = frozenset({"relative", "frequency"})
 """Classes that are told in other ways too: one that is lost, or new, says nothing; one for another does."""
 
 
+_PEERS: Final = (
+    {"mother", "father"}, {"sister", "brother"}, {"daughter", "son", "grandson"}, {"wife", "husband"},
+    {"aunt", "uncle", "cousin"},
+)  # fmt: skip
+"""Relatives of one kind: a mother of daughters is no exchange, a mother for a father is."""
+
+
+def _in_place(kind: str, one: str, lost: tuple[str, str]) -> bool:
+    """Whether a member of a loose class may stand in the place of one that was lost."""
+    return lost[0] == kind and (kind != "relative" or any({one, lost[1]} <= peers for peers in _PEERS))
+
+
 def lost_marks(case: Case) -> str | None:
     """Say which day, colour or time of what holds the text lacks."""
     there = marks(case.text)
@@ -43,8 +55,7 @@ def invented_marks(case: Case) -> str | None:
         # "18:00" is the evening; where the memories name a part of the day, another one is another claim.
         if kind == "part of the day" and timed and parts <= there:
             continue
-        # "Her sister" may be told as "Marnie"; where a relative went, another one stands in their place.
-        if kind in _LOOSE and (case.gone or all(other != kind for other, _ in held - there)):
+        if kind in _LOOSE and (case.gone or not any(_in_place(kind, one, lost) for lost in held - there)):
             continue
         return f"a {kind} is in no memory ({word_of(kind, one, case.text)})"
     return None

@@ -29,7 +29,7 @@ _PAST: Final = re.compile(
     r"|burn\w*|broke\w*"
     r"|dropp\w*|than|passed|off|war|hatte|zuvor|vorher|bis|von|vom|schluss|fiel|weg|war(?:en)?|était|avait|depuis"
     r"|avant|panne"
-    r"|era|estaba|tenía|hasta|antes|descart\w*|eram?|estava|deixou|largou|dejó|fue|был\w*|до|раньше|prior|ex|old\w*)\b"
+    r"|statt|anstelle|instead|prima|era|estaba|tenía|hasta|antes|descart\w*|eram?|estava|deixou|largou|dejó|fue|был\w*|до|раньше|prior|ex|old\w*)\b"
     r"|전에|떠나|에서|原来|卖|之前|以前|前は|元"
 )
 

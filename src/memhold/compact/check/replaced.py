@@ -13,7 +13,17 @@ from memhold.compact.check.figures import figures_but
 from memhold.compact.check.marks import word_of
 from memhold.compact.check.names import details_of
 from memhold.compact.check.past import is_past, is_past_beside
-from memhold.compact.check.terms import FEW, LIGHT, ROLES, alike, clauses_of, plain_words, stands_in, terms_of, whole_words
+from memhold.compact.check.terms import (
+    FEW,
+    LIGHT,
+    ROLES,
+    alike,
+    clauses_of,
+    plain_words,
+    stands_in,
+    terms_of,
+    whole_words,
+)
 from memhold.text.change import changes
 from memhold.text.figures import figures
 from memhold.text.marks import marks
@@ -27,8 +37,8 @@ LEAST_OF_NEWEST = 0.4
 
 
 _FROM_TO: Final = re.compile(
-    r"(?<!\w)(?:from|von|de|da|du|с|из)\s++(?P<old>[^\s,.;()][^,.;()]{1,59}?)(?<!\s)\s++(?:to|into|nach|zu[rm]?|auf|à|au|vers|a"
-    r"|al|para|per|на|в|к)\s++(?P<new>[^,.;()]{2,60})",
+    r"(?<!\w)(?:from|vom?|von|des?|del|desde|du|d[ao]s?|dall?[aoe]?|dai|с|из)\s++(?P<old>[^\s,.;()][^,.;()]{1,59}?)(?<!\s)\s++(?:to|into|nach|zu[rm]?|auf|à|au|vers|a"
+    r"|al(?:la|lo|le)?|ai|ao|para|per|на|в|к)\s++(?P<new>[^,.;()]{2,60})",
     re.IGNORECASE,
 )
 
@@ -78,13 +88,17 @@ def _backwards(case: Case, olds: Sequence[str], news: Sequence[str]) -> bool:
     before = _grams(" ".join(source.text for source in case.gone), case)
     after = _grams(" ".join(source.text for source in case.kept), case)
     for match in chain.from_iterable(pattern.finditer(case.text) for pattern in (_FROM_TO, _FROM_TO_CJK)):
-        old, new = (next(one for name, one in match.groupdict().items() if one and name.startswith(side)) for side in ("old", "new"))
+        old, new = (
+            next(one for name, one in match.groupdict().items() if one and name.startswith(side))
+            for side in ("old", "new")
+        )
         older = [one for one in olds if stands_in(new, one) and not stands_in(old, one)]
         newer = [one for one in news if stands_in(old, one) and one not in olds]
         if older and newer:
             return True
         left, reached = _grams(old, case), _grams(new, case)
-        if left & after and not left & before and reached & before and not reached & after:
+        fresh, past = after - before, before - after
+        if left & fresh and not left & past and reached & past and not reached & fresh:
             return True
     return False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import combinations, pairwise
-
 from typing import Final
 
 from memhold.compact.check.case import Case
@@ -26,6 +25,10 @@ from memhold.compact.check.terms import (
     whole_words,
 )
 from memhold.text.analysis import unspaced
+from memhold.text.figures import figures
+from memhold.text.marks import marks
+
+# ruff: noqa: RUF001 - words of every script
 
 __all__ = ["AGREED", "agreed", "clause_lost", "listed", "substituted", "word_lost"]
 
@@ -90,7 +93,7 @@ def word_lost(case: Case) -> str | None:
             words = plain_words(clause)
             for at in range(1, len(words) - 1):
                 terms = terms_of(words[at], case.language) - ROLES - LIGHT
-                if words[at] in NAMING:
+                if words[at] in NAMING or figures(words[at]) or marks(words[at]) & marks(case.text):
                     continue
                 if terms and not met(terms, there) and (words[at - 1], words[at + 1]) in beside:
                     return f"{words[at]!r} of {clause!r} is not in the text"
@@ -121,8 +124,12 @@ def _lists(text: str, language: str) -> list[list[frozenset[str]]]:
 
 
 _AND = r"(?:,?\s(?:and|or|und|oder|et|ou|y|o|e|en|of|и|или)\s)"
-_LIST: Final = re.compile(rf"[\w'’-]+(?:,\s(?:[\w'’-]+\s){{0,2}}[\w'’-]+){{1,8}}?{_AND}(?:[\w'’-]+\s){{0,3}}[\w'’-]+", re.IGNORECASE)
-_PAIR: Final = re.compile(r"([\uac00-\ud7a3]{2,})(?:와|과|하고|랑) ([\uac00-\ud7a3]{2,}?)(?:을|를|이|가|은|는|도|만)?(?![\uac00-\ud7a3])")
+_LIST: Final = re.compile(
+    rf"[\w'’-]+(?:,\s(?:[\w'’-]+\s){{0,2}}[\w'’-]+){{1,8}}?{_AND}(?:[\w'’-]+\s){{0,3}}[\w'’-]+", re.IGNORECASE
+)
+_PAIR: Final = re.compile(
+    r"([\uac00-\ud7a3]{2,})(?:와|과|하고|랑) ([\uac00-\ud7a3]{2,}?)(?:을|를|이|가|은|는|도|만)?(?![\uac00-\ud7a3])"
+)
 """Two things that Korean sets side by side."""
 _MEMBERS: Final = re.compile(rf"{_AND}|,\s", re.IGNORECASE)
 
