@@ -88,6 +88,8 @@ _PHRASES = {
     "gotten": r"gotten rid of",
     "done": r"done with",
     "phased": r"phased out",
+    "passou": r"passou (?:para|a|ao|d[aeo]s?)",
+    "pasó": r"pasó (?:a|al|de|del)",
     "put": r"put (?:it |me |him |her |us |them )?(?:off|on)",
     "brought": r"brought forward",
     "called": r"called off",

@@ -8,10 +8,10 @@ from typing import Final
 
 from memhold.compact.check.case import Case, Source
 from memhold.compact.check.terms import clauses_of, stands_in, terms_of
-from memhold.text.change import changes
+from memhold.text.change import change_words, changes
 from memhold.text.negation import negates
 
-__all__ = ["BARE", "is_past", "is_past_beside", "left_behind"]
+__all__ = ["BARE", "ends_in", "is_past", "is_past_beside", "left_behind"]
 
 BARE = 3
 """Content words up to which a clause goes on about what the one before it says."""
@@ -45,6 +45,12 @@ _ARRIVING: Final = re.compile(
 def is_past(clause: str, within: str) -> bool:
     """Whether a clause says of itself that it is over: a no, a change, a word of the past."""
     return negates(clause, within) or changes(_ARRIVING.sub(" ", clause)) or _PAST.search(clause) is not None
+
+
+def ends_in(clause: str) -> list[tuple[int, int]]:
+    """Where the words of an end, of a change or of the past stand in a clause; those for what comes are none."""
+    spans = [(one.start, one.end) for one in change_words(clause) if not _ARRIVING.fullmatch(one.of(clause))]
+    return [*spans, *(match.span() for match in _PAST.finditer(clause))]
 
 
 def is_past_beside(clause: str, told: Sequence[str], case: Case) -> bool:

@@ -12,7 +12,7 @@ from memhold.compact.check.denials import NEARLY
 from memhold.compact.check.figures import figures_but
 from memhold.compact.check.marks import word_of
 from memhold.compact.check.names import details_of
-from memhold.compact.check.past import is_past, is_past_beside
+from memhold.compact.check.past import ends_in, is_past, is_past_beside
 from memhold.compact.check.terms import (
     FEW,
     LIGHT,
@@ -124,13 +124,10 @@ def _ended(text: str, case: Case) -> list[tuple[str, frozenset[str]]]:
     """Each word of an end with the terms of the content word behind it, in its clause."""
     found: list[tuple[str, frozenset[str]]] = []
     for clause in clauses_of(text):
-        words = plain_words(clause)
-        for at, word in enumerate(words):
-            if not changes(word) and not is_past(word, case.within):
-                continue
-            behind = (terms_of(one, case.language) for one in words[at + 1 :])
+        for start, end in ends_in(clause):
+            behind = (terms_of(one, case.language) for one in plain_words(clause[end:]))
             if (ended := next((one for one in behind if one), None)) is not None:
-                found.append((word, ended))
+                found.append((clause[start:end].casefold(), ended))
     return found
 
 

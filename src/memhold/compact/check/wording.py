@@ -30,7 +30,7 @@ from memhold.text.marks import marks
 
 # ruff: noqa: RUF001 - words of every script
 
-__all__ = ["AGREED", "agreed", "clause_lost", "listed", "substituted", "word_lost"]
+__all__ = ["AGREED", "agreed", "clause_lost", "exchanged_word", "listed", "substituted", "word_lost"]
 
 AGREED = 2
 """Sources that use a word from which on it is what they agree on."""
@@ -98,6 +98,42 @@ def word_lost(case: Case) -> str | None:
                 if terms and not met(terms, there) and (words[at - 1], words[at + 1]) in beside:
                     return f"{words[at]!r} of {clause!r} is not in the text"
     return None
+
+
+def exchanged_word(case: Case) -> str | None:
+    """A word that no source has stands between the same two words as one of a source that the text lost."""
+    if case.gone or unspaced(case.within):
+        return None
+    known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
+    lost = {
+        place: terms
+        for source in case.kept
+        for terms, places in _placed(source.text, case.language)
+        if not met(terms, there)
+        for place in places
+    }
+    for terms, places in _placed(case.text, case.language):
+        if not met(terms, known | LIGHT) and any(place in lost for place in places):
+            return "a word that no memory has stands in the place of another"
+    return None
+
+
+def _placed(text: str, language: str) -> list[tuple[frozenset[str], list[tuple[str, str, str]]]]:
+    """Each content word of a text, with the two words before it and the two behind: places that say what it is."""
+    found = []
+    for clause in clauses_of(text):
+        words = [one.casefold() for one in re.findall(r"[^\W\d_]+", clause)]
+        for at, word in enumerate(words):
+            terms = terms_of(word, language) - ROLES - LIGHT
+            sides = (("before", words[max(0, at - 2) : at]), ("behind", words[at + 1 : at + 3]))
+            places = [
+                (side, *two)
+                for side, two in sides
+                if len(two) == 2 and any(terms_of(one, language) - LIGHT - ROLES for one in two)
+            ]
+            if terms and places and not figures(word):
+                found.append((terms, places))
+    return found
 
 
 def listed(case: Case) -> str | None:
