@@ -14,7 +14,7 @@ _DENIED: Final = re.compile(
     r"\s+(?:\w+\s+){0,2}\Z",
     re.IGNORECASE,
 )
-_FIGURE: Final = re.compile(r"\s*(?:\w+\s+)?\d")
+_FIGURE: Final = re.compile(r"\s{0,3}(?:\w{1,30}\s{1,3})?\d")
 NEAR = 40
 """Characters before a bound in which a word that denies it is looked for."""
 

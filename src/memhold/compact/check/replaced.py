@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 from typing import Final
 
 from memhold.compact.check.case import Case, Source
@@ -19,10 +19,10 @@ from memhold.compact.check.terms import (
     ROLES,
     alike,
     clauses_of,
-    plain_words,
     stands_in,
     terms_of,
     whole_words,
+    words_behind,
 )
 from memhold.text.change import changes
 from memhold.text.figures import figures
@@ -32,6 +32,8 @@ from memhold.text.marks import marks
 
 __all__ = ["LEAST_OF_NEWEST", "change_invented", "newest_told", "old_as_new", "two_values"]
 
+BEHIND = 6
+"""Words behind an end among which the one is that it ends."""
 LEAST_OF_NEWEST = 0.4
 """The share of the words of what holds now that a text must have, beside what it replaced."""
 
@@ -110,24 +112,24 @@ def _grams(text: str, case: Case) -> frozenset[str]:
 
 def _ends_another(case: Case) -> bool:
     """Whether the text ends what the newer memory goes over to, and tells of what that one ends."""
-    said = [one for source in case.kept for one in _ended(source.text, case)]
-    kept = frozenset[str]().union(*(terms_of(source.text, case.language) for source in case.kept))
-    there = terms_of(case.text, case.language)
-    for word, ended in _ended(case.text, case):
-        ends = [other for same, other in said if same == word]
-        if ends and all(not ended & other and ended & kept and other & there for other in ends):
-            return True
-    return False
+    newer = " ".join(source.text for source in case.kept)
+    said, kept, there = _ended(newer, case), terms_of(newer, case.language), terms_of(case.text, case.language)
+    return any(
+        ended & kept and all(not ended & other and other & there for other in said[word])
+        for word, every in _ended(case.text, case).items()
+        if word in said
+        for ended in every
+    )
 
 
-def _ended(text: str, case: Case) -> list[tuple[str, frozenset[str]]]:
-    """Each word of an end with the terms of the content word behind it, in its clause."""
-    found: list[tuple[str, frozenset[str]]] = []
+def _ended(text: str, case: Case) -> dict[str, set[frozenset[str]]]:
+    """The words of an end, each with the terms of the content words that stand behind it in a clause."""
+    found: dict[str, set[frozenset[str]]] = {}
     for clause in clauses_of(text):
         for start, end in ends_in(clause):
-            behind = (terms_of(one, case.language) for one in plain_words(clause[end:]))
+            behind = (terms_of(one, case.language) for one in islice(words_behind(clause, end), BEHIND))
             if (ended := next((one for one in behind if one), None)) is not None:
-                found.append((clause[start:end].casefold(), ended))
+                found.setdefault(clause[start:end].casefold(), set()).add(ended)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -29,6 +30,7 @@ __all__ = [
     "stands_in",
     "terms_of",
     "whole_words",
+    "words_behind",
 ]
 
 FEW = 3
@@ -111,6 +113,11 @@ _ARTICLES: Final = frozenset(_ARTICLE_WORDS.split())
 def plain_words(clause: str) -> list[str]:
     """The words of a clause in their order, without articles."""
     return [word for one in _WORD.findall(clause) if (word := one.casefold()) not in _ARTICLES]
+
+
+def words_behind(clause: str, at: int) -> Iterator[str]:
+    """The words of a clause from a place on, one after the other."""
+    return (one[0] for one in _WORD.finditer(clause, at))
 
 
 def in_line(clause: str, language: str) -> list[frozenset[str]]:

@@ -161,10 +161,12 @@ def _lists(text: str, language: str) -> list[list[frozenset[str]]]:
 
 _AND = r"(?:,?\s(?:and|or|und|oder|et|ou|y|o|e|en|of|и|или)\s)"
 _LIST: Final = re.compile(
-    rf"[\w'’-]+(?:,\s(?:[\w'’-]+\s){{0,2}}[\w'’-]+){{1,8}}?{_AND}(?:[\w'’-]+\s){{0,3}}[\w'’-]+", re.IGNORECASE
+    rf"(?<![\w'’-])[\w'’-]++(?:,\s(?:[\w'’-]+\s){{0,2}}[\w'’-]+){{1,8}}?{_AND}(?:[\w'’-]+\s){{0,3}}[\w'’-]+",
+    re.IGNORECASE,
 )
 _PAIR: Final = re.compile(
-    r"([\uac00-\ud7a3]{2,})(?:와|과|하고|랑) ([\uac00-\ud7a3]{2,}?)(?:을|를|이|가|은|는|도|만)?(?![\uac00-\ud7a3])"
+    r"(?<![\uac00-\ud7a3])([\uac00-\ud7a3]{2,12}?)(?:와|과|하고|랑)"
+    r" ([\uac00-\ud7a3]{2,}?)(?:을|를|이|가|은|는|도|만)?(?![\uac00-\ud7a3])"
 )
 """Two things that Korean sets side by side."""
 _MEMBERS: Final = re.compile(rf"{_AND}|,\s", re.IGNORECASE)
