@@ -24,6 +24,7 @@ from memhold.faces.python.open import AsyncMemhold
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall
 from memhold.testing.clock import FakeClock
 from memhold.values.records import Memory
+from memhold.wiring.settings import Settings
 
 __all__ = ["merges_quality"]
 
@@ -83,10 +84,13 @@ async def merges_quality(data: Path, *, embedding: str = "builtin") -> dict[str,
     doing(f"{len(clusters)} clusters: what reaches the judge")
     alone = [await _looked_at([one], embedding) for one in clusters]
     every = await _looked_at(clusters, embedding)
-    looked, among = _Shares(), _Shares()
+    doing("the same, as the notes come")
+    coming = await _looked_at(clusters, embedding, each=Settings().compact_memories)
+    looked, among, as_come = _Shares(), _Shares(), _Shares()
     for place, one in enumerate(clusters):
         looked.add(one.relation, yes=alone[place][0])
         among.add(one.relation, yes=every[place])
+        as_come.add(one.relation, yes=coming[place])
     doing("what a right verdict settles, and what a wrong one does not")
     right, folded, wrong, wrong_by = _Shares(), _Shares(), _Shares(), _Shares()
     good, bad, good_by, bad_by = _Shares(), _Shares(), _Shares(), _Shares()
@@ -113,6 +117,7 @@ async def merges_quality(data: Path, *, embedding: str = "builtin") -> dict[str,
         "clusters": len(clusters),
         "looked_at": looked.plain(),
         "looked_at_among_all": among.plain(),
+        "looked_at_as_they_come": as_come.plain(),
         "settled": right.plain(),
         "same_without_a_text_becomes_one": folded.plain(),
         "wrong_verdicts_refused": {**wrong.plain(), **wrong_by.plain()},
@@ -168,17 +173,28 @@ def _read(data: Path) -> Iterator[Cluster]:
         )
 
 
-async def _looked_at(clusters: Sequence[Cluster], embedding: str) -> list[bool]:
-    """For each cluster whether the judge saw its notes together: all are told in their order, then compacted."""
+async def _looked_at(clusters: Sequence[Cluster], embedding: str, *, each: int | None = None) -> list[bool]:
+    """For each cluster whether the judge saw its notes together: all are told in their order, then compacted.
+
+    With `each` they are compacted after every so many too, as the worker does.
+    """
     judge = _Apart()
     notes = sorted((memory for one in clusters for memory in one.memories), key=lambda memory: memory.event_time)
     clock = FakeClock(notes[-1].event_time + timedelta(days=1))
     async with AsyncMemhold.open(
-        "memory://", worker=False, clock=clock, compaction=judge, embedding=embedding, compact_calls=10_000
+        "memory://",
+        worker=False,
+        clock=clock,
+        compaction=judge,
+        embedding=embedding,
+        compact_calls=10_000,
+        compact_daily_calls=100_000,
     ) as mem:
         scope = mem.scope(user="bench")
-        for memory in notes:
+        for number, memory in enumerate(notes, 1):
             await scope.remember(memory.text, event_time=memory.event_time)
+            while each and number % each == 0 and (await scope.compact()).more:
+                pass
         while (await scope.compact()).more:
             pass
     return [judge.together(one) for one in clusters]

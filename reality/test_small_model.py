@@ -13,7 +13,7 @@ from memhold import Memhold
 from memhold.facts.quotes import stands
 from reality.outside import HERE, PYTHONS, Weights, python_with
 from reality.weights import QWEN, SMOLLM
-from tests.facts.ten import ENGLISH, KOREAN
+from tests.facts.ten import ENGLISH, KOREAN, Scenario
 
 LINES = [
     {"role": "user", "content": "Hi! I moved from Porto to Lisbon last week, to a flat by the river."},
@@ -87,32 +87,35 @@ def test_no_window_is_lost_whatever_the_model_answers(weights: Weights, tmp_path
 
 @pytest.mark.long
 @pytest.mark.bound(5_400)
-def test_the_ten_scenarios_are_counted(tmp_path: Path) -> None:
-    """How many of the twenty a small model's facts answer; printed, not judged: whatever it makes, none is invented."""
-    answered: dict[str, list[str]] = {}
+@pytest.mark.parametrize("scenarios", [pytest.param(ENGLISH, id="en"), pytest.param(KOREAN, id="ko")])
+def test_the_ten_scenarios_are_counted(scenarios: tuple[Scenario, ...], tmp_path: Path) -> None:
+    """How many of ten a small model's facts answer; printed, not judged: whatever it makes, none is invented."""
+    language = "en" if scenarios is ENGLISH else "ko"
+    counts = {"facts": 0, "context": 0, "stale": 0}
     with served(QWEN) as url:
         (tmp_path / "models.toml").write_text(CATALOG.format(url=url))
         place = str(tmp_path / "models.toml")
-        for language, scenarios in (("en", ENGLISH), ("ko", KOREAN)):
-            for scenario in scenarios:
-                at = tmp_path / f"{language}-{scenario.name}.db"
-                with Memhold.open(at, models=place, consolidation="consolidation", worker=False) as mem:
-                    for number, said in enumerate(scenario.said):
-                        session = mem.scope(user="alice", session=f"s{number}")
-                        session.add([{"role": "user", "content": said.text}, {"role": "assistant", "content": "OK."}])
-                        session.end_session()
-                        session.consolidate()
-                    asks = mem.scope(user="alice", session="asks")
-                    facts = [hit.text for hit in asks.recall(scenario.asks, kinds=["fact"], limit=5).hits]
-                    context = asks.context([{"role": "user", "content": scenario.asks}], budget=4000).as_text()
-                    so = [line for line in context.splitlines() if "no longer so: " not in line]
-                    assert all(one.sources for one in asks.list(kinds=["fact"]).items)
-                    past = [step.replaces for step in scenario.steps if step.replaces]
-                    stale = [value for value in past if any(stands(value, fact) for fact in facts)]
-                    told = all(any(value in fact for fact in facts) for value in scenario.holds) and not stale
-                    shown = all(any(value in line for line in so) for value in scenario.holds)
-                    answered.setdefault(language, []).append(f"{scenario.name}{'' if told else ' not'}")
-                    print(
-                        f"{language} {scenario.name}: facts {told}, context {shown}, {facts}, stale {stale}", flush=True
-                    )
-    print({language: f"{sum(' not' not in one for one in every)} of 10" for language, every in answered.items()})
+        for scenario in scenarios:
+            at = tmp_path / f"{scenario.name}.db"
+            with Memhold.open(at, models=place, consolidation="consolidation", worker=False) as mem:
+                for number, said in enumerate(scenario.said):
+                    session = mem.scope(user="alice", session=f"s{number}")
+                    session.add([{"role": "user", "content": said.text}, {"role": "assistant", "content": "OK."}])
+                    session.end_session()
+                    session.consolidate()
+                asks = mem.scope(user="alice", session="asks")
+                facts = [hit.text for hit in asks.recall(scenario.asks, kinds=["fact"], limit=5).hits]
+                context = asks.context([{"role": "user", "content": scenario.asks}], budget=4000).as_text()
+                so = [line for line in context.splitlines() if "no longer so: " not in line]
+                assert all(one.sources for one in asks.list(kinds=["fact"]).items)
+                past = [step.replaces for step in scenario.steps if step.replaces]
+                stale = [value for value in past if any(stands(value, fact) for fact in facts)]
+                told = all(any(value in fact for fact in facts) for value in scenario.holds) and not stale
+                shown = all(any(value in line for line in so) for value in scenario.holds)
+                counts = {
+                    "facts": counts["facts"] + told,
+                    "context": counts["context"] + shown,
+                    "stale": counts["stale"] + bool(stale),
+                }
+                print(f"{language} {scenario.name}: facts {told}, context {shown}, {facts}, stale {stale}", flush=True)
+    print(f"{language}, of {len(scenarios)}: {counts}", flush=True)

@@ -357,6 +357,7 @@ def test_the_rules_that_stand_each_win_something() -> None:
     cases = [(texts, text, dropped) for _, texts, text, dropped in [*FALSE, *UNSEEN_FALSE]]
     cases += [*CARELESS, *((list(texts), text, []) for texts, text in (*LOST, *MADE_UP))]
     cases.append((PLUME, "Formats the letters with plume, quicker", [("plume", 2)]))
+    cases.append((PLUME, "Formats the letters another way", [("plume", 2)]))
     cases += [(OLD, text, [("Mailgull", 2)]) for text, passes in RETOLD if not passes]
     whole = sum(_refused(case) for case in cases)
     idle = {name for name in RULES if sum(_refused(case, but=frozenset({name})) for case in cases) == whole}
@@ -382,6 +383,14 @@ SAID_ALIKE = [
     (["No phone calls before nine", "Phone calls only from 9 on"], "No phone calls before 9"),
     (["Er nimmt zwei Tabletten am Abend", "Abends 2 Tabletten"], "Abends nimmt er zwei Tabletten"),
     (["La cita es a las diez y media", "Cita: 10:30"], "La cita es a las 10:30"),
+    (["ユーザーは毎晩ピアノを弾く", "毎晩ピアノの練習"], "毎晩ピアノを弾く"),
+    (["試験は十一月だ", "試験：11月"], "試験は11月だ"),
+    (["The cellar must stay below 18 degrees", "The cellar must not be above 18 degrees, ever"], "The cellar must not be above 18 degrees"),
+    (["Prefers the stairs to the lift", "Would rather take the stairs"], "Takes the stairs rather than the lift"),
+    (["L'utente legge gialli", "L'utente legge solo gialli svedesi"], "Legge solo gialli svedesi"),
+    (["El perro come dos veces", "El perro come 2 veces"], "El perro come 2 veces"),
+    (["그녀는 저녁마다 라디오를 두 시간 듣는다", "저녁에 라디오 2시간"], "저녁마다 라디오를 두 시간 듣는다"),
+    (["Su nieta tiene dos gatos", "La hija de su hija tiene 2 gatos"], "Su nieta, hija de su hija, tiene dos gatos"),
 ]  # fmt: skip
 LOST = [
     (("The parcel weighs four kilograms", "It is a 4 kg parcel"), "The parcel weighs 4 lb"),
@@ -394,6 +403,16 @@ LOST = [
     (("At least four people come", "Four people or more come"), "At most four people come"),
     (("The alarm is in the left hall", "Alarm: left hall"), "The alarm rings in the left hall for Zelda"),
     (("Deploy unless the tests are red", "Deploy with green tests"), "Deploy and run the tests"),
+    (("毎朝七時に走る", "朝7時のランニング"), "毎晩7時に走る"),
+    (("Feeds the neighbour's hens, her mother sells the eggs",) * 2, "Feeds the neighbour's hens, her father sells the eggs"),
+    (("텃밭에 마늘과 양파를 심는다",) * 2, "텃밭에 마늘과 당근을 심는다"),
+    (("약은 주말에 먹는다", "주말에 약"), "약은 매일 먹는다"),
+    (("Der Korb hat Äpfel, Nüsse und Käse", "Im Korb: Äpfel, Nüsse, Käse"), "Der Korb hat Äpfel, Nüsse und Birnen"),
+    (("L'utente non fuma", "L'utente non fuma mai"), "L'utente fuma solo la sera"),
+    (("The cellar must stay below 18 degrees", "Cellar: below 18"), "The cellar must not fall below 18 degrees"),
+    (("El mapa está en la mesa grande del salón", "Quiere enmarcar el mapa"),
+     "Quiere enmarcar el mapa, que está en la mesa grande del sótano"),
+    (("첫째 선반은 비어 있다",) * 2, "둘째 선반은 비어 있다"),
 ]  # fmt: skip
 
 
@@ -439,6 +458,35 @@ def test_texts_that_are_joined_word_for_word_pass_whatever_joins_them(joint: str
     assert checked(texts, joint.join([*texts, "and Zoe pays"])) is not None
 
 
+TOLD_AGAIN = [
+    (["Calls the new kitten Pepper", "Decided: the kitten is Saffron"], "The kitten is Saffron", True),
+    (["Calls the new kitten Pepper", "Decided: the kitten is Saffron"], "The kitten is called Pepper Saffron", False),
+    (["Meets Ruth on Mondays at 9:15", "Meets Zelda now, still at 9:15"], "Meets Zelda now (9:15)", True),
+    (["La usuaria pinta al óleo", "Dejó el óleo; pinta con acuarela"], "Pinta con acuarela, dejó el óleo", True),
+    (["La usuaria pinta al óleo", "Dejó el óleo; pinta con acuarela"], "Dejó la acuarela; pinta al óleo", False),
+    (
+        ["La usuaria pinta al óleo en casa", "Ahora pinta con acuarela"],
+        "Pinta al óleo en casa y pinta con acuarela",
+        False,
+    ),
+    (["기타를 친다", "지난달 첼로로 바꿨다"], "기타에서 첼로로 바꿨다", True),
+    (["기타를 친다", "지난달 첼로로 바꿨다"], "첼로에서 기타로 바꿨다", False),
+    (["Keeps the seeds in jars", "Gave up the jars; the seeds are in paper bags now"],
+     "Gave up the bags; the seeds are in jars now", False),
+    (["Die Steuer macht Frau Wolke", "Frau Wolke ist in Rente, jetzt hilft Herr Zander"],
+     "Jetzt hilft Herr Zander, Frau Wolke ist in Rente", True),
+    (["Die Steuer macht Frau Wolke", "Frau Wolke ist in Rente, jetzt hilft Herr Zander"],
+     "Herr Zander ist in Rente, jetzt hilft Frau Wolke", False),
+    (["O ensaio é à terça", "O ensaio passou para a sexta"], "O ensaio passou da terça para a sexta", True),
+    (["Abita in una mansarda", "Si è trasferito in una cascina"], "Si è trasferito dalla cascina alla mansarda", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("texts", "text", "passes"), TOLD_AGAIN, ids=[text for _, text, _ in TOLD_AGAIN])
+def test_what_is_over_is_not_told_again(texts: list[str], text: str, *, passes: bool) -> None:
+    assert (checked(texts, text, ("", 2)) is None) == passes
+
+
 OLD = ["The newsletter goes out with Mailgull on Mondays", "Switched to Postfinch for the newsletter, now on Fridays"]
 
 
@@ -468,10 +516,13 @@ def test_a_memory_stands_for_another_only_with_its_details() -> None:
     assert not stands("The south gate squeaks loudly", "The north gate squeaks")
     assert not stands("Ilse does not eat eggs, ever", "Ilse eats eggs")
     assert not stands("The tram was late again", "Ilse eats eggs")
+    assert not stands("客厅的墙是暖白", "书房的墙是冷白")
 
 
 def test_what_is_unsaid_says_so_or_gives_another_value_later() -> None:
     assert unsaid("Uses Trellox for invoices", "Trellox was replaced by Vantro", apart=False)
     assert unsaid("The depot is in Graz", "The depot is in Linz", apart=True)
     assert not unsaid("The depot is in Graz", "The depot is in Linz", apart=False)
+    assert unsaid("The invoices go through Trellox", "We threw Trellox out, Vantro it is", apart=False)
     assert not unsaid("Keeps bees", "Keeps hens in the yard", apart=True)
+    assert not unsaid("Der Nutzer hat einen Hund", "Der Hund hat im Garten eine Hütte mit Dach", apart=True)

@@ -267,10 +267,32 @@ def test_batches_end_cover_what_they_can_and_fit(pairs: Pairs) -> None:
     )
 
 
+def test_among_many_new_notes_one_that_tells_of_a_change_meets_what_was_told_before() -> None:
+    """Twenty new notes are near each other; what one of them replaces is far, and told in other words."""
+    new, old, teller = range(20), range(20, 25), 7
+    near = {(one, other): 0.8 for one in new for other in new if one < other} | {(teller, one): 0.2 for one in old}
+    needed = {(one, other) for one, other in near if other - one <= 3 or other in old}
+    memories = {number: note(number, 50, 1) for number in (*new, *old)}
+    pairs = Pairs(
+        memories=memories,
+        near=near,
+        needed=frozenset(needed),
+        changed=frozenset(new),
+        telling=frozenset({teller}),
+    )
+    done: set[tuple[int, int]] = set()
+    for _ in range(most_calls(len(new), 1)):
+        batch = next_batch(pairs, done, (), 10_000)
+        done |= {(one, other) for one in batch for other in batch if one < other}
+    assert {(teller, one) for one in old} <= done
+    assert {number for pair in done for number in pair} >= {*new}, "and each of the others was shown"
+
+
 @given(st.integers(0, 10_000))
 def test_calls_grow_with_the_notes_and_nothing_else(count: int) -> None:
     assert most_calls(count) <= count
     assert most_calls(count) <= max(3, count / 7 + 1)
+    assert most_calls(count) <= most_calls(count, count // 4) <= most_calls(count, count) <= max(3, count / 3 + 1)
 
 
 async def test_what_tells_of_a_change_is_compared_with_what_was_told_before_it(opened: Opened, clock) -> None:

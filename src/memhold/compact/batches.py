@@ -20,27 +20,42 @@ MOST_SHOWN = 12
 """Memories that one call shows."""
 PER_CALL = 7
 """Changed memories for which a run asks one call: the others of the twelve are what they are compared with."""
+PER_CALL_OF_CHANGE = 3
+"""The same of those that tell of a change: what they replace is told in other words, and not among the very nearest."""
 LEAST_CALLS = 3
 """Calls that a few changed memories may take: one each."""
 NEEDED = 3
 """Of its candidates, how many a changed memory is compared with at least, where the calls allow it."""
+NEEDED_OF_CHANGE = 5
+"""The same of one that tells of a change."""
+_TELLS = 2.0
+"""What it weighs that one of a pair tells of a change, and the other is among those that it may replace."""
 _FIRST = 2.0
 """What it weighs that a memory was shown in no call yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairs:
-    """Memories by number, and how near the pairs are that may be shown together; `needed` are those that should be."""
+    """Memories by number, and how near the pairs are that may be shown together; `needed` are those that should be.
+
+    `telling` are the changed ones that tell of a change.
+    """
 
     memories: Mapping[int, Memory]
     near: Mapping[tuple[int, int], float]
     needed: frozenset[tuple[int, int]]
     changed: frozenset[int]
+    telling: frozenset[int] = frozenset()
 
 
-def most_calls(changed: int) -> int:
-    """The calls that a run may take for so many changed memories: one for a few, then one for seven."""
-    return max(min(changed, LEAST_CALLS), math.ceil(changed / PER_CALL))
+def most_calls(changed: int, telling: int = 0) -> int:
+    """The calls that a run may take for so many changed memories: one for a few, then one for seven.
+
+    `telling` of them tell of a change: of these one for three.
+    """
+    of_change = min(changed, telling)
+    calls = math.ceil((changed - of_change) / PER_CALL + of_change / PER_CALL_OF_CHANGE)
+    return max(min(changed, LEAST_CALLS), calls)
 
 
 def next_batch(pairs: Pairs, settled: Collection[tuple[int, int]], gone: Collection[int], max_chars: int) -> list[int]:
@@ -60,14 +75,18 @@ def next_batch(pairs: Pairs, settled: Collection[tuple[int, int]], gone: Collect
 
     def urgency(pair: tuple[int, int]) -> tuple[float, tuple[int, int]]:
         fresh = sum(number in pairs.changed and number not in shown for number in pair)
-        return -(pairs.near[pair] + _FIRST * fresh), pair
+        return -(pairs.near[pair] + _FIRST * fresh + _TELLS * (not pairs.telling.isdisjoint(pair))), pair
 
     first = min(needed, key=urgency)
     batch = [*first]
     wanted = {frozenset(pair) for pair in needed}
     while len(batch) < MOST_SHOWN:
         scored = [
-            (_gain(number, batch, near, wanted, fresh=number in pairs.changed and number not in shown), -number)
+            (
+                _gain(number, batch, near, wanted, fresh=number in pairs.changed and number not in shown)
+                + _TELLS * sum(frozenset({number, one}) in wanted and one in pairs.telling for one in batch),
+                -number,
+            )
             for number in _around(batch, near)
             if _fits(pairs, [*batch, number], max_chars)
         ]

@@ -142,7 +142,7 @@ class Compaction:
             run.note("waiting", found.waiting, "they have no vector yet; a run makes it first")
         gone = {memory.number for group in same for memory in group}
         done: set[tuple[int, int]] = set()
-        for _ in range(most_calls(len(found.pairs.changed - gone))):
+        for _ in range(most_calls(len(found.pairs.changed - gone), len(found.pairs.telling - gone))):
             batch = next_batch(found.pairs, done, gone, self._bounds.max_chars)
             if not batch:
                 break
@@ -231,7 +231,7 @@ class Compaction:
         done: set[tuple[int, int]] = set()
         gone: set[int] = set()
         taken: set[int] = set()
-        for _ in range(most_calls(len(found.pairs.changed))):
+        for _ in range(most_calls(len(found.pairs.changed), len(found.pairs.telling))):
             batch = next_batch(found.pairs, done, gone, run.bounds.max_chars)
             if not batch:
                 break

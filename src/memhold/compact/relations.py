@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from functools import lru_cache
+from itertools import islice
+
+from memhold.text.bounds import denied_bound
 
 # ruff: noqa: RUF001 - words of every script
 
@@ -164,10 +167,11 @@ def _related(text: str) -> frozenset[tuple[int, int, str]]:
         for side, words in enumerate(sides):
             for match in words.finditer(text):
                 if place < len(_PAIRS):
-                    beside = [one[0].casefold() for one in list(_NEXT.finditer(text, match.end()))[:BEHIND]]
+                    beside = [one[0].casefold() for one in islice(_NEXT.finditer(text, match.end()), BEHIND)]
                 else:  # behind the word, in scripts without spaces
                     beside = [text[max(0, match.start() - 2) : match.start()].strip()]
-                found |= {(place, side, word) for word in beside if len(word) > 1}
+                told = 1 - side if denied_bound(text, match.start(), match.end()) else side
+                found |= {(place, told, word) for word in beside if len(word) > 1}
     return frozenset(found)
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from memhold.compact.batches import NEEDED, Pairs
+from memhold.compact.batches import NEEDED, NEEDED_OF_CHANGE, Pairs
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.compact.nearness import Nearness
 from memhold.compact.settling import one_metadata
@@ -112,7 +112,7 @@ def survey(tx: ReadTx, caches: Caches, changed: Changed, bounds: Bounds, generat
                 continue
             pair = (min(memory.number, number), max(memory.number, number))
             strength[pair] = max(strength.get(pair, 0.0), nearness)
-            if earlier and taken <= NEEDED:
+            if earlier and taken <= (NEEDED_OF_CHANGE if told else NEEDED):
                 needed.add(pair)
     numbers = {number for pair in strength for number in pair}
     pairs = Pairs(
@@ -120,6 +120,7 @@ def survey(tx: ReadTx, caches: Caches, changed: Changed, bounds: Bounds, generat
         near=strength,
         needed=frozenset(needed),
         changed=frozenset(memory.number for memory in changed.memories) & numbers,
+        telling=frozenset(memory.number for memory in changed.memories if changes(memory.text)) & numbers,
     )
     far = {pair: near.between(held[pair[0]], held[pair[1]]) for pair in needed}
     waiting = tuple(memory for memory in changed.memories if not near.seen(memory))

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from memhold.facts.keys import Decision
 from memhold.facts.matching import ALIKE, Resolution, aliases, find
+from memhold.facts.moves import home, move
 from memhold.facts.operations import doing, names_the_past
 from memhold.facts.remember import Writer, fact_text, relabelled
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
@@ -105,6 +106,8 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
     corrects = decision is not None and decision.operation == "correct"
     memory = _apply(work, placement, operation, rows, corrects=corrects)
     raised = [] if memory is None or where.known else _suspect(work, memory)
+    if memory is not None and memory.state == "active" and operation != "remove" and word.own_words:
+        raised += _moved(work, memory, suspicions)
     return StatementResult(
         memory=memory,
         effects=tuple(work.effects),
@@ -400,6 +403,27 @@ def _suspect(work: _Work, memory: Memory) -> list[Suspicion]:
         standing = [fact for fact in facts if fact.state in {"active", "superseded", "expired"}]
         if standing:
             raised.append(_raise(work, "key", memory.id, standing[-1].id, verdict.rule))
+    return raised
+
+
+def _moved(work: _Work, memory: Memory, known: Sequence[Suspicion]) -> list[Suspicion]:
+    """End, or doubt, where the user lived before under the other key: the sentence tells of a move."""
+    tx, raised = work.tx, []
+    mine = home(memory.subject or "", memory.attribute or "") if work.said.wording else None
+    if mine is None:
+        return []
+    asked = {frozenset({one.memory_id, one.other_id}) for one in known}
+    for key in tx.fact_keys(work.writer.agent):
+        if key.subject != memory.subject or home(key.subject, key.attribute) in {None, mine}:
+            continue
+        for old in tx.facts(subject=key.subject, key=key.key, agent=work.writer.agent, since=work.said.at):
+            done = move(work.said.wording, memory, old) if old.state == "active" else None
+            if done == "ends":
+                until = memory.valid_from
+                work.effects.append(revise(tx, old, state="superseded", valid_to=until, superseded_by=memory.id))
+                tx.clear_due("expire", old.id)
+            elif done == "doubts" and frozenset({memory.id, old.id}) not in asked:
+                raised.append(_raise(work, "contradiction", memory.id, old.id, "moved"))
     return raised
 
 

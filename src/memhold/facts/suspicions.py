@@ -47,10 +47,9 @@ def waiting_of(tx: ReadTx, suspicions: Iterable[Suspicion], *, settled: bool = F
 
 
 def is_open(one: Suspicion, pair: Sequence[Memory]) -> bool:
-    """Whether something is to settle: keys apart and both said, a statement kept apart, two notes that stand."""
+    """Whether something is to settle: keys apart and both said, a statement kept apart, two that stand."""
     if one.kind == "contradiction":
-        both = pair[0].kind == "note" and all(memory.state == "active" for memory in pair)
-        return both or pair[0].state == "retracted"
+        return pair[0].state == "retracted" or all(memory.state == "active" for memory in pair)
     apart = (pair[0].subject, pair[0].key) != (pair[1].subject, pair[1].key)
     return apart and all(memory.state not in {"retracted", "merged"} for memory in pair)
 
@@ -61,8 +60,8 @@ def settle_suspicion(
     """Settle a suspicion as one change, which can be undone. Nobody but a person looks at it again.
 
     Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
-    takes the statement as the user's own word, and it supersedes; `different` leaves what the user told. Of two notes
-    `same` takes the newer in the place of the older, `different` leaves both.
+    takes the statement as the user's own word, and it supersedes; `different` leaves what the user told. Of two
+    that both stand `same` takes the newer in the place of the older, `different` leaves both.
 
     Raises:
         NotFound: no such suspicion here.
@@ -99,11 +98,11 @@ def settle_suspicion(
 def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:
     """The statement takes its place in the timeline, on the user's word; of two notes it supersedes the other."""
     kept = found_suspicion.memory
+    other = found_suspicion.other
+    if kept.state == other.state == "active":
+        until = max(kept.event_time, other.valid_from)
+        return [revise(tx, other, state="superseded", valid_to=until, superseded_by=kept.id)]
     if kept.kind != "fact":
-        other = found_suspicion.other
-        if kept.state == other.state == "active":
-            until = max(kept.event_time, other.valid_from)
-            return [revise(tx, other, state="superseded", valid_to=until, superseded_by=kept.id)]
         effects = [] if other.state != "active" else [revise(tx, other, state="retracted", superseded_by=kept.id)]
         return [*effects, revise(tx, kept, state="active", last_confirmed_at=tx.now)]
     timeline = tx.facts(subject=kept.subject or "", key=kept.key or "", agent=kept.agent)
@@ -116,7 +115,6 @@ def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:
         revise(tx, ending.memory, state="superseded", valid_to=ending.at, superseded_by=kept.id)
         for ending in placed.endings
     ]
-    other = found_suspicion.other
     if other.agent != kept.agent and other.state == "active":
         # It was told for all agents, in a timeline that is not this agent's own.
         until = max(kept.valid_from, other.valid_from)

@@ -123,7 +123,7 @@ _BEFORE_NOUNS = frozenset(
     ]
 )  # fmt: skip
 """German prepositions and determiners: the capital behind one that begins a sentence is a noun's."""
-_NO_NAMES = frozenset({"user", "the", "i"})
+_NO_NAMES = frozenset({"user", "the", "i", "ユーザー", "ユーザ"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +204,8 @@ def _names(text: str) -> Iterator[Detail]:
     letters = [c for c in text if c.isalpha()]
     uncased = sum(c.lower() == c.upper() for c in letters)
     for match in _KATAKANA.finditer(text):
-        yield Detail(kind="name", text=match[0])
+        if match[0] not in _NO_NAMES:
+            yield Detail(kind="name", text=match[0])
     # A letter of these scripts says about as much as three Latin ones.
     foreign = uncased * 3 > len(letters) - uncased
     if not foreign and sum(c.isupper() for c in letters) * 10 > len(letters) * 7:

@@ -52,7 +52,9 @@ _ORDINALS: Final = {
 }
 _ORDINAL: Final = re.compile(
     r"(?<!\w)(?:(?P<digits>\d{1,3})(?:st|nd|rd|th|ème|er|º|ª)"
-    rf"|(?P<word>{'|'.join(name.replace('-', r'[a-zа-яё]{1,3}') for name in _ORDINALS)}))(?!\w)|第(?P<cjk>\d{{1,3}})",
+    rf"|(?P<word>{'|'.join(name.replace('-', r'[a-zа-яё]{1,3}') for name in _ORDINALS)}))(?!\w)"
+    r"|第(?P<cjk>\d{1,3}|[一二三四五六七八九十])"
+    r"|(?<![\uac00-\ud7a3])(?P<hangul>첫|둘|셋|넷|다섯|여섯|일곱|여덟|아홉|열)(?:째| 번째)",
     re.IGNORECASE,
 )
 _WORDS: Final = tuple(
@@ -80,7 +82,7 @@ _IDENTIFIER: Final = re.compile(
 )
 """Versions, hashes and names with digits: they are details to the letter, and hold no figure."""
 _MONTH: Final = re.compile(
-    r"(?<=\d/)(?:1[0-2]|0?[1-9])(?![\d/])|(?<=\d\d-)(?:1[0-2]|0?[1-9])(?=-\d\d(?!\d))|(?:1[0-2]|[1-9])(?=\s?[월月])"
+    r"(?<=\d/)(?:1[0-2]|0?[1-9])(?![\d/])|(?<=\d\d-)(?:1[0-2]|0?[1-9])(?=-\d\d(?!\d))|(?:1[0-2]|[1-9]|十[一二]?|(?<!十)[一二三四五六七八九])(?=\s?[월月])"
 )
 """The month of a date in digits: `marks` tells which one it is."""
 _POINTED: Final = re.compile(
@@ -145,10 +147,22 @@ def _at(hour: int, minute: int, half: str | None, match: re.Match[str]) -> Figur
     return Figure(values=values, unit="clock", start=match.start(), end=match.end(), half=half and half.lower())
 
 
+_HANGUL: Final = ["첫", "둘", "셋", "넷", "다섯", "여섯", "일곱", "여덟", "아홉", "열"]
+_KANJI: Final = "一二三四五六七八九十"
+
+
+def _ordinal(match: re.Match[str], digits: str | None) -> int:
+    if digits is not None:
+        return int(digits) if digits.isdecimal() else _KANJI.index(digits) + 1
+    if match["hangul"]:
+        return _HANGUL.index(match["hangul"]) + 1
+    return next(at for word, at in _WORDS if word.fullmatch(match["word"]))
+
+
 def _ordinals(text: str) -> Iterator[Figure]:
     for match in _ORDINAL.finditer(text):
         digits = match["digits"] or match["cjk"]
-        value = int(digits) if digits else next(at for word, at in _WORDS if word.fullmatch(match["word"]))
+        value = _ordinal(match, digits)
         values = frozenset({Decimal(value).normalize()})
-        loose = digits is None and value <= 2
+        loose = digits is None and not match["hangul"] and value <= 2
         yield Figure(values=values, unit=None, start=match.start(), end=match.end(), loose=loose)

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from memhold.text.bounds import denied_bound
 from memhold.text.normal_form import normal_form
 
 # ruff: noqa: RUF001 - letters of every script
@@ -85,6 +86,35 @@ _COLOURS_CJK: Final = {
     "black": "검은|검정|黒い|黑色",
     "white": "하얀|흰|白い|白色",
 }
+_FREQUENCIES: Final = {
+    "daily": (
+        "daily|every day|each day|täglich|jeden tag|chaque jour|tous les jours|quotidien\\w*|cada día|todos los días"
+        "|ogni giorno|tutti i giorni|todos os dias|cada dia|diariamente|elke dag|dagelijks|каждый день|ежедневно"
+    ),
+    "weekly": (
+        "weekly|every week|each week|once a week|wöchentlich|jede woche|chaque semaine|toutes les semaines|cada semana"
+        "|todas las semanas|ogni settimana|toda semana|elke week|wekelijks|каждую неделю|еженедельно"
+    ),
+    "weekends": (
+        "weekends?|every weekend|wochenenden?|week-ends?|fin(?:es)? de semana|fine settimana|fins? de semana|weekenden"
+        "|выходн\\w+"
+    ),
+    "monthly": (
+        "monthly|every month|each month|monatlich|jeden monat|chaque mois|tous les mois|mensuel\\w*|cada mes"
+        "|todos los meses|ogni mese|mensilmente|todo mês|elke maand|maandelijks|каждый месяц|ежемесячно"
+    ),
+    "yearly": (
+        "yearly|annual(?:ly)?|every year|each year|jährlich|jedes jahr|chaque année|tous les ans|cada año|ogni anno"
+        "|todo ano|todos os anos|elk jaar|jaarlijks|каждый год|ежегодно"
+    ),
+}
+_FREQUENCIES_CJK: Final = {
+    "daily": "매일|날마다|毎日|每天|天天",
+    "weekly": "매주(?! ?[월화수목금토일]요일)|毎週(?![月火水木金土日])|每周(?![一二三四五六日天])|每個星期|每星期",
+    "weekends": "주말|週末|周末",
+    "monthly": "매달|매월|毎月|每月|每个月",
+    "yearly": "매년|해마다|毎年|每年",
+}
 _KIN: Final = {
     "mother": "mothers?|mum|mom|mutter|mère|madre|mamá|mamma|mãe|moeder|мат(?:ь|ери)|мам[аыуе]",
     "father": "fathers?|dad|vater|père|padre|papá|papà|pai|vader|от(?:ец|ца)|пап[аыуе]",
@@ -120,6 +150,7 @@ def _compiled() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
         ("part of the day", _PARTS),
         ("colour", _COLOURS),
         ("relative", _KIN),
+        ("frequency", _FREQUENCIES),
     )
     for kind, names in spaced:
         found += [(kind, one, re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)) for one, words in names.items()]
@@ -128,6 +159,7 @@ def _compiled() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
         ("part of the day", _PARTS_CJK),
         ("colour", _COLOURS_CJK),
         ("relative", _KIN_CJK),
+        ("frequency", _FREQUENCIES_CJK),
     )
     for kind, names in unspaced:
         found += [(kind, one, re.compile(words)) for one, words in names.items()]
@@ -137,8 +169,12 @@ def _compiled() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
 _ALL: Final = _compiled()
 _MONTH_NUMBER: Final = re.compile(
     r"(?<![\w.])(?:(?:19|20)\d\d-(?P<iso>1[0-2]|0?[1-9])(?!\d)|[0-3]?\d(?:/(?P<dm>1[0-2]|0?[1-9])(?![\d/])"
-    r"|\.(?P<dotted>1[0-2]|0?[1-9])\.)|(?P<cjk>1[0-2]|[1-9])\s?[월月])"
+    r"|\.(?P<dotted>1[0-2]|0?[1-9])\.))|(?<![\d.])(?P<cjk>1[0-2]|[1-9])\s?[월月]"
+    r"|(?P<kanji>十[一二]?|(?<!十)[一二三四五六七八九])月"
 )
+_KANJI: Final = {
+    one: at for at, one in enumerate(["一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二"], 1)
+}
 _KANJI_DAYS: Final = re.compile(r"(?<![月火水木金土日])[月火水木金土日]{2,}+(?![曜本])(?=が|は|に|の|、|。|・|と|\Z)")
 
 
@@ -148,7 +184,8 @@ def marks(text: str) -> frozenset[tuple[str, str]]:
     plain = normal_form("NFKC", text)
     found = {(kind, one) for kind, one, pattern in _ALL if pattern.search(plain) is not None}
     for match in _MONTH_NUMBER.finditer(plain):
-        found.add(("month", str(int(match["iso"] or match["dm"] or match["dotted"] or match["cjk"]))))
+        kanji = _KANJI.get(match["kanji"] or "")
+        found.add(("month", str(kanji or int(match["iso"] or match["dm"] or match["dotted"] or match["cjk"]))))
     for match in _KANJI_DAYS.finditer(plain):
         found |= {("weekday", str("月火水木金土日".index(char))) for char in match[0]}
     return frozenset(found)
@@ -211,7 +248,10 @@ _SIDES: Final = _sides()
 def _held(text: str) -> frozenset[tuple[int, int]]:
     plain = normal_form("NFKC", text)
     return frozenset(
-        (place, side) for place, pair in enumerate(_SIDES) for side, words in enumerate(pair) if words.search(plain)
+        (place, 1 - side if denied_bound(plain, match.start(), match.end()) else side)
+        for place, pair in enumerate(_SIDES)
+        for side, words in enumerate(pair)
+        for match in words.finditer(plain)
     )
 
 

@@ -13,7 +13,7 @@ from memhold.compact.check.marks import invented_marks, lost_marks
 from memhold.compact.check.names import invented_names, lost_names
 from memhold.compact.check.replaced import change_invented, newest_told, old_as_new, two_values
 from memhold.compact.check.subjects import exchanged, turned, values_exchanged
-from memhold.compact.check.wording import agreed, clause_lost, substituted, word_lost
+from memhold.compact.check.wording import agreed, clause_lost, exchanged_word, listed, substituted, word_lost
 from memhold.text.analysis import language_of
 
 __all__ = ["RULES", "refused"]
@@ -52,6 +52,8 @@ RULES: Final[dict[str, Rule]] = {
     "what they agree on was lost": agreed,
     "a clause was lost": clause_lost,
     "a word was lost": word_lost,
+    "a list was changed": listed,
+    "a word was exchanged": exchanged_word,
     "a word was put in the place of another": substituted,
 }
 """What each rule looks at, in order; the name is what a change and an attempt say of it."""

@@ -12,8 +12,9 @@ from memhold.compact.check.marks import have_in_common, lost_marks
 from memhold.compact.check.names import lost_names, named
 from memhold.compact.check.subjects import turned
 from memhold.compact.check.terms import LIGHT, clauses_of, met, neighbours, terms_of
-from memhold.text.analysis import language_of
+from memhold.text.analysis import language_of, unspaced
 from memhold.text.change import changes
+from memhold.text.details import capitalises_nouns
 from memhold.text.figures import figures
 from memhold.text.marks import marks
 
@@ -44,6 +45,8 @@ def covers(survivor: Source, other: Source, *, whole: bool = False) -> bool:
     own, there = terms_of(other.text, language), terms_of(survivor.text, language)
     if whole and not all(met(frozenset({one}), there) for one in own - LIGHT):
         return False
+    if unspaced(other.text) and len(own & there) * 2 < len(own):
+        return False  # of words that no spaces show, half must come back: else they may speak of two things
     return not own or bool(own & there) or bool(have_in_common(survivor.text, other.text))
 
 
@@ -106,6 +109,8 @@ def _other_value(older: str, newer: str) -> bool:
                 continue
             if one.unit == other.unit or None in {one.unit, other.unit}:
                 return True
-    before = {one.key for one in named(older) if one.sure or one.kind != "name"}
-    after = {one.key for one in named(newer) if one.sure or one.kind != "name"}
+    nouns = capitalises_nouns(f"{older} {newer}")
+    before, after = (
+        {one.key for one in named(text) if one.kind != "name" or (one.sure and not nouns)} for text in (older, newer)
+    )
     return bool(before - after) and bool(after - before)

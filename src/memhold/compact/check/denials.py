@@ -32,6 +32,19 @@ _AGAINST: Final = re.compile(
 """Words that say no without a word of denial: what they are said of may stand in a clause that denies."""
 
 
+_ONLY: Final = re.compile(
+    r"(?i)\b(?:only|nur|seulement|uniquement|solo|sólo|soltanto|solamente|só|somente|alleen|только)\b"
+)
+
+
+def _before_only(clause: str, within: str, language: str) -> frozenset[str]:
+    """The terms in front of an "only" that is all a clause has of a no: they are affirmed ("drinks only at home")."""
+    match = _ONLY.search(clause)
+    if match is None or _broad(_ONLY.sub(" ", clause), within):
+        return frozenset()
+    return terms_of(clause[: match.start()], language)
+
+
 _OFF: Final = re.compile(r"(?i)\A\W*(?:\w+ )?(?:off|avoids?|stopped|quit)\b")
 """A clause that begins with an end."""
 
@@ -47,7 +60,10 @@ _AVERSE: Final = re.compile(
 _BOUND: Final = re.compile(
     r"(?<!\w)(?:no|not|never|nicht|pas|no|non|não|не)\s+(?:give\s+)?(?:more|less|fewer|later|earlier|sooner|mehr"
     r"|weniger|später|früher|más|menos|più|mais|более|позже)\s+"
-    r"(?:than|als|de|que|di|do que|чем)|not only|nicht nur|non seulement|no sólo|not so|if not",
+    r"(?:than|als|de|que|di|do que|чем)"
+    r"|(?<!\w)(?:not|never|nicht|nie)\s+(?:\w+\s+){1,2}?\w+er\s+(?:than|als)\s+(?=\d)"
+    r"|(?<!\w)(?:not|never|nicht|nie)\s+(?:\w+\s+){1,2}?(?:below|under|above|over|unter|über)\s+(?=\d)"
+    r"|not only|nicht nur|non seulement|no sólo|not so|if not",
     re.IGNORECASE,
 )
 """A bound, or more than was said: no denial."""
@@ -86,6 +102,8 @@ def denial_lost(case: Case) -> str | None:
     broad = [clause for clause in told if _broad(clause, within)]
     held = frozenset[str]().union(*(terms_of(clause, case.language) for clause in broad))
     plain = frozenset[str]().union(*(terms_of(one, case.language) for one in told if one not in broad))
+    affirmed = frozenset[str]().union(*(_before_only(clause, within, case.language) for clause in broad))
+    plain, held = plain | affirmed, held - affirmed
     for source in case.kept:
         for clause in clauses_of(source.text):
             if not says_no(clause, within) and not _AVERSE.search(clause) and not _OFF.search(clause):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from memhold.compact.check.case import Case
 from memhold.text.figures import figures
@@ -11,12 +12,28 @@ from memhold.text.marks import marks
 __all__ = ["have_in_common", "invented_marks", "lost_marks", "word_of"]
 
 
+_LOOSE: Final = frozenset({"relative", "frequency"})
+"""Classes that are told in other ways too: one that is lost, or new, says nothing; one for another does."""
+
+
+_PEERS: Final = (
+    {"mother", "father"}, {"sister", "brother"}, {"daughter", "son", "grandson"}, {"wife", "husband"},
+    {"aunt", "uncle", "cousin"},
+)  # fmt: skip
+"""Relatives of one kind: a mother of daughters is no exchange, a mother for a father is."""
+
+
+def _in_place(kind: str, one: str, lost: tuple[str, str]) -> bool:
+    """Whether a member of a loose class may stand in the place of one that was lost."""
+    return lost[0] == kind and (kind != "relative" or any({one, lost[1]} <= peers for peers in _PEERS))
+
+
 def lost_marks(case: Case) -> str | None:
     """Say which day, colour or time of what holds the text lacks."""
     there = marks(case.text)
     for source in case.kept:
         for kind, one in sorted(marks(source.text) - there):
-            if kind == "relative":
+            if kind in _LOOSE:
                 continue
             if kind == "part of the day" and any(figure.unit in {"clock", "hour"} for figure in figures(case.text)):
                 continue
@@ -31,11 +48,14 @@ def word_of(kind: str, one: str, text: str) -> str:
 
 def invented_marks(case: Case) -> str | None:
     """Say which day, colour or time of the text no source has."""
-    held = marks(case.within)
-    for kind, one in sorted(marks(case.text) - held):
-        if kind == "part of the day" and any(figure.half or figure.unit == "clock" for figure in figures(case.within)):
+    held, there = marks(case.within), marks(case.text)
+    timed = any(figure.half or figure.unit == "clock" for figure in figures(case.within))
+    parts = {one for one in held if one[0] == "part of the day"}
+    for kind, one in sorted(there - held):
+        # "18:00" is the evening; where the memories name a part of the day, another one is another claim.
+        if kind == "part of the day" and timed and parts <= there:
             continue
-        if kind == "relative":
+        if kind in _LOOSE and (case.gone or not any(_in_place(kind, one, lost) for lost in held - there)):
             continue
         return f"a {kind} is in no memory ({word_of(kind, one, case.text)})"
     return None

@@ -32,6 +32,9 @@ _TITLES: Final = frozenset(
 )
 
 
+_TITLED: Final = re.compile(r"(?<!\w)(?:Dr\.|Prof\.|Herrn?|Frau)\s+([A-ZÄÖÜ][\w-]+)")
+
+
 @lru_cache(maxsize=4096)
 def named(text: str) -> tuple[Detail, ...]:
     """Names, code, paths and addresses of a text; numbers only where letters stand in them (versions, hashes)."""
@@ -117,6 +120,9 @@ def participants(case: Case) -> list[str]:
         for one in named(source.text):
             if one.kind == "name" and not case.nouns and (one.sure or _name_elsewhere(one, case)):
                 found.setdefault(one.text)
+        # Where every noun has a capital, a title says that a name follows.
+        for match in _TITLED.finditer(source.text) if case.nouns else ():
+            found.setdefault(match[1])
     return list(found)[:MOST]
 
 

@@ -8,10 +8,10 @@ from typing import Final
 
 from memhold.compact.check.case import Case, Source
 from memhold.compact.check.terms import clauses_of, stands_in, terms_of
-from memhold.text.change import changes
+from memhold.text.change import change_words, changes
 from memhold.text.negation import negates
 
-__all__ = ["BARE", "is_past", "is_past_beside", "left_behind"]
+__all__ = ["BARE", "ends_in", "is_past", "is_past_beside", "left_behind"]
 
 BARE = 3
 """Content words up to which a clause goes on about what the one before it says."""
@@ -29,7 +29,7 @@ _PAST: Final = re.compile(
     r"|burn\w*|broke\w*"
     r"|dropp\w*|than|passed|off|war|hatte|zuvor|vorher|bis|von|vom|schluss|fiel|weg|war(?:en)?|était|avait|depuis"
     r"|avant|panne"
-    r"|era|estaba|tenía|hasta|antes|descart\w*|eram?|estava|deixou|largou|dejó|fue|был\w*|до|раньше|prior|ex|old\w*)\b"
+    r"|statt|anstelle|instead|prima|era|estaba|tenía|hasta|antes|descart\w*|eram?|estava|deixou|largou|dejó|fue|был\w*|до|раньше|prior|ex|old\w*)\b"
     r"|전에|떠나|에서|原来|卖|之前|以前|前は|元"
 )
 
@@ -45,6 +45,12 @@ _ARRIVING: Final = re.compile(
 def is_past(clause: str, within: str) -> bool:
     """Whether a clause says of itself that it is over: a no, a change, a word of the past."""
     return negates(clause, within) or changes(_ARRIVING.sub(" ", clause)) or _PAST.search(clause) is not None
+
+
+def ends_in(clause: str) -> list[tuple[int, int]]:
+    """Where the words of an end, of a change or of the past stand in a clause; those for what comes are none."""
+    spans = [(one.start, one.end) for one in change_words(clause) if not _ARRIVING.fullmatch(one.of(clause))]
+    return [*spans, *(match.span() for match in _PAST.finditer(clause))]
 
 
 def is_past_beside(clause: str, told: Sequence[str], case: Case) -> bool:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from collections.abc import Sequence
+from itertools import chain, combinations, islice
 from typing import Final
 
-from memhold.compact.check.case import Case
+from memhold.compact.check.case import Case, Source
+from memhold.compact.check.denials import NEARLY
 from memhold.compact.check.figures import figures_but
 from memhold.compact.check.marks import word_of
 from memhold.compact.check.names import details_of
-from memhold.compact.check.past import is_past, is_past_beside
-from memhold.compact.check.terms import FEW, LIGHT, ROLES, alike, clauses_of, stands_in, terms_of
+from memhold.compact.check.past import ends_in, is_past, is_past_beside
+from memhold.compact.check.terms import (
+    FEW,
+    LIGHT,
+    ROLES,
+    alike,
+    clauses_of,
+    stands_in,
+    terms_of,
+    whole_words,
+    words_behind,
+)
 from memhold.text.change import changes
 from memhold.text.figures import figures
 from memhold.text.marks import marks
@@ -20,14 +32,23 @@ from memhold.text.marks import marks
 
 __all__ = ["LEAST_OF_NEWEST", "change_invented", "newest_told", "old_as_new", "two_values"]
 
+BEHIND = 6
+"""Words behind an end among which the one is that it ends."""
 LEAST_OF_NEWEST = 0.4
 """The share of the words of what holds now that a text must have, beside what it replaced."""
 
 
 _FROM_TO: Final = re.compile(
-    r"(?<!\w)(?:from|von|de|da|du|с|из)\s++(?P<old>[^\s,.;()][^,.;()]{1,59}?)(?<!\s)\s++(?:to|into|nach|zu[rm]?|auf|à|au|vers|a"
-    r"|al|para|per|на|в|к)\s++(?P<new>[^,.;()]{2,60})",
+    r"(?<!\w)(?:from|vom?|von|des?|del|desde|du|d[ao]s?|dall?[aoe]?|dai|с|из)\s++(?P<old>[^\s,.;()][^,.;()]{1,59}?)(?<!\s)\s++(?:to|into|nach|zu[rm]?|auf|à|au|vers|a"
+    r"|al(?:la|lo|le)?|ai|ao|para|per|на|в|к)\s++(?P<new>[^,.;()]{2,60})",
     re.IGNORECASE,
+)
+
+
+_FROM_TO_CJK: Final = re.compile(
+    r"(?P<old>[^\s.,]{1,30})에서\s+(?P<new>[^.,]{1,30}?)(?:으로|로)\s"
+    r"|(?P<old2>[^、。\s]{1,30})から(?P<new2>[^、。\s]{1,30}?)[へに]"
+    r"|[从從由](?P<old3>[^，。\s]{1,30}?)[换換改搬变變转轉](?:成|到|为|為|至)?(?P<new3>[^，。\s]{1,30})"
 )
 
 
@@ -38,11 +59,8 @@ def old_as_new(case: Case) -> str | None:
     newest = " ".join(source.text for source in case.kept)
     told = clauses_of(case.text)
     olds, news = details_of(case.gone), details_of(case.kept)
-    for match in _FROM_TO.finditer(case.text):
-        older = [one for one in olds if stands_in(match["new"], one) and not stands_in(match["old"], one)]
-        newer = [one for one in news if stands_in(match["old"], one) and one not in olds]
-        if older and newer:
-            return "the change is told the wrong way round"
+    if _backwards(case, olds, news) or _ends_another(case):
+        return "the change is told the wrong way round"
     gone = case.gone[:1] if len(case.gone) > 1 else case.gone  # of those between, some may hold still
     others = " ".join(source.text for source in case.sources if source not in gone)
     old_marks = frozenset[tuple[str, str]]().union(*(marks(source.text) for source in gone)) - marks(others)
@@ -52,20 +70,100 @@ def old_as_new(case: Case) -> str | None:
     for clause in told:
         if is_past(clause, case.within) or is_past_beside(clause, told, case):
             continue
+        if _told_again(clause, case):
+            return f"{clause!r} holds no longer, and the text does not say so"
         for one in values:
             if not stands_in(clause, one) or _said_so(clause, one, case):
                 continue
             if figures(one) or not fresh & terms_of(clause, case.language):
                 return f"{one!r} holds no longer, and the text does not say so"
+            if not stands_in(newest, one) and any(_joined(clause, one, other) for other in news if other not in olds):
+                return f"{one!r} holds no longer, and the text joins it to what does"
         for kind, one in sorted(marks(clause) & old_marks):
-            if kind != "relative" and not fresh & terms_of(clause, case.language):
+            if kind not in {"relative", "frequency"} and not fresh & terms_of(clause, case.language):
                 return f"a {kind} holds no longer ({word_of(kind, one, clause)})"
     return None
 
 
+def _backwards(case: Case, olds: Sequence[str], news: Sequence[str]) -> bool:
+    """Whether the text says that what holds now became what was replaced."""
+    before = _grams(" ".join(source.text for source in case.gone), case)
+    after = _grams(" ".join(source.text for source in case.kept), case)
+    for match in chain.from_iterable(pattern.finditer(case.text) for pattern in (_FROM_TO, _FROM_TO_CJK)):
+        old, new = (
+            next(one for name, one in match.groupdict().items() if one and name.startswith(side))
+            for side in ("old", "new")
+        )
+        older = [one for one in olds if stands_in(new, one) and not stands_in(old, one)]
+        newer = [one for one in news if stands_in(old, one) and one not in olds]
+        if older and newer:
+            return True
+        left, reached = _grams(old, case), _grams(new, case)
+        fresh, past = after - before, before - after
+        if left & fresh and not left & past and reached & past and not reached & fresh:
+            return True
+    return False
+
+
+def _grams(text: str, case: Case) -> frozenset[str]:
+    """The terms of a text without single characters of scripts without spaces, which are in too many words."""
+    return frozenset(one for one in terms_of(text, case.language) if len(one) > 1 or one.isascii())
+
+
+def _ends_another(case: Case) -> bool:
+    """Whether the text ends what the newer memory goes over to, and tells of what that one ends."""
+    newer = " ".join(source.text for source in case.kept)
+    said, kept, there = _ended(newer, case), terms_of(newer, case.language), terms_of(case.text, case.language)
+    return any(
+        ended & kept and all(not ended & other and other & there for other in said[word])
+        for word, every in _ended(case.text, case).items()
+        if word in said
+        for ended in every
+    )
+
+
+def _ended(text: str, case: Case) -> dict[str, set[frozenset[str]]]:
+    """The words of an end, each with the terms of the content words that stand behind it in a clause."""
+    found: dict[str, set[frozenset[str]]] = {}
+    for clause in clauses_of(text):
+        for start, end in ends_in(clause):
+            behind = (terms_of(one, case.language) for one in islice(words_behind(clause, end), BEHIND))
+            if (ended := next((one for one in behind if one), None)) is not None:
+                found.setdefault(clause[start:end].casefold(), set()).add(ended)
+    return found
+
+
+def _told_again(clause: str, case: Case) -> bool:
+    """Whether a clause is one of a replaced source nearly word for word, and no kept source says so too."""
+    own = whole_words(clause, case.language) - ROLES
+    if len(own) < 2:
+        return False
+
+    def nearest(sources: Sequence[Source]) -> float:
+        every = [whole_words(one, case.language) - ROLES for source in sources for one in clauses_of(source.text)]
+        return max((len(own & one) / len(own | one) for one in every if one), default=0.0)
+
+    still = any(own <= whole_words(one, case.language) for source in case.kept for one in clauses_of(source.text))
+    return not still and nearest(case.gone) >= NEARLY > nearest(case.kept)
+
+
+def _joined(clause: str, one: str, other: str) -> bool:
+    """Whether two details stand in a clause as if they were one: "Halcyon Petrel"."""
+    first, second = re.escape(one), re.escape(other)
+    return re.search(rf"(?<!\w)(?:{first}[\s/&-]{second}|{second}[\s/&-]{first})(?!\w)", clause) is not None
+
+
+_RATHER: Final = re.compile(r"(?i)\b(?:rather than|instead of|plutôt que|anstatt|statt)\b")
+_PREFERS: Final = re.compile(
+    r"(?i)\b(?:prefer\w*|rather|lieber|bevorzug\w*|préf[èé]r\w*|plutôt|prefi[eo]r\w*|liever|предпочита\w*)\b"
+)
+"""What somebody prefers may be told as this rather than that: nothing changed."""
+
+
 def change_invented(case: Case) -> str | None:
     """The text says that something changed, and no source does."""
-    if case.gone or not changes(case.text) or any(changes(source.text) for source in case.sources):
+    text = _RATHER.sub(" ", case.text) if _PREFERS.search(case.within) else case.text
+    if case.gone or not changes(text) or any(changes(source.text) for source in case.sources):
         return None
     return "the text says that something changed, and no memory does"
 
@@ -87,10 +185,10 @@ def newest_told(case: Case) -> str | None:
     """Of what replaced the others too few words came back."""
     if not case.gone:
         return None
-    there = terms_of(case.text, case.language)
-    before = frozenset[str]().union(*(terms_of(source.text, case.language) for source in case.gone))
+    there = whole_words(case.text, case.language)
+    before = frozenset[str]().union(*(whole_words(source.text, case.language) for source in case.gone))
     for source in case.kept:
-        own = terms_of(source.text, case.language) - ROLES - LIGHT - before
+        own = {one for one in whole_words(source.text, case.language) - ROLES - LIGHT - before if not changes(one)}
         if len(own) < FEW:
             continue
         told = sum(one in there or alike(one, there) for one in own)
@@ -107,7 +205,7 @@ def _said_so(clause: str, one: str, case: Case) -> bool:
             if (
                 stands_in(other, one)
                 and not is_past(other, case.within)
-                and len(terms & terms_of(other, case.language)) * 2 >= max(1, len(terms))
+                and len(terms & terms_of(other, case.language)) * 2 >= len(terms)
             ):
                 return True
     return False

@@ -37,7 +37,7 @@ def exchanged(case: Case) -> str | None:
         return None
     own = terms_of_names(names, case.language)
     for clause in clauses_of(case.text):
-        mine = [one for one in names if stands_in(clause, one)]
+        mine = [one for one in names if stands_in(clause, one) and not _of_them(one, clause, case)]
         terms = terms_of(clause, case.language) - own - ROLES
         user = _USER.search(clause) is not None and not mine
         if not terms or not (mine or user):
@@ -57,6 +57,16 @@ def exchanged(case: Case) -> str | None:
             if one not in theirs and any(other not in mine for other in theirs if other) and not shared & beside:
                 return f"{one!r} is given what the memories say of another"
     return None
+
+
+def _of_them(name: str, clause: str, case: Case) -> bool:
+    """Whether a clause only says whose something is, of which a source says "his" or "her"."""
+    whole = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", clause))
+    owns = len(re.findall(rf"(?<!\w){re.escape(name)}['’]s(?!\w)", clause))
+    return 0 < owns == whole and any(_WHOSE.search(source.text) for source in case.kept)
+
+
+_WHOSE: Final = re.compile(r"\b(?:his|her|their)\b", re.IGNORECASE)
 
 
 def values_exchanged(case: Case) -> str | None:

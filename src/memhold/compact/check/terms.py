@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +16,7 @@ from memhold.text.negation import negates
 
 __all__ = [
     "FEW",
+    "HANGUL",
     "LIGHT",
     "NAMING",
     "ROLES",
@@ -28,6 +30,7 @@ __all__ = [
     "stands_in",
     "terms_of",
     "whole_words",
+    "words_behind",
 ]
 
 FEW = 3
@@ -55,7 +58,19 @@ def terms_of(text: str, language: str) -> frozenset[str]:
     return frozenset(term for term in analyse(text, language).counts if term not in EVIDENCE)
 
 
-ROLES: Final = frozenset({"user", "assistant"})
+_ROLE_WORDS = """
+user assistant nutzer nutzerin benutzer benutzerin utilisateur utilisatrice usuario usuaria utente utenti
+utilizador utilizadora usuário usuária gebruiker пользователь пользователя 사용자 用户 用戶
+"""
+ROLES: Final = frozenset(
+    term
+    for word in _ROLE_WORDS.split()
+    for form in (word, f"l'{word}")
+    for language in ("english", "german", "french", "spanish", "italian", "portuguese", "dutch", "russian")
+    for term in analyse(form, language).counts
+    if len(term) > 1
+)
+"""What the one who speaks is called in notes: told or not, it is the same person."""
 
 
 def stands_in(text: str, detail: str) -> bool:
@@ -63,12 +78,13 @@ def stands_in(text: str, detail: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(detail)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-_HANGUL: Final = re.compile(r"[\uac00-\ud7a3]{2,}")
+HANGUL: Final = re.compile(r"[\uac00-\ud7a3]{2,}")
 
 
 def whole_words(text: str, language: str) -> frozenset[str]:
     """The terms of a text; of Korean its words without what may be a particle: its pairs of syllables are many."""
-    words = _HANGUL.findall(text)
+    # Two syllables of which one is the object's particle are a word of one, as short as a particle.
+    words = [word for word in HANGUL.findall(text) if len(word) > 2 or word[-1] not in "을를"]
     return frozenset(word[: max(2, len(word) - 2)] for word in words) if words else terms_of(text, language)
 
 
@@ -78,7 +94,9 @@ def is_function(term: str) -> bool:
 
 
 def alike(term: str, terms: frozenset[str]) -> bool:
-    """Whether a term is among others with another ending."""
+    """Whether a term is among others with another ending; of Korean with another particle."""
+    if HANGUL.fullmatch(term):
+        return any(one.startswith(term) or (len(one) > 1 and term.startswith(one)) for one in terms)
     root = max(4, len(term) - 2)
     return len(term) >= 4 and any(
         one[:root] == term[:root] or (len(one) >= 4 and term.startswith(one)) for one in terms
@@ -95,6 +113,11 @@ _ARTICLES: Final = frozenset(_ARTICLE_WORDS.split())
 def plain_words(clause: str) -> list[str]:
     """The words of a clause in their order, without articles."""
     return [word for one in _WORD.findall(clause) if (word := one.casefold()) not in _ARTICLES]
+
+
+def words_behind(clause: str, at: int) -> Iterator[str]:
+    """The words of a clause from a place on, one after the other."""
+    return (one[0] for one in _WORD.finditer(clause, at))
 
 
 def in_line(clause: str, language: str) -> list[frozenset[str]]:

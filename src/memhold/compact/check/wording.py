@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, pairwise
+from typing import Final
 
 from memhold.compact.check.case import Case
 from memhold.compact.check.marks import have_in_common
 from memhold.compact.check.names import participants, terms_of_names
 from memhold.compact.check.terms import (
+    HANGUL,
     LIGHT,
     NAMING,
     ROLES,
@@ -22,8 +25,12 @@ from memhold.compact.check.terms import (
     whole_words,
 )
 from memhold.text.analysis import unspaced
+from memhold.text.figures import figures
+from memhold.text.marks import marks
 
-__all__ = ["AGREED", "agreed", "clause_lost", "substituted", "word_lost"]
+# ruff: noqa: RUF001 - words of every script
+
+__all__ = ["AGREED", "agreed", "clause_lost", "exchanged_word", "listed", "substituted", "word_lost"]
 
 AGREED = 2
 """Sources that use a word from which on it is what they agree on."""
@@ -86,16 +93,89 @@ def word_lost(case: Case) -> str | None:
             words = plain_words(clause)
             for at in range(1, len(words) - 1):
                 terms = terms_of(words[at], case.language) - ROLES - LIGHT
-                if words[at] in NAMING:
+                if words[at] in NAMING or figures(words[at]) or marks(words[at]) & marks(case.text):
                     continue
                 if terms and not met(terms, there) and (words[at - 1], words[at + 1]) in beside:
                     return f"{words[at]!r} of {clause!r} is not in the text"
     return None
 
 
+def exchanged_word(case: Case) -> str | None:
+    """A word that no source has stands between the same two words as one of a source that the text lost."""
+    if case.gone or unspaced(case.within):
+        return None
+    known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
+    lost = {
+        place: terms
+        for source in case.kept
+        for terms, places in _placed(source.text, case.language)
+        if not met(terms, there)
+        for place in places
+    }
+    for terms, places in _placed(case.text, case.language):
+        if not met(terms, known | LIGHT) and any(place in lost for place in places):
+            return "a word that no memory has stands in the place of another"
+    return None
+
+
+def _placed(text: str, language: str) -> list[tuple[frozenset[str], list[tuple[str, str, str]]]]:
+    """Each content word of a text, with the two words before it and the two behind: places that say what it is."""
+    found = []
+    for clause in clauses_of(text):
+        words = [one.casefold() for one in re.findall(r"[^\W\d_]+", clause)]
+        for at, word in enumerate(words):
+            terms = terms_of(word, language) - ROLES - LIGHT
+            sides = (("before", words[max(0, at - 2) : at]), ("behind", words[at + 1 : at + 3]))
+            places = [
+                (side, *two)
+                for side, two in sides
+                if len(two) == 2 and any(terms_of(one, language) - LIGHT - ROLES for one in two)
+            ]
+            if terms and places and not figures(word):
+                found.append((terms, places))
+    return found
+
+
+def listed(case: Case) -> str | None:
+    """A list of the sources comes back with a member that no source has, and without one that it had."""
+    known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
+    for told in _lists(case.text, case.language):
+        strange = [one for one in told if not met(one, known | LIGHT)]
+        for source in case.kept if strange else ():
+            for said in _lists(source.text, case.language):
+                back = [one for one in said if any(met(one, other) for other in told)]
+                if back and any(not met(one, there) for one in said):
+                    return "a member of a list is another than the memories say"
+    return None
+
+
+def _lists(text: str, language: str) -> list[list[frozenset[str]]]:
+    """The lists of a text, each as the terms of its members' last words."""
+    found = []
+    for match in _LIST.finditer(text):
+        members = [in_line(part, language) for part in _MEMBERS.split(match[0])]
+        found.append([line[-1] for line in members if line])
+    pairs = [[frozenset({part}) for part in match.groups()] for match in _PAIR.finditer(text)]
+    return [*(one for one in found if len(one) > 2), *pairs]
+
+
+_AND = r"(?:,?\s(?:and|or|und|oder|et|ou|y|o|e|en|of|и|или)\s)"
+_LIST: Final = re.compile(
+    rf"(?<![\w'’-])[\w'’-]++(?:,\s(?:[\w'’-]+\s){{0,2}}[\w'’-]+){{1,8}}?{_AND}(?:[\w'’-]+\s){{0,3}}[\w'’-]+",
+    re.IGNORECASE,
+)
+_PAIR: Final = re.compile(
+    r"(?<![\uac00-\ud7a3])([\uac00-\ud7a3]{2,12}?)(?:와|과|하고|랑)"
+    r" ([\uac00-\ud7a3]{2,}?)(?:을|를|이|가|은|는|도|만)?(?![\uac00-\ud7a3])"
+)
+"""Two things that Korean sets side by side."""
+_MEMBERS: Final = re.compile(rf"{_AND}|,\s", re.IGNORECASE)
+
+
 def substituted(case: Case) -> str | None:
     """A word that no source has stands where a source has another that the text lost: beside the same word."""
-    if case.gone or case.language != "english":
+    unread = unspaced(case.within) or HANGUL.search(case.within) is not None
+    if case.gone or case.language != "english" or unread:
         return None
     known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
     lost = [

@@ -1,0 +1,76 @@
+"""A move ends where somebody lived before, also where it was told under the other key: a city, and a residence. Pure.
+
+"I live in Oslo" is a residence or a city, as a model words it, and "I moved to Bergen" is too. Of two keys neither
+supersedes the other, or an address would end the city that it is in; what decides is the sentence of the user's own.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, Literal
+
+from memhold.facts.keys import canonical
+from memhold.facts.keys.key_reading import read
+from memhold.text.change import NOW
+from memhold.text.negation import negates
+from memhold.values.records import Memory
+
+# ruff: noqa: RUF001 - words of every script
+
+__all__ = ["Home", "home", "move"]
+
+Home = Literal["residence", "residence_city"]
+BARE = 3
+"""Words up to which a value without a figure is a place's name, and no address."""
+_MOVED: Final = re.compile(
+    r"(?i)(?<!\w)(?:moved|relocated|resettled|umgezogen|gezogen|übergesiedelt|emménagée?s?|déménagée?s?|mudé|mudado|mudamos"
+    r"|trasladé|trasladado|mudei|mudou|mudámos|trasferit[oaie]|traslocat[oaie]|verhuisd|переехал[аи]?)(?!\w)"
+    r"|이사(?:했|왔|갔| 왔| 갔|해서)|搬(?:到|去|来|來|家)|引っ?越し?(?:た|て|まし)|移り住"
+)
+"""Words that report a move in the past tense, in the languages that have a lexicon of keys."""
+_LIVES: Final = re.compile(
+    r"(?<!\w)(?:live|living|wohnen?|leben?|habit(?:e|ons)|vis|vivons|vivo|vivimos|moro|moramos|abito|abitiamo|woon"
+    r"|wonen|живу|жив[её]м)(?!\w)|살아|살고|산다|住",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+@lru_cache(maxsize=4096)
+def home(subject: str, attribute: str) -> Home | None:
+    """Whether an attribute tells where somebody lives: as a residence, or as a city."""
+    key = canonical(subject, attribute)
+    for language in key.languages:
+        match read(attribute, language).ids:
+            case ("residence",):
+                return "residence"
+            case ("residence_city",):
+                return "residence_city"
+            case _:
+                pass
+    return None
+
+
+def move(sentence: str, new: Memory, old: Memory) -> Literal["ends", "doubts"] | None:
+    """What a fact, said in this sentence, does to one under the other key: None where it is no move, or one place.
+
+    Another city ends a residence. A residence by its name alone doubts a city: it may be a district of it.
+    """
+    if not _moved(sentence) or negates(sentence) or sentence.rstrip().endswith(("?", "？")):
+        return None
+    held, told = (" ".join((one.value or "").casefold().split()) for one in (old, new))
+    if not held or not told or held in told or told in held or old.valid_from >= new.valid_from:
+        return None
+    if home(new.subject or "", new.attribute or "") == "residence_city":
+        return "ends"
+    return "doubts" if len(told.split()) <= BARE and not any(char.isdigit() for char in told) else None
+
+
+def _moved(sentence: str) -> bool:
+    """Whether a sentence reports a move, or says where somebody lives now."""
+    if _MOVED.search(sentence) is not None:
+        return True
+    low = sentence.casefold()
+    now = not NOW.isdisjoint(_WORD.findall(low)) or any(one in low for one in NOW if not one.isascii())
+    return now and _LIVES.search(sentence) is not None
