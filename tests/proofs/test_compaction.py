@@ -37,6 +37,11 @@ SUBJECTS = ("the garden gate", "the billing job", "our piano", "the north cabin"
 SAYS = ("squeaks", "was painted", "needs oil", "stands open", "is old", "is loved")
 
 
+def together(texts: list[str]) -> str:
+    """What a good editor at his laziest writes: each text once, as it is."""
+    return ". ".join(dict.fromkeys(texts))
+
+
 class Unsteady:
     """A judge that merges what it is shown, and fails at a rate in every way that a reply or an error can."""
 
@@ -50,7 +55,7 @@ class Unsteady:
         if request.tool.name == "roll_up":
             return self._told(texts)
         if self.random.random() >= self.rate:
-            return call(APART if self.random.random() < 0.2 else merged(united(texts)), model=self.name)
+            return call(APART if self.random.random() < 0.2 else merged(together(texts)), model=self.name)
         how = self.random.choice(("retry", "next", "park", "prose", "empty", "cut", "lossy", "error text"))
         match how:
             case "prose" | "empty":
@@ -67,7 +72,7 @@ class Unsteady:
     def _told(self, texts: list[str]) -> ChatReply:
         """A roll-up, or a reply or an error that is none."""
         if self.random.random() >= self.rate:
-            return call({"text": united(texts)}, name="roll_up", model=self.name)
+            return call({"text": together(texts)}, name="roll_up", model=self.name)
         how = self.random.choice(("retry", "next", "park", "prose", "empty", "invented"))
         if how in {"retry", "next", "park"}:
             raise ModelError("scripted", model=self.name, cls=how, reason="scripted")

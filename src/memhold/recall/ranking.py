@@ -37,7 +37,10 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A scope as one question sees it, before any filter: its index, each signal's scores, and their sum."""
+    """A scope as one question sees it, before any filter: its index, each signal's scores, and their sum.
+
+    `nearer` is what is found because it is nearer than the rest, where anything is found at all.
+    """
 
     index: DecodedIndex
     question: Question
@@ -49,6 +52,7 @@ class View:
     signals: Sequence[Signal] = ()
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     fused: Fused | None = None
+    nearer: Mask | None = None
 
 
 def ordered(

@@ -29,6 +29,7 @@ from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
 from memhold.recall.ranking import View, evidence_of, newest_first, ordered, reranked, with_followers, with_nearest
 from memhold.recall.signals import (
+    NEARER,
     Question,
     key_signal,
     meaning_signals,
@@ -284,7 +285,8 @@ def _view(
     asked = [signal for signal in signals if signal is not None and signal.name in named] or [words]
     weights = weights_of(static=meaning.static)
     fused = fuse(asked, weights=weights)
-    return replace(view, speaker=speaker, near=found, signals=asked, weights=weights, fused=fused)
+    nearer = next((signal.score >= NEARER for signal in asked if signal.name == "meaning"), None)
+    return replace(view, speaker=speaker, near=found, signals=asked, weights=weights, fused=fused, nearer=nearer)
 
 
 def _by_row(tx: ReadTx, ranking: Ranking, scores: Mapping[str, float]) -> dict[int, float]:
@@ -322,6 +324,8 @@ def _ranking(
     found = view.fused.found
     if query.signals is not None and (len(view.signals) == 1 or not found.any()):
         found = found | (view.fused.score > 0)
+    if view.nearer is not None and (found & allowed).any():
+        found = found | view.nearer
     fused = with_followers(replace(view.fused, found=found), index, past)
     found = fused.found
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found

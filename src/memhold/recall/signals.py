@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEANS_IT",
+    "NEARER",
     "Question",
     "key_signal",
     "meaning_signals",
@@ -55,8 +56,8 @@ MEANS_IT = 0.45
 """Cosine from which on a vector alone makes a hit. With the built-in embedding 16 in 1,000 pairs of a LoCoMo question
 and a turn of its conversation reach it."""
 NEARER = 0.25
-"""The share of the way from the scope's mean to its nearest from which on nearness makes a hit too: of an embedding's
-cosines no floor is known that holds for every text and language (docs/recall.md)."""
+"""The share of the way from the scope's mean to its nearest from which on a document is found beside what signals find: of
+an embedding's cosines no floor is known that holds for every text and language (docs/recall.md)."""
 ASKED_FOR = 0.5
 """The share of a fact's subject and attribute from which on it is what a question asks for."""
 ELSES = 0.4
@@ -142,10 +143,9 @@ def meaning_signals(near: Near, index: DecodedIndex) -> list[Signal]:
     """
     held, whole = near.held, near.cosines if near.middle is None else near.middle
     around = smoothed(whole, index, SCORING)
-    score = normalised(whole, held, centred=True)
-    means = held & ((near.cosines >= MEANS_IT) | (score >= NEARER))
+    means = held & (near.cosines >= MEANS_IT)
     return [
-        Signal(name="meaning", score=score, found=means),
+        Signal(name="meaning", score=normalised(whole, held, centred=True), found=means),
         Signal(name="sentence", score=normalised(near.cosines, held, centred=True), found=means),
         Signal(name="surroundings", score=normalised(around, held, centred=True), found=_nothing(index)),
     ]

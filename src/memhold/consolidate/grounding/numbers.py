@@ -246,12 +246,14 @@ def _alike(one: str, other: str) -> bool:
 
 def _is_label(text: str, number: Quantity) -> bool:
     """Whether a number is the name of what stands before it without an article: "ward 6", but not "the terrace 20"."""
-    before = _LABELLED.search(normal_form("NFC", text)[: number.start])
-    return before is not None and bool(content_terms(before["noun"])) and not _ARTICLES.fullmatch(before["by"] or "")
+    before = normal_form("NFC", text)[: number.start]
+    if not before[-1:].isspace():
+        return False
+    *_, by, noun = ["", "", *before.rsplit(maxsplit=2)]
+    return len(noun) > 2 and noun.isalpha() and bool(content_terms(noun)) and not _ARTICLES.fullmatch(by)
 
 
 _ARTICLES = re.compile(r"(?i)the|an?|der|die|das|den|dem|ein\w*|les?|la|une?|el|los|las|una?|il|lo|o|os|as|het|de|een")
-_LABELLED = re.compile(r"(?:(?P<by>[^\W\d_]+)\s)?(?<![^\W\d_])(?P<noun>[^\W\d_]{3,})\s\Z")
 
 
 def _next_noun(text: str, number: Quantity) -> str:
