@@ -56,8 +56,8 @@ MEANS_IT = 0.45
 """Cosine from which on a vector alone makes a hit. With the built-in embedding 16 in 1,000 pairs of a LoCoMo question
 and a turn of its conversation reach it."""
 NEARER = 0.25
-"""The share of the way from the scope's mean to its nearest from which on a document is found beside what signals find: of
-an embedding's cosines no floor is known that holds for every text and language (docs/recall.md)."""
+"""The share of the way from the scope's mean to its nearest from which on a document is found beside what signals find:
+of an embedding's cosines no floor is known that holds for every text and language (docs/recall.md)."""
 ASKED_FOR = 0.5
 """The share of a fact's subject and attribute from which on it is what a question asks for."""
 ELSES = 0.4
