@@ -109,8 +109,9 @@ def resolve(subject: str, attribute: str, stored: Sequence[FactKey], settled: Al
         if (one.subject, one.attribute) == (subject, attribute):
             return _known(one, attribute, _EXACT)
     suspects: dict[str, tuple[FactKey, Verdict]] = {}
-    for one in sorted(stored, key=lambda one: key_of(one).text != mine.text):
-        verdict = _verdict(mine, key_of(one), settled)
+    others = [(one, key_of(one)) for one in stored]
+    for one, other in sorted(others, key=lambda pair: pair[1].text != mine.text):
+        verdict = _verdict(mine, other, settled)
         if verdict.same == "same":
             return _known(one, attribute if one.subject == subject else one.attribute, verdict)
         if verdict.same == "unsure":
@@ -127,7 +128,7 @@ def resolve(subject: str, attribute: str, stored: Sequence[FactKey], settled: Al
 
 
 def _verdict(mine: Key, other: Key, settled: Mapping[frozenset[str], Literal["same", "different"]]) -> Verdict:
-    if pair_of(mine, other) in settled and mine.text != other.text:
+    if settled and pair_of(mine, other) in settled and mine.text != other.text:
         return compare(mine, other, aliases=settled)
     return _compared(mine, other)
 
