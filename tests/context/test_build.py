@@ -421,6 +421,33 @@ def test_the_callers_messages_that_the_journal_ends_with_are_found(journal_, giv
     assert overlap(bodies(journal_), bodies(given_)) == known
 
 
+@pytest.mark.parametrize(
+    ("journal_", "given_", "sent"),
+    [
+        ("abcdef", "abXdefn", "abXdefn"),  # one message changed
+        ("abcdef", "abcdeXn", "abcdeXn"),  # the last answer made again
+        ("abcdef", "abcn", "abcn"),  # gone back
+        ("abcdef", "abScdefn", "abScdefn"),  # an instruction in between
+        ("abef", "abcdefn", "abcdefn"),  # the middle was never added
+        ("ace", "abcdefn", "abcdefn"),  # nor any answer
+        ("abcdef", "cdXfn", "abcdXfn"),  # without the beginning
+        ("aoobocod", "aoobocXodn", "aoobocXodn"),  # short turns that repeat
+        ("abcdefgh", "abn", "abcdefghabn"),  # may have been said again
+        ("abcdef", "cn", "abcdefcn"),
+    ],
+)
+def test_a_conversation_that_parts_from_the_journal_is_told_once_as_the_caller_has_it(journal_, given_, sent):
+    def bodies(letters):
+        return [{"role": "system" if one == "S" else "user", "content": one} for one in letters]
+
+    window = journal(bodies(journal_), "openai")
+    gathered = Inputs(given=bodies(given_), window=WindowRead(messages=window))
+    request = Request(budget=8000, reserve=0, strategy="full_history", shape="openai", threshold=20)
+    made = build(gathered, request, secret=SECRET)
+    assert "".join(one["content"] for one in made.messages) == sent
+    assert {one.id for one in made.dropped} == {one.id for one in window if one.text not in sent}
+
+
 def test_the_old_two_message_cut_is_refused_and_ours_begins_with_the_call():
     turn = [
         {"role": "user", "content": "look"},

@@ -106,3 +106,21 @@ async def test_what_is_no_number_time_or_text_is_refused_by_name(memhold: AsyncM
     scope = memhold.scope(user="alice")
     with pytest.raises(InvalidInput):
         await scope.recall(Query(text="tea", **wrong))
+
+
+@pytest.mark.asyncio
+async def test_nothing_is_found_for_being_near_where_a_filter_leaves_nothing_that_a_signal_found(
+    memhold: AsyncMemhold,
+) -> None:
+    near = "She plays music in a band", "The boat leaves at noon", "I cooked soup with beans", "Rent is due on Friday"
+    said = [{"role": "user", "content": "My oboe, my dentist, my budget and my lentils", "metadata": {"of": "list"}}]
+    scope = memhold.scope(user="alice", session="monday")
+    await scope.add(said)
+    scope = memhold.scope(user="alice", session="tuesday")
+    await scope.add([{"role": "user", "content": text, "metadata": {"of": "talk"}} for text in near])
+    await memhold.settle()
+    everything = await scope.recall("lentils")
+    assert everything.total > 1
+    for narrow in ({"session": "tuesday"}, {"metadata": {"of": "talk"}}):
+        answer = await scope.recall("lentils", **narrow)
+        assert (answer.total, len(answer.hits)) == (0, len(near))

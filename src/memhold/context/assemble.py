@@ -11,7 +11,7 @@ from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Plan
 from memhold.context.render import Line, rendered
 from memhold.context.strategies import SlotName
-from memhold.context.window_messages import CONTINUES, text_of, with_first, with_recalled
+from memhold.context.window_messages import CONTINUES, only_recalled, text_of, with_first, with_recalled
 from memhold.messages.fences import Fence
 from memhold.messages.tool_pairs import repair_entries
 from memhold.messages.window import Body, Repair, Window, entry, is_system
@@ -141,6 +141,12 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         dropped.append(LeftOut(slot="messages", id=None, reason="budget", count=gathered.unread))
     every = (*HEAD, *BELOW, *TAIL)
     shown = [line.id for name in every for line in sorted(_lines(plan, taken, name, made.here), key=_number)]
+    told = {*shown, *(piece.id for piece in plan.pieces), *(one.id for one in dropped)}
+    dropped += [
+        LeftOut(slot="window", id=one.id, reason="cut")
+        for one in gathered.window.messages
+        if one.id not in told and not is_system(one.body) and not only_recalled(one.body, plan.secret)
+    ]
     return Context(
         messages=tuple(made.messages),
         system=made.system,
@@ -161,8 +167,9 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
 
 def _unread(window: WindowRead, plan: Plan) -> int:
     """How many messages of the window were not read, without those that the caller passed."""
-    first = window.messages[0].seq - window.older if window.messages else 0
-    passed = sum(piece.given and piece.seq is not None and piece.seq >= first for piece in plan.pieces)
+    begin = window.messages[0].seq if window.messages else 0
+    seqs = [piece.seq for piece in plan.pieces if piece.given and piece.seq is not None]
+    passed = sum(begin - window.older <= seq < begin for seq in seqs)
     return max(0, window.older - passed)
 
 

@@ -75,7 +75,8 @@ class WindowRead:
 
     `older` counts by seq, so it may hold some that were forgotten; it is 0 where all were.
     `ahead` is the seq up to which the session should be consolidated now, 0 where it need not be. `before` are the
-    messages of the session in front of those: as many as the caller passed more, which may be the same.
+    messages of the session in front of those, which may be the same as the caller's: with them twice as many as the
+    caller passed, who may have gone back.
     """
 
     messages: tuple[Message, ...] = ()
@@ -107,7 +108,7 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     if older and not _turns(tx, session, after=held.window_start, until=found[0].seq - 1):
         older = 0  # they were all forgotten, or are no turns
     before: list[Message] = []
-    if (more := min(plan.given - len(found), MAX_WINDOW)) > 0:
+    if (more := min(2 * plan.given - len(found), MAX_WINDOW)) > 0:
         until = found[0].seq - 1 if found else None
         before = spoken(tx.messages(session, after=0, until=until, limit=more, newest=True))
     return WindowRead(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +26,7 @@ __all__ = [
     "newest_person",
     "only_recalled",
     "overlap",
+    "retold",
     "text_of",
     "with_first",
     "with_recalled",
@@ -92,13 +95,62 @@ def _said(body: Body) -> list[Any]:
     return [body.get(name) or None for name in _SAID]
 
 
+def retold(journal: Sequence[Body], given: Sequence[Body]) -> dict[int, int]:
+    """Where the caller's messages stand in the journal, by place, if they tell anew what it holds; else nothing.
+
+    So it is where a message was changed, answered again, left out or put in between. They are known by those that each
+    side has once, in one order, and by the same ones next to these. Fewer than two, or less than half of what the
+    journal has from the first on, may have been said again.
+    """
+    ours, theirs = [repr(_said(body)) for body in journal], [repr(_said(body)) for body in given]
+    often, again = Counter(ours), Counter(theirs)
+    at = {said: place for place, said in enumerate(ours) if often[said] == again[said] == 1}
+    places = [place for place, said in enumerate(theirs) if said in at]
+    found = {places[one]: at[theirs[places[one]]] for one in _rising([at[theirs[place]] for place in places])}
+    for step in (1, -1):
+        held = set(found.values())
+        for place, same in sorted(found.items(), reverse=step < 0):
+            here, there = place + step, same + step
+            while (
+                0 <= here < len(theirs)
+                and 0 <= there < len(ours)
+                and here not in found
+                and there not in held
+                and theirs[here] == ours[there]
+            ):
+                found[here] = there
+                held.add(there)
+                here, there = here + step, there + step
+    if len(found) < 2 or 2 * len(found) < len(ours) - min(found.values()):
+        return {}
+    return found
+
+
+def _rising(numbers: Sequence[int]) -> list[int]:
+    """The places of the longest rising run of numbers, gaps allowed."""
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for place, number in enumerate(numbers):
+        length = bisect_left(ends, number)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1], last[length : length + 1] = [number], [place]
+    found: list[int] = []
+    place = last[-1] if last else -1
+    while place >= 0:
+        found.append(place)
+        place = before[place]
+    return found[::-1]
+
+
 def joined(
     given: Sequence[Body], window: Sequence[Message], shape: Shape, *, secret: bytes, before: Sequence[Message] = ()
 ) -> tuple[list[Body], list[Piece]]:
     """The caller's leading instructions, and the window: the journal's messages, then what is new of the caller's.
 
     Where the caller passes a history that begins before the window, so does what is returned. Its messages are known by
-    those that the session has `before` the window.
+    those that the session has `before` the window. Where the caller tells anew what the session holds, the caller's is
+    what was said from there on.
 
     An instruction in the journal that the caller gives too, or that stood before, is not repeated. What any of them
     quotes in a fence of this store is left out: it was recalled for an earlier request, and may no longer hold.
@@ -120,15 +172,31 @@ def joined(
     systems = [one for body in plain[:lead] for one in shaped(body)]
     spoken = plain[lead:]
     journal = [message for message in (*before, *window) if not is_system(message.body)]
-    known = overlap([message.body for message in journal], spoken)
-    said = [_said(body) for body in systems]
+    bodies = [message.body for message in journal]
+    known = overlap(bodies, spoken)
+    told = retold(bodies, spoken) if known < min(len(bodies), len(spoken)) else {}
+    if len(told) <= known:
+        told = {}
+    said = [_said(body) for body in (*systems, *(body for body in spoken if told and is_system(body)))]
+    first = journal[min(told.values())].seq if told else None
     pieces: list[Piece] = []
     for message in window:
+        if first is not None and message.seq >= first and not is_system(message.body):
+            continue
         if is_system(message.body) and message.origin == "user":
             if _said(message.body) in said:
                 continue
             said.append(_said(message.body))
         pieces += [Piece(body=body, id=message.id, seq=message.seq) for body in shaped(_ranked(message))]
+    if told:
+        retelling = [
+            Piece(body=one, id=same.id, seq=same.seq, given=True) if same else Piece(body=one, given=True)
+            for place, body in enumerate(spoken)
+            for same in [journal[told[place]] if place in told else None]
+            for one in shaped(body)
+        ]
+        entries_of([*systems, *(piece.body for piece in (*pieces, *retelling))], shape)
+        return systems, [*pieces, *retelling]
     older = max(0, known - sum(not is_system(message.body) for message in window))
     held = [*[None] * (known - len(journal)), *journal[max(0, len(journal) - known) :]]
     earlier = [

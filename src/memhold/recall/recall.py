@@ -324,11 +324,12 @@ def _ranking(
     found = view.fused.found
     if query.signals is not None and (len(view.signals) == 1 or not found.any()):
         found = found | (view.fused.score > 0)
-    if view.nearer is not None and (found & allowed).any():
-        found = found | view.nearer
-    fused = with_followers(replace(view.fused, found=found), index, past)
+    passing = passing_rows(tx, index, query, held, found & allowed)
+    nearer = view.nearer if view.nearer is not None and passing.any() else False
+    fused = with_followers(replace(view.fused, found=found | nearer), index, past)
+    passing |= passing_rows(tx, index, query, held, fused.found & ~found & allowed)
     found = fused.found
-    allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
+    allowed &= passing | ~found
     most = None if query.cursor is not None else max(query.offset + query.limit, reach)
     ranking = ordered(view, fused, allowed, found, past, most, now=held is None and not query.states)
     ranking = replace(ranking, kept_out=kept_out)
