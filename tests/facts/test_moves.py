@@ -55,6 +55,14 @@ CASES = [
      ["city: Oslo", "address: Kirkegata 5"], 0),
     ([("나 오슬로에 살아", "거주지", "오슬로"), ("베르겐으로 이사했어", "사는 도시", "베르겐")], ["사는 도시: 베르겐"], 0),
     ([("Ich wohne in Graz", "Wohnort", "Graz"), ("Ich bin nach Linz gezogen", "Stadt", "Linz")], ["Stadt: Linz"], 0),
+    *(([OSLO, (text, "city", "Bergen")], ["residence: Oslo", "city: Bergen"], doubts) for text, doubts in (
+        ("I moved to Bergen as a child", 0), ("We moved to Bergen when I was five", 0), ("I almost moved to Bergen", 0),
+        ("Als Kind bin ich nach Bergen gezogen", 0), ("I moved to Bergen in 1990", 1),
+    )),
+    *(([OSLO, (text, "city", "Bergen")], ["city: Bergen"], 0) for text in (
+        "I moved to Bergen last week", "I wanted to be closer to work, so I moved to Bergen",
+        "I moved to Bergen when I was promoted", "I moved to Bergen as my kids live there",
+    )),
 ]  # fmt: skip
 
 

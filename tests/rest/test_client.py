@@ -354,6 +354,12 @@ async def test_whoever_runs_the_server_is_told_what_is_of_every_namespace(tmp_pa
             assert sum((await scope.residue("QX7T2M")).found.values()) > 0
             assert (await scope.residue("petrichor")).found == {}
             assert await mem.admin.model_usage(days=7) == ()
+            for admin in (server.memhold.admin, mem.admin):
+                for wrong in (0, 1.5, "seven"):
+                    with pytest.raises(InvalidInput, match="days"):
+                        await admin.model_usage(days=wrong)  # type: ignore[arg-type]
+                with pytest.raises(InvalidInput, match="limit"):
+                    await admin.users(limit="ten")  # type: ignore[arg-type]
             with pytest.raises(InvalidInput, match="at least 4 characters"):
                 await scope.residue("ab")
 

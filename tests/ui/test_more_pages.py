@@ -520,7 +520,27 @@ async def test_what_goes_together_is_one_change_and_no_more_than_was_shown(serve
     path = f"/ui/memories/{notes[2]}/forget"
     form = (await alice.get(path)).text
     assert (await alice.post(path, plan="of something else")).status_code == 409
+    hiding = hidden((await alice.post(f"{path}/preview", way="hide")).text, "plan")
+    assert (await alice.post(path, plan=hiding, way="erase")).status_code == 409, "what was shown was to be hidden"
     assert "Erased: 1 memory" in (await alice.post(path, plan=hidden(form, "plan"))).text
+
+
+async def test_of_the_chosen_lines_those_that_are_left_are_shown_where_one_is_gone(
+    server: Served, alice: Person
+) -> None:
+    ids = [(await of(server).remember(f"Cup number {number}")).memory.id for number in range(3)]
+    await alice.get("/ui/forget")
+    given = {"by": "words", "q": "cup", "id": ids}
+    shown = (await alice.post("/ui/forget/plan", **given)).text
+    await of(server).forget(ids[0])
+    for path in ("/ui/forget/do", "/ui/forget/plan"):
+        answer = await alice.post(path, **given, plan=hidden(shown, "plan"), key=hidden(shown, "key"))
+        assert (answer.status_code, "2 memories would go" in answer.text, ids[0] in answer.text) == (409, True, False)
+        assert "Something came or went since this was shown" in answer.text
+    assert len((await of(server).list()).items) == 2, "nothing is done but what was shown"
+    given = {**given, "id": ids[1:], "plan": hidden(answer.text, "plan"), "key": hidden(answer.text, "key")}
+    assert "Forgotten" in (await alice.post("/ui/forget/do", **given)).text
+    assert (await alice.post("/ui/forget/plan", by="words", q="cup", id=ids)).status_code == 404
 
 
 async def test_what_an_agent_said_is_forgotten_and_hiding_is_taken_back(server: Served, alice: Person) -> None:

@@ -7,13 +7,17 @@ supersedes the other, or an address would end the city that it is in; what decid
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from functools import lru_cache
 from typing import Final, Literal
 
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
+from memhold.text.analysis import language_of
 from memhold.text.change import NOW
+from memhold.text.mood import supposed_in
 from memhold.text.negation import negates
+from memhold.text.times import times
 from memhold.values.records import Memory
 
 # ruff: noqa: RUF001 - words of every script
@@ -23,6 +27,8 @@ __all__ = ["Home", "home", "move"]
 Home = Literal["residence", "residence_city"]
 BARE = 3
 """Words up to which a value without a figure is a place's name, and no address."""
+NEWS = timedelta(days=365)
+"""How long a move is told as news: one of longer ago may be from where the user lived before."""
 _MOVED: Final = re.compile(
     r"(?i)(?<!\w)(?:moved|relocated|resettled|umgezogen|gezogen|übergesiedelt|emménagée?s?|déménagée?s?|mudé|mudado|mudamos"
     r"|trasladé|trasladado|mudei|mudou|mudámos|trasferit[oaie]|traslocat[oaie]|verhuisd|переехал[аи]?)(?!\w)"
@@ -35,6 +41,19 @@ _LIVES: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_PART: Final = re.compile(r"[,;:，、；：](?!\d)")
+_CHILDHOOD: Final = re.compile(
+    r"(?<!\w)(?:as (?:an? (?:\w+ )?(?:child|kid|baby|toddler|teen\w*)|children|kids|teen\w*)"
+    r"|when (?:i|we) (?:was|were) (?:(?:an?|still|only|just|very|about|around) ){0,2}(?:child(?:ren)?|kids?|baby"
+    r"|babies|little|young|small|\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen)"
+    r"|als (?:kind(?:er)?|jugendliche[rn]?|baby|teenager)|als (?:ich|wir) (?:noch )?(?:ein )?(?:klein|kind|jung)\w*"
+    r"|quand j['’]étais (?:petite?|enfant|jeune)|de (?:niñ[oa]|pequeñ[oa]|criança)|em criança|quando era criança"
+    r"|cuando era (?:niñ[oa]|pequeñ[oa]|joven)|da (?:bambin[oa]|piccol[oa]|ragazz[oa])"
+    r"|quando ero (?:bambin[oa]|piccol[oa])|toen ik (?:klein|jong) was|в детстве|реб[её]нком)(?!\w)"
+    r"|어렸을 때|어릴 때|小时候|小時候|子供の(?:頃|ころ|とき)|小さい(?:頃|ころ|とき)",
+    re.IGNORECASE,
+)
+"""How people date what was in their childhood."""
 
 
 @lru_cache(maxsize=4096)
@@ -55,7 +74,8 @@ def home(subject: str, attribute: str) -> Home | None:
 def move(sentence: str, new: Memory, old: Memory) -> Literal["ends", "doubts"] | None:
     """What a fact, said in this sentence, does to one under the other key: None where it is no move, or one place.
 
-    Another city ends a residence. A residence by its name alone doubts a city: it may be a district of it.
+    Another city ends a residence. A residence by its name alone doubts a city: it may be a district of it. A move that
+    is no news, and of before the other was told, doubts it; one in childhood, or that nearly was, does nothing.
     """
     if not _moved(sentence) or negates(sentence) or sentence.rstrip().endswith(("?", "？")):
         return None
@@ -63,14 +83,22 @@ def move(sentence: str, new: Memory, old: Memory) -> Literal["ends", "doubts"] |
     if not held or not told or held in told or told in held or old.valid_from >= new.valid_from:
         return None
     if home(new.subject or "", new.attribute or "") == "residence_city":
-        return "ends"
+        dated = times(sentence, new.event_time)
+        before = min(old.valid_from, new.event_time - NEWS)
+        return "doubts" if dated and all(one.end <= before for one in dated) else "ends"
     return "doubts" if len(told.split()) <= BARE and not any(char.isdigit() for char in told) else None
 
 
 def _moved(sentence: str) -> bool:
-    """Whether a sentence reports a move, or says where somebody lives now."""
-    if _MOVED.search(sentence) is not None:
-        return True
+    """Whether a sentence reports a move of later than childhood that came about, or says where somebody lives now."""
+    if _CHILDHOOD.search(sentence) is not None:
+        return False
+    language = language_of(sentence)
+    for part in _PART.split(sentence):
+        if _MOVED.search(part) is not None:
+            supposed = supposed_in(part, language)
+            if supposed is None or _MOVED.search(supposed) is None:
+                return True
     low = sentence.casefold()
     now = not NOW.isdisjoint(_WORD.findall(low)) or any(one in low for one in NOW if not one.isascii())
     return now and _LIVES.search(sentence) is not None

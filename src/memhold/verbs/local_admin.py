@@ -66,8 +66,8 @@ class LocalAdmin:
         self, *, namespace: str = "default", after: str | None = None, limit: int = 1000
     ) -> tuple[str, ...]:
         self._runtime.guard()
-        if not 1 <= limit <= MAX_USERS:
-            raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_USERS}")
+        if type(limit) is not int or not 1 <= limit <= MAX_USERS:
+            raise InvalidInput(f"limit is {limit!r:.40}; it must be 1 to {MAX_USERS}")
         behind = "" if after is None else checked_name(after, "after")
         found = await self._runtime.store.upkeep.users(checked_name(namespace, "namespace"), behind, limit)
         return tuple(found)
@@ -80,8 +80,8 @@ class LocalAdmin:
         """The first of the last so many days."""
         if days is None:
             return None
-        if not 1 <= days <= MAX_DAYS:
-            raise InvalidInput(f"days is {days}; it must be 1 to {MAX_DAYS:,}")
+        if type(days) is not int or not 1 <= days <= MAX_DAYS:
+            raise InvalidInput(f"days is {days!r:.40}; it must be 1 to {MAX_DAYS:,}")
         return self._runtime.clock.now().date() - timedelta(days=days - 1)
 
     async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:

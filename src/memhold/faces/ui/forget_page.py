@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -17,7 +19,7 @@ from memhold.faces.ui.session_pages import newest_sessions
 from memhold.faces.ui.timeline_page import moment_of
 from memhold.faces.ui.visit import Visit
 from memhold.values.answers import Erasure, Hit, Residue
-from memhold.values.errors import InvalidInput, MemholdError
+from memhold.values.errors import InvalidInput, MemholdError, NotFound
 from memhold.values.records import ORIGINS, Origin
 from memhold.verbs.scope import AsyncScope
 
@@ -55,7 +57,25 @@ async def forget_plan(visit: Visit) -> Response:
         return await _chosen_by_words(visit, scope)
     if visit.said("by") == "everything":
         return _planned(visit, await _everything(scope, hard=way_of(visit) != "hide"))
-    return _planned(visit, await told_of(scope, await _erased(scope, visit, dry_run=True)))
+    try:
+        return _planned(visit, await told_of(scope, await _erased(scope, visit, dry_run=True)))
+    except NotFound:
+        if (left := await _left(visit, scope)) is None:
+            raise
+        return left
+
+
+async def _left(visit: Visit, scope: AsyncScope) -> Response | None:
+    """The plan of what is left of the lines that were chosen, where some are gone; None where no one is left."""
+    left = []
+    for one in visit.form.get("id", ()):
+        with suppress(NotFound):
+            await scope.forget(one, hard=way_of(visit) != "hide", dry_run=True)
+            left.append(one)
+    if not left:
+        return None
+    visit = replace(visit, form={**visit.form, "id": left})
+    return _planned(visit, {**await told_of(scope, await _erased(scope, visit, dry_run=True)), "moved": True}, 409)
 
 
 def _planned(visit: Visit, told: Mapping[str, Any], status: int = 200) -> Response:
@@ -142,7 +162,12 @@ async def forget_done(visit: Visit) -> Response:
     scope = visit.scope()
     if (now := await moved_on(scope, visit, lambda: _erased(scope, visit, dry_run=True))) is not None:
         return _planned(visit, now, 409)
-    done = await _erased(scope, visit, dry_run=False)
+    try:
+        done = await _erased(scope, visit, dry_run=False)
+    except NotFound:
+        if (left := await _left(visit, scope)) is None:
+            raise
+        return left
     scan, told = await _scanned(visit, scope, visit.said("residue"))
     return visit.part(
         "forget_done.html", done=done, scan=scan, scan_told=told, text=visit.said("residue"),

@@ -327,8 +327,9 @@ async def told_of(scope: AsyncScope, plan: Erasure) -> dict[str, Any]:
 
 
 def _digest_of(plan: Erasure) -> str:
+    """What a form remembers of what it showed: all that would go, and whether for good."""
     every = sorted((*plan.memories, *plan.messages, *plan.hidden, *plan.quotations))
-    return sha256(" ".join(every).encode()).hexdigest()
+    return sha256(" ".join(("erased" if plan.hard else "hidden", *every)).encode()).hexdigest()
 
 
 async def moved_on(
