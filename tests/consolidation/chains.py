@@ -16,13 +16,21 @@ from memhold.wiring.system import SystemClock
 
 
 class HttpChain(Chain):
-    """A chain whose connections can be closed."""
+    """A chain whose connections can be closed; the first model has `seconds` a call, the others `then`, if given."""
 
-    def __init__(self, models: Sequence[ChatModel], seconds: float = 2.0, attempts: int = 2, seed: int = 0) -> None:
+    def __init__(
+        self,
+        models: Sequence[ChatModel],
+        seconds: float = 2.0,
+        then: float | None = None,
+        attempts: int = 2,
+        seed: int = 0,
+    ) -> None:
         clock = SystemClock()
         self._bare = models
         backoff = Backoff(attempts=attempts, first=0.001, jitter=0.0, patience=0.01)
-        links = [Link(model=Timed(model, clock=clock, seconds=seconds)) for model in models]
+        waits = [seconds, *[seconds if then is None else then] * len(models)]
+        links = [Link(model=Timed(one, clock=clock, seconds=wait)) for one, wait in zip(models, waits, strict=False)]
         super().__init__(links, clock=clock, dice=Random(seed), name="consolidation", backoff=backoff)
 
     async def close(self) -> None:

@@ -66,7 +66,8 @@ async def test_one_model_that_fails_keeps_the_window_raw(lasting: str, name: str
 async def test_the_next_model_answers_and_each_is_asked_as_often_as_allowed(lasting: str, name: str) -> None:
     async with ChaosServer() as server:
         server.always(name, model="first")
-        found = await one_session(lasting, server, http_chain(server, "first", "second", seconds=patience(name)))
+        chain = http_chain(server, "first", "second", seconds=patience(name), then=20.0)
+        found = await one_session(lasting, server, chain)
         assert (found["settled"], found["summary"]) == (True, 3)
         asked = [one.model for one in server.requests if "Acme" not in str(one.body)]
         spoilt = FAULTS[name].act.__class__.__name__ == "Spoil"
