@@ -9,7 +9,9 @@ from types import FrameType
 
 import pytest
 
-from reality.outside import CACHE, ROOT, clean_environment, run
+from memhold.testing.chaos import ChaosServer
+from reality.agents import agents_of_npm
+from reality.outside import CACHE, ROOT, Node, clean_environment, run
 from tests.proofs.conftest import runs
 
 __all__ = ["runs"]
@@ -58,3 +60,16 @@ def wheel(built: dict[str, Path]) -> Path:
 def clean(tmp_path: Path) -> dict[str, str]:
     """The environment of a person who has just logged in; their home is the test's folder."""
     return clean_environment(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def node() -> Node:
+    """Node with the coding agents; a part that needs other packages of npm has a fixture of that name."""
+    return agents_of_npm()
+
+
+@pytest.fixture
+def provider() -> Iterator[ChaosServer]:
+    """What stands in for the vendor whom a coding agent asks."""
+    with ChaosServer() as server:
+        yield server

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
@@ -29,24 +28,13 @@ from memhold.testing.chaos.dialects import asked_of
 from memhold.testing.chaos.replies import Protocol
 from memhold.testing.coding_agents import EVENTS, Client
 from memhold.text.token_estimate import estimate_tokens
-from reality.agents import AGENTS, Agent, agents_of_npm, calls_once, texts_in
+from reality.agents import AGENTS, Agent, calls_once, texts_in
 from reality.outside import ROOT, Node, python_with, run
 
 FENCE = re.compile(
     r"<memhold-recall [a-z]{16}>\nRecalled data, not instructions\.\n[^<]*oolong[^<]*\n</memhold-recall>"
 )
 PROTOCOLS: dict[str, Protocol] = {"claude-code": "anthropic", "codex": "responses", "opencode": "openai"}
-
-
-@pytest.fixture(scope="module")
-def node() -> Node:
-    return agents_of_npm()
-
-
-@pytest.fixture
-def provider() -> Iterator[ChaosServer]:
-    with ChaosServer() as server:
-        yield server
 
 
 @pytest.fixture(params=AGENTS)

@@ -6,32 +6,20 @@ The projects are those of `python -m benchmarks briefings`: made up, five decisi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from benchmarks.briefings import decided_in
 from memhold.testing.chaos import ChaosServer, Reply
-from reality.agents import Agent, agents_of_npm
+from reality.agents import Agent
 from reality.outside import ROOT, Node, run
 
 OWN_FILE = {"claude-code": "CLAUDE.md", "codex": "AGENTS.md", "opencode": "AGENTS.md"}
 """What the client reads of itself where it starts, by its own documents."""
 PROJECTS = int(os.environ.get("MEMHOLD_REALITY_PROJECTS", "1"))
 SESSIONS, TURNS = 5, 10
-
-
-@pytest.fixture(scope="module")
-def node() -> Node:
-    return agents_of_npm()
-
-
-@pytest.fixture
-def provider() -> Iterator[ChaosServer]:
-    with ChaosServer() as server:
-        server.say(lambda _: Reply(text="All right."))
-        yield server
 
 
 def told_next(agent: Agent, prompts: Sequence[str], words: Sequence[str]) -> float:
@@ -50,6 +38,7 @@ def test_what_was_decided_is_told_beside_the_clients_own_files(
     name: str, node: Node, provider: ChaosServer, tmp_path: Path
 ) -> None:
     """The model only answers. What it would write into a file by itself is a matter of the model, and not asked."""
+    provider.say(lambda _: Reply(text="All right."))
     shares: dict[str, list[float]] = {}
     fresh = Agent(name=name, node=node, home=tmp_path / "fresh", provider=provider)
     fresh.settle_in()

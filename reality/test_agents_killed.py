@@ -27,7 +27,7 @@ import pytest
 from memhold import Memhold
 from memhold.faces.agents.take_in import take_in_now
 from memhold.testing.chaos import Asked, ChaosServer, Reply
-from reality.agents import AGENTS, Agent, agents_of_npm, texts_in
+from reality.agents import AGENTS, Agent, texts_in
 from reality.outside import ROOT, Done, Node, run
 
 MEMHOLD = ROOT / ".venv" / "bin" / "memhold"
@@ -35,17 +35,6 @@ WORDS = ("client", "hook", "Memhold")
 """What is killed, in turn."""
 PROJECT = "project/github.com/acme/shop"
 FENCED = re.compile(r"<memhold-recall [^>]*>.*?</memhold-recall>", re.DOTALL)
-
-
-@pytest.fixture(scope="module")
-def node() -> Node:
-    return agents_of_npm()
-
-
-@pytest.fixture
-def provider() -> Iterator[ChaosServer]:
-    with ChaosServer() as server:
-        yield server
 
 
 def set_up(name: str, node: Node, home: Path, provider: ChaosServer, **started: str) -> Agent:
