@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from memhold import AsyncMemhold, Memory, Scope
+from memhold.facts.moves import move
 from memhold.testing import FakeClock, ScriptedChat, SeededIds
 
 pytestmark = pytest.mark.asyncio
@@ -98,3 +100,34 @@ async def test_a_doubted_city_goes_where_a_person_says_so(clock: FakeClock) -> N
         assert texts((await alice.list(kinds=["fact"])).items) == ["residence: Bergen"]
         await alice.undo(receipt.change_ids[0])
         assert texts((await alice.list(kinds=["fact"])).items) == ["city: Oslo", "residence: Bergen"]
+
+
+@pytest.mark.parametrize(
+    "denied",
+    [
+        "I have not moved to Bergen",
+        "I never moved to Bergen",
+        "Wir sind nicht nach Bergen gezogen",
+        "No vivo en Bergen ahora",
+    ],
+)
+async def test_a_move_that_is_denied_is_none(denied: str) -> None:
+    """Whatever a model made of it, and whether or not its fact was let through."""
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def fact(attribute: str, value: str, day: int) -> Memory:
+        told = at + timedelta(days=day)
+        times = dict.fromkeys(("event_time", "valid_from", "created_at", "recorded_at"), told)
+        return Memory(
+            id=f"mem_{day}",
+            number=day,
+            kind="fact",
+            text=value,
+            subject="user",
+            attribute=attribute,
+            value=value,
+            **times,
+        )
+
+    assert move(denied, fact("city", "Bergen", 2), fact("residence", "Oslo", 1)) is None
+    assert move("I moved to Bergen", fact("city", "Bergen", 2), fact("residence", "Oslo", 1)) == "ends"
