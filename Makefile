@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TOOLS := $(VENV)/tools
+# Tests start thousands of processes, and each would compile the package anew where an image forbids to keep bytecode.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test lint types tests reality newest scenarios proof bench site release lock clean
 
