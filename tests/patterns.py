@@ -27,6 +27,8 @@ from memhold.values.errors import MemholdError
 __all__ = ["READING", "Compiled", "analyses", "compile_sites", "compiled", "lines_of", "modules"]
 
 ROOT = Path(memhold.__file__).parent
+MODULES = ("re", "lazily")
+"""What compiles patterns."""
 
 _COLLECTOR = """
 import json, re, sys
@@ -40,6 +42,8 @@ def recording(pattern, flags=0):
     return found
 
 re.compile = recording
+from memhold.text import lazily
+lazily.compile = recording
 from tests.patterns import modules, warmed
 names = [module.__name__ for module in modules()]
 warmed()
@@ -124,9 +128,9 @@ def _calls(module: ModuleType) -> Iterator[ast.Call]:
 
 
 def _of(call: ast.Call) -> str:
-    """The name of the function of `re` that is called; empty where it is another call."""
+    """The name of the function of `re` (or `lazily`) that is called; empty where it is another call."""
     function = call.func
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "re":
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id in MODULES:
         return function.attr
     return ""
 

@@ -26,6 +26,7 @@ UNREACHED = {
     "memhold.faces.mcp.install": "compiled of our own name, for a file of settings that is read by lines",
     "memhold.server.oauth": "compiled of the operator's own setting, and only short claims are looked at",
     "memhold.cli.setup": "compiled of a setting's name, for the user's own file of settings",
+    "memhold.text.lazily": "compiles what stands elsewhere, where it is seen",
 }
 
 

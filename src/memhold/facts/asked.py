@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -14,13 +13,14 @@ from memhold.facts.keys import LANGUAGES
 from memhold.facts.keys.key_reading import read
 from memhold.facts.keys.lexicon import lexicon
 from memhold.facts.matching import key_of
+from memhold.text import lazily
 from memhold.text.analysis import analyse_query, language_of
 from memhold.values.records import Memory
 
 __all__ = ["asked_concepts", "asks_for", "attribute_terms", "concepts_of", "says_what_is_asked"]
 
-_BLANK = re.compile(r"[^\w'-]+")
-_POSSESSIVE = re.compile(r"(?<=\w)'s\b")
+_BLANK = lazily.compile(r"[^\w'-]+")
+_POSSESSIVE = lazily.compile(r"(?<=\w)'s\b")
 _UNSPACED = ("ko", "ja", "zh")
 _LANGUAGES = {
     "english": "en",
@@ -34,11 +34,13 @@ _NAMES = frozenset({"attribute", "entity", "person"})
 _SAID = _NAMES | {"qualifier"}
 _BEINGS = frozenset({"entity", "person"})
 _CALLED_SO = frozenset({"name", "first_name", "full_name", "nickname"})
-_SPEAKER = re.compile(r" (?:i|i'm|i've|i'd|i'll|im|ive|we|ich|wir|je|j'\w+|nous|yo|eu|io|я|мы) ")
-_SPEAKER_UNSPACED = re.compile(r"(?<![가-힣])(?:내가|나는|난 |저는|제가|전 )|[私僕俺]は|[私僕俺]が|わたしは")
+_SPEAKER = lazily.compile(r" (?:i|i'm|i've|i'd|i'll|im|ive|we|ich|wir|je|j'\w+|nous|yo|eu|io|я|мы) ")
+_SPEAKER_UNSPACED = lazily.compile(r"(?<![가-힣])(?:내가|나는|난 |저는|제가|전 )|[私僕俺]は|[私僕俺]が|わたしは")
 _INFLECTED = ("de", "fr", "es", "pt", "it", "ru")
 """Languages whose ways of asking are all told in the first person ("wo wohne ich", "dónde vivo")."""
-_OWNER = re.compile(r"\b(?!(?:What|Who|Where|When|Why|How|It|That|There|He|She|Here|Let|Which)'s)[A-Z]\w+['\u2019]s\b")
+_OWNER = lazily.compile(
+    r"\b(?!(?:What|Who|Where|When|Why|How|It|That|There|He|She|Here|Let|Which)'s)[A-Z]\w+['\u2019]s\b"
+)
 """Somebody by name whose something it is: "Anna's job"."""
 SHORT, SHORT_UNSPACED = 3, 2
 """Shortest listed words, in characters, that are looked for in a question: shorter ones are parts of others."""

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
+from memhold.text import lazily
 from memhold.text.analysis import language_of
 from memhold.text.change import NOW
 from memhold.text.mood import supposed_in
@@ -29,20 +30,20 @@ BARE = 3
 """Words up to which a value without a figure is a place's name, and no address."""
 NEWS = timedelta(days=365)
 """How long a move is told as news: one of longer ago may be from where the user lived before."""
-_MOVED: Final = re.compile(
+_MOVED: Final = lazily.compile(
     r"(?i)(?<!\w)(?:moved|relocated|resettled|umgezogen|gezogen|übergesiedelt|emménagée?s?|déménagée?s?|mudé|mudado|mudamos"
     r"|trasladé|trasladado|mudei|mudou|mudámos|trasferit[oaie]|traslocat[oaie]|verhuisd|переехал[аи]?)(?!\w)"
     r"|이사(?:했|왔|갔| 왔| 갔|해서)|搬(?:到|去|来|來|家)|引っ?越し?(?:た|て|まし)|移り住"
 )
 """Words that report a move in the past tense, in the languages that have a lexicon of keys."""
-_LIVES: Final = re.compile(
+_LIVES: Final = lazily.compile(
     r"(?<!\w)(?:live|living|wohnen?|leben?|habit(?:e|ons)|vis|vivons|vivo|vivimos|moro|moramos|abito|abitiamo|woon"
     r"|wonen|живу|жив[её]м)(?!\w)|살아|살고|산다|住",
     re.IGNORECASE,
 )
-_WORD: Final = re.compile(r"[^\W\d_]+")
-_PART: Final = re.compile(r"[,;:，、；：](?!\d)")
-_CHILDHOOD: Final = re.compile(
+_WORD: Final = lazily.compile(r"[^\W\d_]+")
+_PART: Final = lazily.compile(r"[,;:，、；：](?!\d)")
+_CHILDHOOD: Final = lazily.compile(
     r"(?<!\w)(?:as (?:an? (?:\w+ )?(?:child|kid|baby|toddler|teen\w*)|children|kids|teen\w*)"
     r"|when (?:i|we) (?:was|were) (?:(?:an?|still|only|just|very|about|around) ){0,2}(?:child(?:ren)?|kids?|baby"
     r"|babies|little|young|small|\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen)"

@@ -19,6 +19,7 @@ from hmac import compare_digest
 from typing import Any
 
 from memhold.ports.idempotency import keyed_digest
+from memhold.text import lazily
 from memhold.text.stretches import document_words
 from memhold.values.records import Memory, Message, Quote
 
@@ -53,16 +54,16 @@ _LETTERS = "bcdfghjkmnpqrstv"
 UNKNOWN = "*"
 """Stands among a quote's ids where the store does not know any more what it showed: any forget erases it."""
 
-_OPEN = re.compile(rf"<memhold-recall ([{_LETTERS}]{{16}})>[ \t]*\r?\n")
+_OPEN = lazily.compile(rf"<memhold-recall ([{_LETTERS}]{{16}})>[ \t]*\r?\n")
 _CLOSE = "</memhold-recall>"
-_HANDLE = re.compile(r"\b(?:msg|mem)_[0-9a-f]{8,64}\b")
+_HANDLE = lazily.compile(r"\b(?:msg|mem)_[0-9a-f]{8,64}\b")
 _BLANK = (
     r"[\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*+"
 )
 """What nobody sees: white space, controls, and Unicode's Default_Ignorable_Code_Point (UAX #44)."""
 # Possessive, and never two side by side: a run of blanks is read once, however long it is.
-_LOOKALIKE = re.compile(f"<(?={_BLANK}(?:/{_BLANK})?{_BLANK.join('memhold')})", re.IGNORECASE)
+_LOOKALIKE = lazily.compile(f"<(?={_BLANK}(?:/{_BLANK})?{_BLANK.join('memhold')})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from memhold.messages.fences import without_fences
 from memhold.messages.shapes import read_message
+from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.values.answers import Query
 from memhold.values.errors import InvalidInput
@@ -30,7 +31,7 @@ ENOUGH = 2
 MOST_WORDS = 12
 """Words that are taken along, the first ones of the turn."""
 
-_BACK = re.compile(
+_BACK = lazily.compile(
     r"\b(?:he|him|his|she|her|hers|they|them|their|theirs|it|its|the same|the other one|what about|how about)\b"
     r"|\b(?:that|this|those|these|there|one|ones)\b(?=\s*(?:[?.!,]|$|is\b|was\b|are\b|were\b|again\b|too\b|mean\b))"
     r"|\b(?:er|ihn|ihm|davon|dazu|damit|dort|dafür|daran|darüber|il|elle|lui|ça|cela|celui|celle|él|ella|ello|eso|esto|allí|aquello"

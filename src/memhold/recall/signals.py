@@ -6,7 +6,6 @@ changes no score.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -21,6 +20,7 @@ from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.recall.near import Near
+from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.text.change import NOW
 from memhold.text.person import Person, person_of
@@ -73,7 +73,9 @@ STATES, REPLIES, ASKS = 0.4, 0.6, 0.4
 BRIEF_QUESTION = 20
 """Words up to which a message that ends with a question loses all of that; a longer one has also said something."""
 
-_ENDS = re.compile(r"(?<![.!?。！？\u061f\n])[.!?。！？\u061f\n]+(?=\s|$|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7ff])|\n")  # noqa: RUF001
+_ENDS = lazily.compile(
+    r"(?<![.!?。！？\u061f\n])[.!?。！？\u061f\n]+(?=\s|$|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7ff])|\n"  # noqa: RUF001
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

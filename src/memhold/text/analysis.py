@@ -10,7 +10,6 @@ Sources: bigrams for CJK follow Lucene's CJKAnalyzer; stemmers are those of http
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import Stemmer
 
+from memhold.text import lazily
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS, UNIT, UNSPACED_FUNCTION_WORDS
 from memhold.text.normal_form import normal_form
 
@@ -44,23 +44,23 @@ _NO_SPACES = (
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U000323af"
 )
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_SINGLES = re.compile(f"[{_HAN}\uac00-\ud7ff]")
+_SINGLES = lazily.compile(f"[{_HAN}\uac00-\ud7ff]")
 # Between kana, a single Han character is a word and the kana its endings.
-_LONE_HAN = re.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
-_HANGUL = re.compile("[\uac00-\ud7a3]")
+_LONE_HAN = lazily.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
+_HANGUL = lazily.compile("[\uac00-\ud7a3]")
 _LONGEST_FUNCTION_WORD = max(map(len, UNSPACED_FUNCTION_WORDS))
 _PICTURES = "\u2600-\u27bf\U0001f000-\U0001faff"
 # Vowel signs and other marks are no word characters to `re`, but stand inside words of these scripts.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _LETTER = f"(?:[^\\W_{_NO_SPACES}]|[{_MARKS}])"
 _JOINER = "[._\\-/@:'\u2019\\\\]"
-_ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+(?:(?:[._\-/@:'\\]{1,2}|,(?=\d{3}(?!\d)))[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?")
-_TOKEN = re.compile(
+_ASCII_TOKEN = lazily.compile(r"[A-Za-z0-9]+(?:(?:[._\-/@:'\\]{1,2}|,(?=\d{3}(?!\d)))[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?")
+_TOKEN = lazily.compile(
     f"[{_NO_SPACES}]+|[{_PICTURES}]|{_LETTER}+(?:(?:{_JOINER}{{1,2}}|,(?=\\d{{3}}(?!\\d))){_LETTER}+)*(?:\\+\\+|#(?!\\w))?"
 )
-_UNSPACED = re.compile(f"[{_NO_SPACES}]")
-_PIECE = re.compile(f"{_LETTER}+")
-_CASES = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_UNSPACED = lazily.compile(f"[{_NO_SPACES}]")
+_PIECE = lazily.compile(f"{_LETTER}+")
+_CASES = lazily.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _MOST_PIECES = 4
 _LONGEST_STEM = 40
 _CLITICS = frozenset({"s", "d", "m", "re", "ll", "ve"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from memhold.text import lazily
 from memhold.text.sentences import Span, sentences
 
 __all__ = ["BRIEF", "NOW", "asks_past", "brief_change", "change_words", "changes", "word_count"]
@@ -120,7 +121,7 @@ _PHRASES = {
     "уже": r"уже не",
 }
 """Phrases by their first word."""
-_UNSPACED = re.compile(
+_UNSPACED = lazily.compile(
     # Korean
     r"이제|지금은|요즘|더 ?이상|예전|원래는|대신|바꿨|바꾸었|바뀌|바뀐|옮겼|옮기|이사[했갔왔 ]|그만[뒀두]|취소"
     r"|미뤄|미뤘|연기[했됐되]|새로|새 |사실은|알고 ?보니|끊었|팔았|관두|늦춰|앞당|부터는"
@@ -138,7 +139,7 @@ _NOW = (
 )
 NOW = frozenset(_NOW.split())
 """Words by which a question says that it asks how it is now: they say when and not what."""
-_BEFORE = re.compile(
+_BEFORE = lazily.compile(
     r"\b(?:at first|first|initial|initially|original|originally|earlier|before|previous|previously|former|formerly|old"
     r"|used to|back then|in the beginning|history|evolved|changed|progress\w*|over time|compared"
     r"|zuerst|anfangs|ursprünglich|früher|vorher|vorige\w*|damals|bisher"
@@ -147,8 +148,8 @@ _BEFORE = re.compile(
     r"|eerst|vroeger|oorspronkelijk|раньше|сначала|прежн\w+|изначально)\b"
     r"|처음|원래|예전|전에|以前|之前|原来|最初|一开始|元々|昔|前は"
 )
-_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
-_WORD = re.compile(r"[^\W\d_]+")
+_WIDE = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+_WORD = lazily.compile(r"[^\W\d_]+")
 
 
 def change_words(text: str) -> list[Span]:
@@ -201,4 +202,4 @@ def _phrase(word: str) -> re.Pattern[str]:
     return _COMPILED[word]
 
 
-_COMPILED = {word: re.compile(rf"\b(?:{phrase})\b") for word, phrase in _PHRASES.items()}
+_COMPILED = {word: lazily.compile(rf"\b(?:{phrase})\b") for word, phrase in _PHRASES.items()}

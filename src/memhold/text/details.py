@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from memhold.text import lazily
 from memhold.text.analysis import analyse, language_of, language_votes
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 from memhold.text.normal_form import normal_form
@@ -27,25 +28,25 @@ DetailKind = Literal["number", "code", "path", "address", "quoted", "name"]
 
 _ENDS = ".,;:!?)]}'’\""
 _ALNUM = "A-Za-z0-9\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
-_CODE = re.compile(r"```[^\n`]*\n(?P<block>.+?)```|`(?P<inline>[^`\n]+)`", re.DOTALL)
-_ADDRESS = re.compile(
+_CODE = lazily.compile(r"```[^\n`]*\n(?P<block>.+?)```|`(?P<inline>[^`\n]+)`", re.DOTALL)
+_ADDRESS = lazily.compile(
     r"(?:[A-Za-z][A-Za-z0-9+.\-]{0,30}://|www\.)[^\s<>\"“”«»`]+|(?<![\w.+\-])[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+"
 )
-_PATH = re.compile(
+_PATH = lazily.compile(
     r"(?<![\w/])(?:(?:~|\.{1,2})?/[\w.@+\-]+(?:/[\w.@+\-]*)*|[A-Za-z]:\\[^\s\"<>|]+|(?<![.@+\-])[\w.@+\-]+(?:/[\w.@+\-]+){2,}"
     r"|(?<![@+\-])[\w@+\-]+/[\w@+\-]*[._\d][\w.@+\-]*|(?<!-)[\w\-]{2,}\.[a-z][a-z0-9]{1,4}(?![\w.]))"
 )
-_QUOTED = re.compile(
+_QUOTED = lazily.compile(
     r"[“”„\"](?P<a>[^“”„\"\n]{1,200})[“”\"]|[«‹](?P<b>[^»›\n]{1,200})[»›]|[「『《〈](?P<c>[^」』》〉\n]{1,200})[」』》〉]"
     r"|(?<!\w)[‘'](?P<d>[^‘’'\n]{2,80})[’'](?!\w)"
 )
-_TOKEN = re.compile(
+_TOKEN = lazily.compile(
     rf"(?:(?<![\w.,:/)\]])[+\-−])?[$€£¥₩₹#]?[{_ALNUM}]+(?:[.,:/_\-+'’@#][{_ALNUM}]+)*(?:%|°[CF]?|[万萬億亿兆千百]+)?"
 )
-_UNIT = re.compile(r"(?<!\w)[\d.,:]{0,40}\d\s+(?P<unit>[^\W\d_]{1,3})\b")
-_HASH = re.compile(r"\b[0-9a-f]{7,}\b")
-_HYPHENED = re.compile(r"(?<![\w\-])[A-Za-z]+(?:-[A-Za-z0-9]+){2,}(?![\w\-])")
-_SPELLED = re.compile(
+_UNIT = lazily.compile(r"(?<!\w)[\d.,:]{0,40}\d\s+(?P<unit>[^\W\d_]{1,3})\b")
+_HASH = lazily.compile(r"\b[0-9a-f]{7,}\b")
+_HYPHENED = lazily.compile(r"(?<![\w\-])[A-Za-z]+(?:-[A-Za-z0-9]+){2,}(?![\w\-])")
+_SPELLED = lazily.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million"
     r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|hundert|tausend"
     r"|deux|trois|quatre|cinq|huit|neuf|onze|douze|vingt|trente|mille"
@@ -53,16 +54,16 @@ _SPELLED = re.compile(
     re.IGNORECASE,
 )
 """Numbers in words, but for those that are another word in a neighbouring language."""
-_NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆]{2,}")
-_IDENTIFIER = re.compile(r"(?<![\w\-])--[a-z][\w\-]+|\b[A-Za-z]\w*_\w+|\b\w*[a-z][A-Z]\w*|\b[A-Za-z_]\w*(?=\(\))")
-_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
-_INSIDE = re.compile(r"(?<=[^.!?…:;\n]\s)[^\W\d_]+(?:['’\-][^\W\d_]+)*")
-_LATIN = re.compile(r"(?<![A-Za-z\u00c0-\u024f])[A-Za-z\u00c0-\u024f]{2,}")
-_KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}(?:・[\u30a1-\u30fa\u30fc]+)*")
+_NUMERALS = lazily.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆]{2,}")
+_IDENTIFIER = lazily.compile(r"(?<![\w\-])--[a-z][\w\-]+|\b[A-Za-z]\w*_\w+|\b\w*[a-z][A-Z]\w*|\b[A-Za-z_]\w*(?=\(\))")
+_WORD = lazily.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+_INSIDE = lazily.compile(r"(?<=[^.!?…:;\n]\s)[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+_LATIN = lazily.compile(r"(?<![A-Za-z\u00c0-\u024f])[A-Za-z\u00c0-\u024f]{2,}")
+_KATAKANA = lazily.compile(r"[\u30a1-\u30fa\u30fc]{2,}(?:・[\u30a1-\u30fa\u30fc]+)*")
 _SENTENCE_ENDS = frozenset(".!?…:;\n。！？")
 _BEFORE_A_SENTENCE = frozenset('-–—*•>"“„«‘([')
-_POSSESSIVE = re.compile(r"['’]s?\Z")
-_NEXT = re.compile(r"\s+([^\W\d_]+)")
+_POSSESSIVE = lazily.compile(r"['’]s?\Z")
+_NEXT = lazily.compile(r"\s+([^\W\d_]+)")
 _COPULAS = frozenset(
     [
         "is",
@@ -244,7 +245,7 @@ def _begins(text: str, place: int) -> bool:
     return place == 0 or (text[place - 1] in _SENTENCE_ENDS and _TITLED.search(text, max(0, place - 6), place) is None)
 
 
-_TITLED = re.compile(r"(?<!\w)(?:Dr|Prof|Mr|Mrs|Ms|St|Sr|Sra|Mme|Hr|Fr|Ing)\.\Z")
+_TITLED = lazily.compile(r"(?<!\w)(?:Dr|Prof|Mr|Mrs|Ms|St|Sr|Sra|Mme|Hr|Fr|Ing)\.\Z")
 """A title before a name: its full stop ends no sentence."""
 
 

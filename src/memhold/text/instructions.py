@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memhold.text import lazily
 from memhold.text.analysis import analyse_query
 from memhold.text.change import word_count
 from memhold.text.negation import negates
@@ -98,9 +99,9 @@ _NO_MORE = (
     r"|\b(?:no need to|you (?:don't|do not) (?:have|need) to) (?:[\w']+ ){1,8}any ?more\b"
 )
 """One that ends another."""
-_WISH = re.compile(f"{_NO_MORE}|{_FOR_GOOD}|{_COMMAND}|{_NOT_TO_DO}|{_HOW}|{_TASTE}", re.IGNORECASE)
-_STATES = re.compile(_STATE, re.IGNORECASE)
-_PAST_REPORT = re.compile(
+_WISH = lazily.compile(f"{_NO_MORE}|{_FOR_GOOD}|{_COMMAND}|{_NOT_TO_DO}|{_HOW}|{_TASTE}", re.IGNORECASE)
+_STATES = lazily.compile(_STATE, re.IGNORECASE)
+_PAST_REPORT = lazily.compile(
     r"\b(?:he|she|they|we|mum|mom|dad|boss|teacher|doctor|(?:my|his|her|our|their"
     r"|the) [\w'-]+) (?:\w+ )?(?:said|says|told|tells"
     r"|asked|asks|wants|wanted|suggested|keeps? saying|insists?)\b|\b(?:as|when|since|because) i (?:always|never)\b"
@@ -109,16 +110,16 @@ _PAST_REPORT = re.compile(
     r"|\bwould (?:rather )?prefer\b|\bi'd prefer\b|\bused to (?:hate|love|like|prefer)\b|\bi prefer not to say\b",
     re.IGNORECASE,
 )
-_ONCE = re.compile(
+_ONCE = lazily.compile(
     r"\b(?:this time|for now|today|tonight|right now|this one|just this|in this (?:email|message|case|draft"
     r"|letter|text|version))\b",
     re.IGNORECASE,
 )
-_LASTING = re.compile(r"\b(?:always|never|from now on|going forward|ever)\b", re.IGNORECASE)
-_REQUEST = re.compile(
+_LASTING = lazily.compile(r"\b(?:always|never|from now on|going forward|ever)\b", re.IGNORECASE)
+_REQUEST = lazily.compile(
     r"\b(?:can|could|would|will) you (?:please )?(?:always|never)\b|\bfrom now on\b|\bgoing forward\b", re.IGNORECASE
 )
-_OTHERS = re.compile(
+_OTHERS = lazily.compile(
     # German
     r"\b(?:ab (?:jetzt|sofort|heute)|von (?:jetzt|nun) an|in zukunft|künftig (?:bitte|immer|nie)|merk(?:e)? dir"
     r"|bitte (?:immer|nie(?:mals)?|keine?n?|nicht mehr|ohne|kein)|(?:schlag|empfiehl|gib|nenn|schreib"
@@ -147,7 +148,7 @@ _OTHERS = re.compile(
     r"|今後は|これからは|いつも.{0,400}(?:ください|して)|絶対に.{0,400}ないで|私は.{1,10}が嫌い",
     re.IGNORECASE,
 )
-_OTHER_STATES = re.compile(
+_OTHER_STATES = lazily.compile(
     r"\b(?:ich (?:esse kein\w*|trinke kein\w*|vertrage kein\w*)|ich bin (?:allergisch|vegan|vegetarier\w*)"
     r"|je ne mange pas|je suis (?:allergique|végan\w*|végétarien\w*)"
     r"|no como (?:carne|pescado|nada)|soy (?:alérgic[oa]|vegan[oa]|vegetarian[oa])"
@@ -169,12 +170,12 @@ _SIGNS = (
 _TRIGGERS = frozenset(_SIGNS.split())
 """Words without one of which, a phrase of `_PHRASES` or a script without spaces no instruction stands."""
 _PHRASES = ("from now on", "from here on", "this point on", "to the point", "until i ", "every time i ")
-_WORD = re.compile(r"[^\W\d_]+")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
-_QUOTED = re.compile(
+_WORD = lazily.compile(r"[^\W\d_]+")
+_UNSPACED = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+_QUOTED = lazily.compile(
     r"“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|(?<!\w)\"[^\"\n]*\"|(?<!\w)'[^'\n]{12,}'(?!\w)|`[^`\n]*`"
 )
-_PASTED_LINE = re.compile(
+_PASTED_LINE = lazily.compile(
     r"\s*(?:>|[-*•+]\s|\d{1,2}[.)]\s|#{1,6}\s|\||\w[\w .]{0,30}:\s*$|\*\*|//|/\*|dear\b|hi \w+,$|subject:)",
     re.IGNORECASE,
 )
@@ -265,7 +266,7 @@ _WORDS_OF_ASKING = (
     " remember when whenever every time anything may can don dont anymore more user"
 )
 _LITTLE = frozenset(_WORDS_OF_ASKING.split())
-_AGAINST = re.compile(
+_AGAINST = lazily.compile(
     r"\b(?:avoid|stop|hate|loathe|detest|dislike|quit|no need|nie|ohne|nunca|jamais)\b", re.IGNORECASE
 )
 

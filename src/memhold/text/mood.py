@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from memhold.text import lazily
+
 # ruff: noqa: RUF001 - letters of every script
 
 __all__ = ["proposes", "speaks_of_it", "supposed_in"]
@@ -53,10 +55,10 @@ _WIDE: Final = (
     r"|想(?![到起像法])|如果|要是|可能|也许|也許|或许|打算|希望|应该|應該|差点|考虑"
 )
 _MARKS: Final = {
-    language: re.compile(rf"(?<!\w)(?:{words})(?!\w)|(?<!\w)(?:{_CYRILLIC})(?!\w)|{_WIDE}", re.IGNORECASE)
+    language: lazily.compile(rf"(?<!\w)(?:{words})(?!\w)|(?<!\w)(?:{_CYRILLIC})(?!\w)|{_WIDE}", re.IGNORECASE)
     for language, words in {**_WORDS, "": r"\b\B"}.items()
 }
-_MAYBE: Final = re.compile(
+_MAYBE: Final = lazily.compile(
     r"(?i)(?<!\w)(?:if(?! (?:you|(?:it|that) (?:helps?|matters?))\b)|unless|maybe|perhaps|possibly"
     r"|vielleicht|eventuell|peut-être|quizás?|tal vez|a lo mejor|forse"
     r"|magari|talvez|misschien|kanske|kanskje|måske|может быть|возможно)(?!\w)"
@@ -64,20 +66,20 @@ _MAYBE: Final = re.compile(
 """A word that bears on all of its clause, wherever it stands."""
 _FIRST: Final = frozenset({"english", "french", "spanish", "italian", "portuguese"})
 """Languages in which what a word of mood bears on stands behind it."""
-_ASKED: Final = re.compile(
+_ASKED: Final = lazily.compile(
     r"(?i)\A\W*(?:(?:so|and|but|und|aber|et|y|e) )?(?:is|are|am|was|were|do|does|did|has|have|had|can|will|shall|must"
     r"|ist|sind|bin|hat|habe|haben|kann|können|darf|muss|soll|est-ce|dois-je|puis-je|faut-il|es|est[áa]|hay|debo|puedo"
     r"|devo|posso|is|kan|moet|mag|ska|kan)\b.*[?？]\W*\Z|(?:까요|나요|가요|을까|ますか|ですか|吗|嗎)\s*[?？]\W*\Z"
 )
 """A question that is answered with yes or no."""
-_TO_YOU: Final = re.compile(
+_TO_YOU: Final = lazily.compile(
     r"(?i)\b(?:do|did|can|could|would|will|have|are) you\b|\b(?:is|was|are|would|does) (?:that|this|it|these|those)\b"
     r"|\b(?:kannst|könntest|würdest|hast|bist) du\b"
     r"|\b(?:pouvez|pourriez|avez|êtes)-vous\b|\b(?:peux|pourrais|as|es)-tu\b|\b(?:puedes|podrías|me puedes|puoi"
     r"|potresti|podes|poderia me|kun je|kan du)\b"
 )
 """What is asked of whoever is spoken to, or of what was just said: what else stands there is mostly so."""
-_SPOKEN_OF: Final = re.compile(
+_SPOKEN_OF: Final = lazily.compile(
     r"(?i)\b(?:(?:intention|intend|consider|inquir|enquir|wonder|suggest|recommend|propos|offer|advis|promis|interest"
     r"|possib|prefer|request|question|wünsch|überleg|verspr[eio]ch|vorschl|empf[ie]|möglich|objectif|souhait|recommand"
     r"|conseil|envisag|préf|promet|pregunt|sugier|recomiend|aconsej|necesit|interés|prefier|progett|desider|intenzion"
@@ -109,7 +111,7 @@ def supposed_in(clause: str, language: str) -> str | None:
     return f"{before} {clause[found.end() :]}"
 
 
-_UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_UNSPACED: Final = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
 def speaks_of_it(text: str, language: str) -> bool:

@@ -12,13 +12,14 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from memhold.text import lazily
 from memhold.text.analysis import language_votes
 from memhold.text.function_words import UNIT
 
 __all__ = ["negates"]
 
 
-_WORDS = re.compile(
+_WORDS = lazily.compile(
     r"\b(?:not|never|no longer|cannot|without|neither|nor|none|nobody|nothing|nowhere"
     r"|(?:do|does|did|is|are|was|were|has|have|had|ca|wo|would|should|could|must)nt"
     r"|nicht|nichts|nie|niemals|niemand|nirgends|weder|kein(?:e[nmrs]?|s|erlei|eswegs|esfalls|mal)?|ohne"
@@ -50,14 +51,14 @@ _SHARED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     )
 }
 """Words that deny in the first of these languages and are another word in the second: in the, his, only just, more."""
-_CONTESTED = re.compile(rf"\b(?:{'|'.join(_SHARED)})\b", re.IGNORECASE)
-_UNSPACED = re.compile(
+_CONTESTED = lazily.compile(rf"\b(?:{'|'.join(_SHARED)})\b", re.IGNORECASE)
+_UNSPACED = lazily.compile(
     r"不(?![过過错錯仅僅但断斷同])|没|沒|无(?![锡线论論])|無(?![線料事論])|未(?![来來満满])|勿|莫(?!斯)"
     r"|非(?![常洲])|(?<![特分性区區级級告辨识識派类類离離個个])[别別](?![人的墅名处處])"
     r"|ない|なかっ|なく(?=[てな、もは])|ません|ずに|ไม่"
     r"|않|없|(?<![잘연])못|아니|아닌|아님|아냐|(?<!\w)안(?=\s)|지 (?:마세요|마라|마십시오|말아|말 것)"
 )
-_OTHERWISE = re.compile(
+_OTHERWISE = lazily.compile(
     # The month May, in German and French, beside "never" in Italian; the number of a thing.
     r"(?-i:\bMai\b)|\d\.? mai\b|\bmai (?=\d{4})|\b(?:en|de|du|fin|début|au) mai\b|\bno\.?\s*(?=\d)"
     # A step: what follows an article, a possessive or a number is a noun.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
+from memhold.text import lazily
 from memhold.text.analysis import language_of
 
 # ruff: noqa: RUF001 - letters of every script
@@ -54,46 +55,46 @@ _FIRST: Mapping[str, str] = MappingProxyType(
 )
 _PAST: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
-        "english": re.compile(
+        "english": lazily.compile(
             r"\b(?:did|have|had|were) you\b|\byou (?:\w+ )?(?:\w+ed|told|said|gave|came|wrote|made|chose)\b"
             r"|\byour (?:advice|suggestion|recommendation|answer|proposal|plan|list|reply)"
         ),
-        "german": re.compile(
+        "german": lazily.compile(
             r"\b(?:hast|hattest|warst) du\b|\bdu \w*(?:test|rietst|gabst)\b|\bdeine?[nmr]? (?:rat|vorschl|empfehl)"
         ),
-        "french": re.compile(
+        "french": lazily.compile(
             r"\b(?:as-tu|avez-vous|avais-tu|aviez-vous|tu (?:m')?(?:as|avais)|vous (?:m')?(?:avez|aviez))\b"
         ),
-        "spanish": re.compile(
+        "spanish": lazily.compile(
             r"\b(?:me|nos) \w+(?:ó|jo|so|ste)\b|\b(?:me|nos) (?:has|ha|habías) \w+(?:ado|ido|cho|sto)\b"
             r"|\b\w+(?:aste|iste)\b"
         ),
-        "portuguese": re.compile(r"\bvocê (?:me )?\w+(?:ou|eu|iu|sse)\b|\b(?:me|nos) \w+(?:ou|eu|iu)\b"),
-        "italian": re.compile(
+        "portuguese": lazily.compile(r"\bvocê (?:me )?\w+(?:ou|eu|iu|sse)\b|\b(?:me|nos) \w+(?:ou|eu|iu)\b"),
+        "italian": lazily.compile(
             r"\bmi (?:hai|aveva|avevi|ha) \w+(?:ato|ito|uto|tto|sto)\b|\b(?:hai|avevi) (?:detto|proposto)\b"
         ),
     }
 )
 """A past tense of the second person: what the assistant said. Spanish and Portuguese say it in the verb's ending."""
-_REQUEST = re.compile(
+_REQUEST = lazily.compile(
     r"\b(?:can|could|would|will|do) you\b|\bkannst du\b|\bkönntest du\b|\bpeux-tu\b|\bpouvez-vous\b|\bpuedes?\b"
 )
 """A request to somebody says nothing of whose words are meant."""
-_TOLD = re.compile(
+_TOLD = lazily.compile(
     r"\bi(?:'ve| have| had| ever| already)* (?:told|tell|mention\w*|said|say|asked?|brought)\b"
     r"|\b(?:have|had|did) i (?:ever |already )?\w+"
 )
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
-_UNSPACED_FIRST = re.compile(
+_UNSPACED = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+_UNSPACED_FIRST = lazily.compile(
     r"(?<![가-힣])(?:내(?:가|게|\s)|나(?:는|의|를|한테|에게|도|\s)|저(?:는|의|를|한테|도)|제가|제\s|우리|저희)"
     r"|[我咱俺]|私|僕|わたし|ぼく|うち"
 )
-_UNSPACED_PAST = re.compile(
+_UNSPACED_PAST = lazily.compile(
     r"(?:추천|제안|조언|말|알려|가르쳐|권|골라)\S{0,3}(?:준|줬|주셨|했|하셨)"
     r"|[你您妳]\S{0,6}(?:教|建议|建議|推荐|推薦|说|說|告诉|告訴|提)|(?:勧め|提案|教え|言っ|くれ)\S{0,4}(?:た|だ)"
 )
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]*)?")
-_CYRILLIC = re.compile("[а-яё]", re.IGNORECASE)
+_WORD = lazily.compile(r"[^\W\d_]+(?:'[^\W\d_]*)?")
+_CYRILLIC = lazily.compile("[а-яё]", re.IGNORECASE)
 
 
 def person_of(text: str) -> Person:

@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final
 
+from memhold.text import lazily
 from memhold.text.normal_form import normal_form
 
 # ruff: noqa: RUF001 - numbers, signs and dashes of every script are what this module is about
@@ -102,7 +103,7 @@ _SCALES: Final = {
     for name in names.split()
 }
 _AND: Final = frozenset({"and", "und", "et", "y", "e"})
-_GERMAN = re.compile(
+_GERMAN = lazily.compile(
     r"(?:(ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)und)?(zwanzig|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig)"
 )
 _KOREAN_ONES: Final = dict(zip("한두세네", (1, 2, 3, 4), strict=True)) | {
@@ -126,14 +127,16 @@ _NATIVE: Final = (
     | {f"{ten}{one}": tens + ones for ten, tens in _KOREAN_TENS.items() for one, ones in _KOREAN_ONES.items()}
 )
 _COUNTERS: Final = "개|명|번|시간|시|살|달|마리|잔|권|주|년|일|분|가지|박|장|병|대|층"
-_KOREAN = re.compile(rf"({'|'.join(sorted(_NATIVE, key=len, reverse=True))})\s?(?:{_COUNTERS})")
+_KOREAN = lazily.compile(rf"({'|'.join(sorted(_NATIVE, key=len, reverse=True))})\s?(?:{_COUNTERS})")
 _HAN_DIGITS: Final = {char: value for value, char in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 _HAN_SCALES: Final = {"十": 10, "百": 100, "千": 1000}
 _HAN_BIG: Final = {"万": 10_000, "萬": 10_000, "億": 100_000_000, "亿": 100_000_000}
-_HAN = re.compile(rf"[{''.join((*_HAN_DIGITS, *_HAN_SCALES, *_HAN_BIG))}]+")
-_DIGITS = re.compile(r"(?<![\d.,:/+-])(?<![\d)] )[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d{1,2})?(?![ -]?\d)|\d+(?:[.,'’]\d+)*")
+_HAN = lazily.compile(rf"[{''.join((*_HAN_DIGITS, *_HAN_SCALES, *_HAN_BIG))}]+")
+_DIGITS = lazily.compile(
+    r"(?<![\d.,:/+-])(?<![\d)] )[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d{1,2})?(?![ -]?\d)|\d+(?:[.,'’]\d+)*"
+)
 """Digits with the signs between them; of groups with blanks between them (French, Norwegian) thousands alone."""
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = lazily.compile(r"[^\W\d_]+")
 
 _UNITS: Final = {
     name: unit
@@ -191,8 +194,8 @@ _UNITS: Final = {
     )
     for name in names.split()
 }
-_BEHIND = re.compile(r"\s?[-‐‑]?\s?(%|°[cf]?|[€$£¥₩₹]|[^\W\d_]+)", re.IGNORECASE)
-_BEFORE = re.compile(r"([€$£¥₩₹]|\b(?:eur|usd|gbp|chf))\s?\Z", re.IGNORECASE)
+_BEHIND = lazily.compile(r"\s?[-‐‑]?\s?(%|°[cf]?|[€$£¥₩₹]|[^\W\d_]+)", re.IGNORECASE)
+_BEFORE = lazily.compile(r"([€$£¥₩₹]|\b(?:eur|usd|gbp|chf))\s?\Z", re.IGNORECASE)
 _MOST = 20_000
 
 
@@ -224,9 +227,9 @@ def _in_digits(text: str) -> Iterator[Quantity]:
             )
 
 
-_BIG = re.compile(r"\s?(?P<times>[천백千百](?=[만억万萬億亿]))?(?P<big>[万萬億亿만억천千]|k\b)", re.IGNORECASE)
+_BIG = lazily.compile(r"\s?(?P<times>[천백千百](?=[만억万萬億亿]))?(?P<big>[万萬億亿만억천千]|k\b)", re.IGNORECASE)
 _MYRIAD: Final = frozenset("만万萬")
-_REST = re.compile(r"\s?(?P<digits>\d{1,4})(?!\d)(?:\s?(?P<scale>[천백千百])|(?<=\d{4}))")
+_REST = lazily.compile(r"\s?(?P<digits>\d{1,4})(?!\d)(?:\s?(?P<scale>[천백千百])|(?<=\d{4}))")
 """What follows a myriad in the same number: "8만 5천"."""
 _SCALED: Final = _HAN_BIG | {"1": 1, "k": 1000, "천": 1000, "千": 1000, "백": 100, "百": 100, "만": 10_000, "억": 10**8}
 

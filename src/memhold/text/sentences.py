@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memhold.text import lazily
+
 # ruff: noqa: RUF001 - punctuation of every script
 
 __all__ = ["MOST", "Span", "pieces", "sampled", "sentences"]
@@ -23,11 +25,11 @@ LONG = 400
 CODE = 600
 """Characters of a block of code that are looked at: its beginning says what it is."""
 
-_CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？；]+[”」』）]*|\n+")
+_CODE = lazily.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_END = lazily.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？；]+[”」』）]*|\n+")
 # Possessive, and from the first mark of a run only: a run of a million dots is read once, not once a dot.
-_CLAUSE = re.compile(r"[,;:](?=\s)|[，、：]")
-_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+_CLAUSE = lazily.compile(r"[,;:](?=\s)|[，、：]")
+_WIDE = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 
 
 @dataclass(frozen=True, slots=True)

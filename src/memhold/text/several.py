@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from memhold.text import lazily
+
 __all__ = ["asks_for_several"]
 
-_SEVERAL = re.compile(
+_SEVERAL = lazily.compile(
     # English
     r"\b(?:list|all (?:the|my|our|of|these|those)|every|each|how many|in (?:what |which )?order|summar\w+|overview"
     r"|recap|so far|everything|over time|throughout|what are|which are|who are|what (?:all|else)|both"

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 from typing import Final, Literal
 
+from memhold.text import lazily
 from memhold.text.details import details
 from memhold.text.quantities import Quantity, quantities
 from memhold.text.times import calendar_words
@@ -21,7 +22,7 @@ __all__ = ["Sought", "holds", "sought"]
 
 Sought = Literal["money", "number", "time", "name", "colour"]
 
-_MONEY: Final = re.compile(
+_MONEY: Final = lazily.compile(
     r"\b(?:costs?|costing|pay(?:s|ing|ments?)?|paid|spen[dt]\w*|charg\w*|price\w*|rent|salar(?:y|ies)|wages?|earn\w*"
     r"|owe[ds]?|worth|fees?|fares?|money|deposit|budget|bill|tuition|kost\w*|zahl\w*|bezahl\w*|miete|pacht|verdien\w*"
     r"|preise?|lohn|gehalt|teuer|geld|kaution|cuesta\w*|cost[oó]|pag\w+|alquiler|precio|sueldo|salario|gan[oé]|dinero"
@@ -37,12 +38,12 @@ _AMOUNT: Final = (
     r"|alquiler|precio|sueldo|salario|fianza|coste?|loyer|prix|salaire|caution|coût|aluguel|preço|salário|custo"
     r"|affitto|prezzo|stipendio|аренда|зарплата|цена"
 )
-_ASKS_MONEY: Final = re.compile(
+_ASKS_MONEY: Final = lazily.compile(
     r"\b(?:how (?:much|expensive)|wie ?(?:viel|teuer)|cuánto|combien|quanto|сколько|ile|kolik|hoeveel)\b"
     r"|얼마(?!나)|多少|いくら",
     re.IGNORECASE,
 )
-_WHAT_AMOUNT: Final = re.compile(
+_WHAT_AMOUNT: Final = lazily.compile(
     r"\b(?:what(?:'s| is| was| are| were)?|which|wie hoch (?:ist|war|sind)|cuál (?:es|era)|quel(?:le)? (?:est|était)"
     r"|qual (?:è|é|era)|как(?:ой|ая|ова?)) (?:\w+ ){0,2}(?:" + _AMOUNT + r")\b",
     re.IGNORECASE,
@@ -50,7 +51,7 @@ _WHAT_AMOUNT: Final = re.compile(
 _ASKS: Final[tuple[tuple[Sought, re.Pattern[str]], ...]] = (
     (
         "number",
-        re.compile(
+        lazily.compile(
             r"\b(?:how (?:many|much|old|tall|long|far|often|big|large|heavy|high|fast)"
             r"|what (?:time|age|number|percentage|year|amount|size|height|weight|length|distance|score|dose)"
             r"|wie ?(?:viele?n?|oft|alt|groß|lange|hoch|weit|schwer|teuer)"
@@ -62,7 +63,7 @@ _ASKS: Final[tuple[tuple[Sought, re.Pattern[str]], ...]] = (
     ),
     (
         "time",
-        re.compile(
+        lazily.compile(
             r"\b(?:when|(?:what|which) (?:days?|dates?|months?)|wann|an welche[nm] tag(?:en)?"
             r"|welche\w* (?:tag\w*|datum)|cuándo|qué (?:días?|fecha)|quand"
             r"|quel(?:le)?s? (?:jours?|date)|quando|que (?:dias?|data)|che (?:giorn[oi]|data)|wanneer|kiedy|kdy"
@@ -73,7 +74,7 @@ _ASKS: Final[tuple[tuple[Sought, re.Pattern[str]], ...]] = (
     ),
     (
         "colour",
-        re.compile(
+        lazily.compile(
             r"\b(?:(?:what|which) colou?rs?|colou?r (?:is|are|was|were|of)|welche farben?|farbe|de qué color|qué color"
             r"|(?:de )?quelle couleur|que cor|de que cor|che colore|di che colore|какого цвета|какой цвет)\b"
             r"|무슨 ?색|어떤 ?색|什么颜色|何色|どんな色",
@@ -82,7 +83,7 @@ _ASKS: Final[tuple[tuple[Sought, re.Pattern[str]], ...]] = (
     ),
     (
         "name",
-        re.compile(
+        lazily.compile(
             r"\b(?:names?|named|called|surname|who|whose|whom|heiß\w*|wer|wem|wen|wessen|se llama|quién(?:es)?"
             r"|nombre|apellido|s'appelle|prénom|nom|quem|nome|cognome|chi|si chiama|wie heet|kto|кто|зовут|имя"
             r"|фамилия)\b"
@@ -91,8 +92,8 @@ _ASKS: Final[tuple[tuple[Sought, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-_UNCASED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
-_COLOUR: Final = re.compile(
+_UNCASED: Final = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+_COLOUR: Final = lazily.compile(
     r"\b(?:red|blue|green|yellow|orange|purple|violet|pink|brown|black|white|gr[ae]y|silver|golden|beige|turquoise|navy"
     r"|cream|maroon|teal|rot\w*|blau\w*|grün\w*|gelb\w*|lila|rosa|braun\w*|schwarz\w*|weiß\w*|grau\w*|silbern\w*|türkis"
     r"|roj[oa]s?|azul(?:es)?|verdes?|amarill[oa]s?|naranja|morad[oa]s?|marrón|negr[oa]s?|blanc[oa]s?|gris(?:es)?"
@@ -104,14 +105,14 @@ _COLOUR: Final = re.compile(
     r"|[红蓝绿黄橙紫粉棕黑白灰银]色|红的|蓝的|绿的|黑的|白的|[赤青緑黄紫茶黒白灰銀金]色?[いのでだがに]|ピンク|オレンジ|ベージュ",
     re.IGNORECASE,
 )
-_RELATIVE: Final = re.compile(
+_RELATIVE: Final = lazily.compile(
     r"\b(?:yesterday|today|tomorrow|tonight|ago|(?:last|next|this) (?:week|month|year|spring|summer|autumn|fall|winter)"
     r"|gestern|heute|morgen|(?:letzte|nächste)[nrs]? \w+|vor \w+ (?:tagen|wochen|monaten)|hier|demain|ayer|hoy|mañana"
     r"|ontem|hoje|amanhã|ieri|oggi|domani|вчера|сегодня|завтра|noon|midnight|morning|afternoon|evening)\b"
     r"|어제|오늘|내일|지난|다음|昨[天日]|今[天日]|明[天日]|[先来]週|[上下]个?[周月]",
     re.IGNORECASE,
 )
-_DATED: Final = re.compile(
+_DATED: Final = lazily.compile(
     r"\d(?:st|nd|rd|th|er|ª|º)\b|\d{1,2}[:.h]\d{2}\b|\d ?(?:am|pm|uhr|h)\b|\b(?:19|20)\d\d\b|\b\d{1,2}[./]\d{1,2}\b"
     r"|\b\d{1,2}\. |[\d一二三四五六七八九十] ?[월일시月日号點点時时]",
     re.IGNORECASE,
@@ -128,7 +129,7 @@ _MEASURES: Final = (
 """Units that can stand for each other: who asks for metres may be told kilometres."""
 
 
-_COUNTS: Final = re.compile(
+_COUNTS: Final = lazily.compile(
     r"\b(?:how many|wie ?viele|cuánt[oa]s|combien de|quant[oaie]s?|сколько)\b|몇|几|何(?=[時回本枚年月日円])",
     re.IGNORECASE,
 )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from memhold.text import lazily
 from memhold.text.normal_form import normal_form
 
 __all__ = ["Anchor", "TimeRange", "anchors", "calendar_names", "calendar_words", "times"]
@@ -188,7 +189,7 @@ _NO_WORD = rf"(?<!{_LETTER})(?:{{}})(?!{_LETTER})"
 
 
 def _rule(pattern: str, *, bounded: bool = True) -> re.Pattern[str]:
-    return re.compile(_NO_WORD.format(pattern) if bounded else pattern, re.IGNORECASE)
+    return lazily.compile(_NO_WORD.format(pattern) if bounded else pattern, re.IGNORECASE)
 
 
 _ISO = _rule(
@@ -225,7 +226,7 @@ _WEEKDAY = _rule(
 )
 _BACK = _rule(_any(_DAYS_BACK))
 _WHOLE = _rule(_any(_LAST_WHOLE), bounded=False)
-_ANCHOR = re.compile(
+_ANCHOR = lazily.compile(
     r"(?<!\w)(?P<word>before|after|since|bevor|nachdem|seit|avant que|avant qu'|après que|depuis que|antes de que|"
     r"después de que|desde que)\s+(?P<clause>(?:I|we|he|she|they|you|my|our|the|ich|wir|er|sie|je|j'|nous|il|elle|yo|"
     r"me|se|nos)\b[^,.;?!]{2,80})",
@@ -234,7 +235,7 @@ _ANCHOR = re.compile(
 _BEFORE: Final = {"before", "bevor", "avant que", "avant qu'", "antes de que"}
 
 
-_DIGIT: Final = re.compile(r"\d")
+_DIGIT: Final = lazily.compile(r"\d")
 _WIDE: Final = "\u3040"
 _NAMED = {name for name in (*_MONTHS, *_WEEKDAYS) if (name not in _VERBS and len(name) > 3) or not name.isascii()}
 
@@ -247,7 +248,7 @@ def _standing(names: Iterable[str], letter: str) -> re.Pattern[str]:
     longest = sorted(names, reverse=True)
     wide = [re.escape(name) for name in longest if name[0] >= _WIDE]
     spaced = "|".join(re.escape(name) for name in longest if name[0] < _WIDE)
-    return re.compile("|".join([*wide, rf"(?<!{letter})(?:{spaced})(?!{letter})"]))
+    return lazily.compile("|".join([*wide, rf"(?<!{letter})(?:{spaced})(?!{letter})"]))
 
 
 _CALENDAR = _standing(_NAMED, r"\w")
@@ -255,7 +256,7 @@ _TIME_WORD = _standing({*_MONTHS, *_SEASONS, *_UNITS, *_WEEKDAYS, *_DAYS_BACK, *
 """One of these stands in every time but a date or a year in figures."""
 
 
-_MONTH_AFTER = re.compile(
+_MONTH_AFTER = lazily.compile(
     r"(?<!\w)(?:in|from|until|till|since|by|early|late|mid|de|en|depuis|début|fin|mi|im|seit|bis|von|anfang"
     r"|ende|mitte)[ -]"
     r"(?P<month>may|march|mai|mars|juin|mei)(?!\w)"

@@ -6,12 +6,12 @@ by another one are never compared with these.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from memhold.providers.embedding.builtin.glossary import Glossary
+from memhold.text import lazily
 from memhold.text.analysis import votes_of_words
 from memhold.text.function_words import FUNCTION_WORDS
 from memhold.text.normal_form import normal_form
@@ -25,19 +25,19 @@ _MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u06ed\u0900-\u109f\u178
 _IGNORED = (
     "\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\ufffd"
 )
-_WORD_ASCII: Final = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
-_WORD: Final = re.compile(rf"(?:[^\W_]|[{_MARKS}])++|[^\w\s{_IGNORED}{_MARKS}]|_")
-_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+_WORD_ASCII: Final = lazily.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
+_WORD: Final = lazily.compile(rf"(?:[^\W_]|[{_MARKS}])++|[^\w\s{_IGNORED}{_MARKS}]|_")
+_ACCENTS: Final = lazily.compile("[\u0300-\u036f]")
 # Scripts that write no spaces, or where one syllable is one character: two characters are a word there.
 _WIDE_RANGES = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31a0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUNS: Final = re.compile(rf"[{_WIDE_RANGES}]+|[^{_WIDE_RANGES}]+")
-_WIDE: Final = re.compile(rf"[{_WIDE_RANGES}]")
-_HANGUL: Final = re.compile("[\uac00-\ud7a3]")
-_CYRILLIC: Final = re.compile("[\u0400-\u052f]")
-_KANA: Final = re.compile("[\u3040-\u30ff]")
+_RUNS: Final = lazily.compile(rf"[{_WIDE_RANGES}]+|[^{_WIDE_RANGES}]+")
+_WIDE: Final = lazily.compile(rf"[{_WIDE_RANGES}]")
+_HANGUL: Final = lazily.compile("[\uac00-\ud7a3]")
+_CYRILLIC: Final = lazily.compile("[\u0400-\u052f]")
+_KANA: Final = lazily.compile("[\u3040-\u30ff]")
 # Letters before this are Latin; any later letter is one that the teacher only spells.
 _LATIN_END: Final = "\u0250"
 
