@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from memhold.text import lazily
+
 __all__ = ["is_error", "is_refusal", "without_thought"]
 
 _TIME = r"(?:\[?\d{4}-\d\d-\d\d[^\]]{0,20}\]?\s*+)?"
-_ERROR_TEXT = re.compile(
+_ERROR_TEXT = lazily.compile(
     _TIME
     + r"(?:(?:api |http |internal |server |provider |fatal )?(?:error|exception|failure)\s*+(?:code)?\s*+[:\-\u2013(]"
     r"\s*+(?:\d{3}|could|failed|no |unable|timeout|timed|connection|rate|internal|bad gateway|service|overloaded|"
@@ -19,7 +21,7 @@ _ERROR_TEXT = re.compile(
     r"unavailable|gateway time-?out|unauthorized|forbidden)\b)",
     re.IGNORECASE,
 )
-_REFUSAL = re.compile(
+_REFUSAL = lazily.compile(
     _TIME + r"(?:(?:i['\u2019]m|i am|we['\u2019]re|we are)?\s*+(?:very |so |really )?(?:sorry|afraid|unable)[,.]?\s*"
     r"(?:but |that |to )?.{0,40}?"
     r"\b(?:i (?:can['\u2019]?t|cannot|can not|won['\u2019]t|am (?:not able|unable)|['\u2019]m (?:not able|unable))"
@@ -38,10 +40,10 @@ _REFUSAL = re.compile(
 )
 
 
-_THOUGHT = re.compile(
+_THOUGHT = lazily.compile(
     r"\A\s*<(?P<tag>think|thinking|thought|reasoning|reflection)\b[^<>]*>.*?</(?P=tag)\s*>", re.IGNORECASE | re.DOTALL
 )
-_OPEN_THOUGHT = re.compile(r"\A\s*</?(?:think|thinking|thought|reasoning|reflection)\b[^<>]*>", re.IGNORECASE)
+_OPEN_THOUGHT = lazily.compile(r"\A\s*</?(?:think|thinking|thought|reasoning|reflection)\b[^<>]*>", re.IGNORECASE)
 
 
 def is_refusal(text: str) -> bool:

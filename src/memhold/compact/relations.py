@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable
 from functools import lru_cache
 from itertools import islice
 
+from memhold.text import lazily
 from memhold.text.bounds import denied_bound
 
 # ruff: noqa: RUF001 - words of every script
@@ -145,16 +146,16 @@ _UNSPACED: tuple[tuple[str, str], ...] = (
 
 def _compiled() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     spaced = [
-        (re.compile(rf"\b(?:{one})\b", re.IGNORECASE), re.compile(rf"\b(?:{other})\b", re.IGNORECASE))
+        (lazily.compile(rf"\b(?:{one})\b", re.IGNORECASE), lazily.compile(rf"\b(?:{other})\b", re.IGNORECASE))
         for one, other in _PAIRS
     ]
-    return (*spaced, *((re.compile(one), re.compile(other)) for one, other in _UNSPACED))
+    return (*spaced, *((lazily.compile(one), lazily.compile(other)) for one, other in _UNSPACED))
 
 
 _BOTH = _compiled()
 
 
-_NEXT = re.compile(r"\w+(?:['’]\w+)?")
+_NEXT = lazily.compile(r"\w+(?:['’]\w+)?")
 BEHIND = 3
 """Words behind a relation in which what it holds for is looked for."""
 

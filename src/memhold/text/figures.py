@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
+from memhold.text import lazily
 from memhold.text.analysis import language_of
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import quantities
@@ -50,7 +51,7 @@ _ORDINALS: Final = {
     for value, name in enumerate(names.split(), 1)
     if name != "-"
 }
-_ORDINAL: Final = re.compile(
+_ORDINAL: Final = lazily.compile(
     r"(?<!\w)(?:(?P<digits>\d{1,3})(?:st|nd|rd|th|ème|er|º|ª)"
     rf"|(?P<word>{'|'.join(name.replace('-', r'[a-zа-яё]{1,3}') for name in _ORDINALS)}))(?!\w)"
     r"|第(?P<cjk>\d{1,3}|[一二三四五六七八九十])"
@@ -58,15 +59,15 @@ _ORDINAL: Final = re.compile(
     re.IGNORECASE,
 )
 _WORDS: Final = tuple(
-    (re.compile(name.replace("-", r"[a-zа-яё]{1,3}"), re.IGNORECASE), value) for name, value in _ORDINALS.items()
+    (lazily.compile(name.replace("-", r"[a-zа-яё]{1,3}"), re.IGNORECASE), value) for name, value in _ORDINALS.items()
 )
-_CLOCK: Final = re.compile(
+_CLOCK: Final = lazily.compile(
     r"(?<![\d.,:])(?P<hour>[01]?\d|2[0-4])(?::(?P<minute>[0-5]\d)|\s?h\s?(?P<minute2>[0-5]\d)"
     r"|\s?[시時点點]\s?(?:(?P<minute3>[0-5]?\d)\s?[분分])?"
     r"(?P<halved>\s?반|半)?|(?=\s?[ap]\.?m\b))(?:\s?(?P<half>[ap])\.?m\b\.?)?",
     re.IGNORECASE,
 )
-_SPOKEN: Final = re.compile(
+_SPOKEN: Final = lazily.compile(
     r"(?<!\w)(?P<part>half past|quarter past|quarter to|halb|viertel nach|viertel vor)\s+(?P<hour>\w+)"
     r"|(?<!\w)(?P<hour2>\w+)\s+(?:et|y|e)\s+(?P<part2>demie?|media|mezza|meia|quart|cuarto)(?!\w)",
     re.IGNORECASE,
@@ -75,21 +76,21 @@ _PARTS: Final = {
     "half past": 30, "quarter past": 15, "quarter to": -15, "halb": -30, "viertel nach": 15, "viertel vor": -15,
     "demi": 30, "demie": 30, "media": 30, "mezza": 30, "meia": 30, "quart": 15, "cuarto": 15,
 }  # fmt: skip
-_IDENTIFIER: Final = re.compile(
+_IDENTIFIER: Final = lazily.compile(
     r"(?<![\w.])(?:[A-Za-z\u00c0-\u024f\u0400-\u052f][\w.\-]{0,80}\d[\w.\-]*"
     r"|\d[0-9a-z]{0,80}[a-f][0-9a-f]{0,80}\d\w*"
     r"|\d+(?:\.\d+){2,}[\w.\-]*)"
 )
 """Versions, hashes and names with digits: they are details to the letter, and hold no figure."""
-_MONTH: Final = re.compile(
+_MONTH: Final = lazily.compile(
     r"(?<=\d/)(?:1[0-2]|0?[1-9])(?![\d/])|(?<=\d\d-)(?:1[0-2]|0?[1-9])(?=-\d\d(?!\d))|(?:1[0-2]|[1-9]|十[一二]?|(?<!十)[一二三四五六七八九])(?=\s?[월月])"
 )
 """The month of a date in digits: `marks` tells which one it is."""
-_POINTED: Final = re.compile(
+_POINTED: Final = lazily.compile(
     r"(?:these|those|the|both|all|his|her|their|diese|die|beide|ces|les|estos|los|questi|i|os|эти)\s\Z", re.IGNORECASE
 )
 """What stands before a number in words that only points at what was named."""
-_MINUS: Final = re.compile(r"(?:\A|(?<=[\s(]))[-−]\Z")
+_MINUS: Final = lazily.compile(r"(?:\A|(?<=[\s(]))[-−]\Z")
 _ONES: Final = frozenset({Decimal(0), Decimal(1)})
 
 

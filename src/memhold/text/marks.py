@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from memhold.text import lazily
 from memhold.text.bounds import denied_bound
 from memhold.text.normal_form import normal_form
 
@@ -153,7 +154,9 @@ def _compiled() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
         ("frequency", _FREQUENCIES),
     )
     for kind, names in spaced:
-        found += [(kind, one, re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)) for one, words in names.items()]
+        found += [
+            (kind, one, lazily.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)) for one, words in names.items()
+        ]
     unspaced = (
         ("weekday", dict(zip("0123456", _DAYS_CJK, strict=True))),
         ("part of the day", _PARTS_CJK),
@@ -162,12 +165,12 @@ def _compiled() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
         ("frequency", _FREQUENCIES_CJK),
     )
     for kind, names in unspaced:
-        found += [(kind, one, re.compile(words)) for one, words in names.items()]
+        found += [(kind, one, lazily.compile(words)) for one, words in names.items()]
     return tuple(found)
 
 
 _ALL: Final = _compiled()
-_MONTH_NUMBER: Final = re.compile(
+_MONTH_NUMBER: Final = lazily.compile(
     r"(?<![\w.])(?:(?:19|20)\d\d-(?P<iso>1[0-2]|0?[1-9])(?!\d)|[0-3]?\d(?:/(?P<dm>1[0-2]|0?[1-9])(?![\d/])"
     r"|\.(?P<dotted>1[0-2]|0?[1-9])\.))|(?<![\d.])(?P<cjk>1[0-2]|[1-9])\s?[월月]"
     r"|(?P<kanji>十[一二]?|(?<!十)[一二三四五六七八九])月"
@@ -175,7 +178,9 @@ _MONTH_NUMBER: Final = re.compile(
 _KANJI: Final = {
     one: at for at, one in enumerate(["一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二"], 1)
 }
-_KANJI_DAYS: Final = re.compile(r"(?<![月火水木金土日])[月火水木金土日]{2,}+(?![曜本])(?=が|は|に|の|、|。|・|と|\Z)")
+_KANJI_DAYS: Final = lazily.compile(
+    r"(?<![月火水木金土日])[月火水木金土日]{2,}+(?![曜本])(?=が|は|に|の|、|。|・|と|\Z)"
+)
 
 
 @lru_cache(maxsize=4096)
@@ -236,8 +241,8 @@ _OPPOSITES_CJK: Final = (
 
 
 def _sides() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
-    spaced = [tuple(re.compile(rf"(?<!\w)(?:{one})(?!\w)", re.IGNORECASE) for one in pair) for pair in _OPPOSITES]
-    plain = [tuple(re.compile(one) for one in pair) for pair in _OPPOSITES_CJK]
+    spaced = [tuple(lazily.compile(rf"(?<!\w)(?:{one})(?!\w)", re.IGNORECASE) for one in pair) for pair in _OPPOSITES]
+    plain = [tuple(lazily.compile(one) for one in pair) for pair in _OPPOSITES_CJK]
     return tuple((one, other) for one, other in (*spaced, *plain))
 
 
