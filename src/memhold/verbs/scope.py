@@ -983,7 +983,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
-        bounds={"limit": (1, None)},
+        bounds={"limit": (1, MAX_NUMBER)},
         http=Http(method="GET", path="/suspicions", tag="memories"),
         command=Command(
             name="suspicions",
