@@ -921,6 +921,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        bounds={"until": (1, MAX_NUMBER)},
         http=Http(
             method="POST", path="/sessions/copy", tag="messages", status=201, in_session=True,
             examples={"one": {"to": "another way"}},
