@@ -42,6 +42,10 @@ def a_short_text(path: Path) -> None:
     path.write_text("hi")
 
 
+def a_single_byte(path: Path) -> None:
+    path.write_bytes(b"x")
+
+
 def a_foreign_database(path: Path) -> None:
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE diary (day TEXT)")
@@ -74,7 +78,7 @@ def a_foreign_id(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "make",
-    [a_text, a_short_text, a_foreign_database, a_foreign_database_with_a_log, a_foreign_id],
+    [a_text, a_short_text, a_single_byte, a_foreign_database, a_foreign_database_with_a_log, a_foreign_id],
     ids=lambda m: m.__name__,
 )
 def test_a_file_of_another_program_is_left_untouched(tmp_path: Path, make: Callable[[Path], None]) -> None:

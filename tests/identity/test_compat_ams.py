@@ -76,6 +76,13 @@ def _quiet() -> Iterator[None]:
         yield
 
 
+async def test_a_path_names_the_methods_that_it_takes(server: Live) -> None:
+    async with httpx.AsyncClient(base_url=server.url) as http:
+        answer = await http.post("/v1/working-memory/s", json={})
+    assert answer.headers["allow"] == "DELETE, GET, PUT"
+    assert answer.json()["detail"] == "this path takes DELETE, GET, PUT; /docs tells of each"
+
+
 async def test_health(client: MemoryAPIClient) -> None:
     assert abs((await client.health_check()).now - datetime.now(UTC).timestamp()) < 60
 

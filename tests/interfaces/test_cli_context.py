@@ -43,7 +43,8 @@ def test_programs_read_messages_and_system(run, tmp_path):
     assert found["degraded"] == []
 
 
-def test_a_file_that_is_no_json_is_refused(run, tmp_path):
+@pytest.mark.parametrize("text", ["{", "[" * 100_000], ids=["cut", "deep"])
+def test_a_file_that_is_no_json_is_refused(run, tmp_path, text):
     path = tmp_path / "messages.json"
-    path.write_text("{")
+    path.write_text(text)
     assert isinstance(run("--messages", str(path)).exception, InvalidInput)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memhold.cli import forget as cli_forget
+from memhold.faces.remote.wire import MAX_BODY
 
 from .conftest import CommandLine
 
@@ -21,7 +22,7 @@ def test_add_takes_a_text_and_recall_finds_it_with_why(run: CommandLine) -> None
     assert "words #1 (Lisbon)" in found.out
     assert "1 of 1" in found.err
     assert "1 item found by words alone as yet: 'memhold settle'" in found.err
-    assert run("settle").code == 0
+    assert run("settle").out == "all due work is done\n"
     assert "words alone" not in run("recall", "where is Lisbon").err
 
 
@@ -54,12 +55,18 @@ def test_add_reads_messages_from_standard_input(run: CommandLine) -> None:
     assert [message["body"] for message in held] == lines * 3
 
 
-@pytest.mark.parametrize("text", ["", "not json", "[]", '"text"', "3"])
+@pytest.mark.parametrize("text", ["", "not json", "[]", '"text"', "3", "[" * 100_000])
 def test_add_refuses_what_holds_no_messages(run: CommandLine, text: str) -> None:
     refused = run("add", stdin=text)
     assert refused.code == 2
     assert "standard input" in refused.err
     assert refused.out == ""
+
+
+def test_add_reads_no_more_than_a_server_takes(run: CommandLine) -> None:
+    refused = run("add", "--json", stdin="x" * (MAX_BODY + 2))
+    assert (refused.code, refused.error["type"]) == (1, "TooLarge")
+    assert "memhold import" in refused.error["message"]
 
 
 def test_add_without_text_on_a_terminal_is_a_usage_error(run: CommandLine) -> None:

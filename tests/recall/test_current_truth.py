@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
+from memhold.recall.hits import Candidate, as_hit, with_neighbours
 from memhold.testing.clock import FakeClock
+from memhold.values.records import Message
 from memhold.verbs.scope import AsyncScope
 from tests.recall.changed_facts import CHANGES, FILLER, SECOND, UNSEEN
 
@@ -72,3 +74,28 @@ async def test_neighbours_are_the_turns_around(memhold: AsyncMemhold) -> None:
     [hit, *_] = (await scope.recall("needle", neighbours=1)).hits
     assert [message.text for message in hit.neighbours] == ["two", "four"]
     assert (await scope.recall("needle")).hits[0].neighbours == ()
+
+
+@pytest.mark.asyncio
+async def test_turns_around_several_hits_are_read_once(memhold: AsyncMemhold) -> None:
+    held: dict[str, tuple[Message, ...]] = {}
+    for session in ("s", "t"):
+        scope = memhold.scope(user="alice", session=session)
+        await scope.add([{"role": "user", "content": f"line {n}"} for n in range(40)])
+        held[session] = await scope.messages()
+    read: list[Message] = []
+
+    class Journal:
+        def messages(self, session: str, *, after: int, until: int) -> list[Message]:
+            found = [one for one in held[session] if after < one.seq <= until]
+            read.extend(found)
+            return found
+
+    items = [held["s"][n] for n in (39, 0, 7, 20, 8, 1, 13)] + [held["t"][20]]
+    hits = [as_hit(Candidate(number=one.number, score=1.0, why=()), one) for one in items]
+    shown = with_neighbours(Journal(), hits, items, 3)
+    assert [hit.id for hit in shown] == [hit.id for hit in hits]
+    for hit, item in zip(shown, items, strict=True):
+        turns = held[item.session][max(0, item.seq - 4) : item.seq + 3]
+        assert hit.neighbours == tuple(one for one in turns if one.id != item.id)
+    assert len({one.id for one in read}) == len(read)

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
 
 import memhold.faces
+from memhold.faces.last_resort import LastResort
 
 MANY = 5_000
 MOST = 20
@@ -52,3 +54,19 @@ def test_a_field_that_nobody_knows_is_named_with_those_that_are() -> None:
 
     with pytest.raises(ValidationError, match=r"'colour' is not known here; known are: .*limit, .*text"):
         SearchBody.model_validate({"text": "tea", "colour": "red"})
+
+
+async def test_a_body_that_its_client_cuts_is_no_failure_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
+    sent: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "body": await Request(scope, receive).body()})
+
+    async def cut() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await LastResort(app)({"type": "http", "headers": []}, cut, send)
+    assert (sent, caplog.messages) == ([], [])

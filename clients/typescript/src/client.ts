@@ -497,9 +497,10 @@ export class Admin {
     this.tokens = new Tokens(transport);
   }
 
-  /** What the namespace and those below it hold: counts and bytes. */
-  usage(options: CallOptions = {}): Promise<api.Usage[]> {
-    return send(this.#transport, {}, "usage", {}, options);
+  /** What the namespace and those below it hold: counts and bytes; with `days`, how that grew on so many too. */
+  usage(options: Options<api.UsageArguments> = {}): Promise<api.Usage[]> {
+    const [rest, call] = apart(options);
+    return send(this.#transport, {}, "usage", rest, call);
   }
 
   /** What models were used for, of every namespace: told to whoever runs the server with no token, to no holder of one. */

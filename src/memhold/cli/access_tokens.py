@@ -57,11 +57,19 @@ def token_command() -> None:
     resume="Look with 'memhold token list': one that was made and not seen is of no use; revoke it.",
 )
 @click.option(
-    "--can", "rights", type=_Rights(), default="read,write", metavar="RIGHTS", help="read, write, admin, act."
+    "--can",
+    "asked",
+    type=_Rights(),
+    multiple=True,
+    default=("read,write",),
+    metavar="RIGHTS",
+    help="read, write, admin, act; separated by commas, or given again.",
 )
 @click.option("--expires", type=_Life(), metavar="TIME", help="12h, 90d, 8w. [default: never]")
 @click.option("--label", default="", show_default=False, metavar="TEXT", help="What it is for.")
-def token_create(common: CommonOptions, *, rights: tuple[Right, ...], expires: timedelta | None, label: str) -> None:
+def token_create(
+    common: CommonOptions, *, asked: tuple[tuple[Right, ...], ...], expires: timedelta | None, label: str
+) -> None:
     """Make a token for the scope of --namespace, --user and --agent, that writes as --actor.
 
     With --can act,… and no --user it is a service's: it works for any user of the namespace, whom each request names.
@@ -73,7 +81,7 @@ def token_create(common: CommonOptions, *, rights: tuple[Right, ...], expires: t
             actor=common.actor,
             user=common.user,
             agent=common.agent,
-            rights=rights,
+            rights=tuple(right for right in RIGHTS if any(right in some for some in asked)),
             label=label,
             expires_in=expires,
         )

@@ -12,7 +12,8 @@ import click
 from memhold.cli.declared_commands import by_hand
 from memhold.cli.options import KEYED, CommonOptions, opened
 from memhold.cli.printing import say_receipt
-from memhold.values.errors import InvalidInput
+from memhold.faces.remote.wire import MAX_BODY
+from memhold.values.errors import InvalidInput, TooLarge
 from memhold.values.jsonable import parse_time
 
 __all__ = ["add_command"]
@@ -23,13 +24,19 @@ def _read_messages(text: str) -> Any:
 
     Raises:
         InvalidInput: it is none of these.
+        TooLarge: it has more than a server takes in one request.
     """
+    if len(text) > MAX_BODY:
+        said = (
+            f"standard input has more than {MAX_BODY:,} characters; add it in parts, or as a file with 'memhold import'"
+        )
+        raise TooLarge(said, size=len(text), limit=MAX_BODY)
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             found = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"standard input is neither JSON nor JSON lines: {error}") from None
     if isinstance(found, dict) and isinstance(found.get("messages"), list):
         found = found["messages"]
@@ -48,7 +55,7 @@ def add_command(
     """Append messages to a session's journal.
 
     TEXT is one message; without it, messages are read as JSON from standard input, in the OpenAI chat or the Anthropic
-    shape: a list, one object, or one object a line.
+    shape: a list, one object, or one object a line; 16 MiB at most.
     """
     messages: Any
     if text is not None:
@@ -58,7 +65,7 @@ def add_command(
     elif sys.stdin.isatty():
         raise click.UsageError("give TEXT, or messages as JSON on standard input")
     else:
-        messages = _read_messages(sys.stdin.read())
+        messages = _read_messages(sys.stdin.read(MAX_BODY + 1))
     with opened(common, create=True) as (_, scope):
         receipt = scope.add(messages, **given)
     common.show(receipt, lambda: say_receipt(receipt, "stored"))

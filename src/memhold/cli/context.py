@@ -48,7 +48,7 @@ def context_command(
 def _read(path: Path) -> list[Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} is no JSON: {error}; write a list of messages") from None
     return found if isinstance(found, list) else [found]
 

@@ -51,7 +51,10 @@ def settle_command(common: CommonOptions, timeout: float, consolidation: str | N
 def _settle(common: CommonOptions, timeout: float, consolidation: str | None) -> None:
     with opened(common, **chosen(consolidation)) as (mem, _):
         settled = mem.settle(timeout)
-    said = "nothing is due" if settled else "some work is still due; 'memhold status' and 'memhold doctor' say more"
+    # Whether there was any or not.
+    said = (
+        "all due work is done" if settled else "some work is still due; 'memhold status' and 'memhold doctor' say more"
+    )
     common.show({"settled": settled}, lambda: click.echo(said))
     if not settled:
         raise click.exceptions.Exit(1)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any, Final
 
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from memhold.faces.problems import PREFIX, Problem, send_problem
@@ -19,7 +20,7 @@ log: Final = logging.getLogger("memhold.rest")
 class LastResort:
     """ASGI middleware: what nobody foresaw is answered with a problem that tells nothing.
 
-    The log gets the place, never a value.
+    The log gets the place, never a value. A client that went away before its body was whole is no failure.
     """
 
     def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
@@ -39,6 +40,8 @@ class LastResort:
 
         try:
             await self._app(scope, receive, noting)
+        except ClientDisconnect:
+            return  # nobody hears an answer, and nothing failed here
         except Exception as error:  # noqa: BLE001 - the edge: a request must end with an answer
             log.error("a request failed with %s at %s", type(error).__name__, _place(error))  # noqa: TRY400 - no values
             if not begun:

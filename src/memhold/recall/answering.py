@@ -96,7 +96,7 @@ def answered(
     following = len(place.shown) + end
     more = following < ranking.total
     answer = Recall(
-        hits=tuple(with_neighbours(tx, hit, item, query.neighbours) for hit, (_, item) in zip(hits, page, strict=True)),
+        hits=tuple(with_neighbours(tx, hits, [item for _, item in page], query.neighbours)),
         total=ranking.total,
         next_offset=following if more else None,
         degraded=(*gaps.degraded, *((DAMAGED,) if tx.damaged else ())),

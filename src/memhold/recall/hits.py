@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memhold.messages.fences import unquoted
@@ -36,12 +38,45 @@ def readable(hit: Hit) -> str:
     return f"{hit.excerpt}\n{hit.text}"[:READ] if long else hit.text[:READ]
 
 
-def with_neighbours(tx: ReadTx, hit: Hit, item: Message | Memory, count: int) -> Hit:
-    """The hit with up to `count` turns before and after it in its session; a memory has none."""
-    if not count or not isinstance(item, Message):
-        return hit
-    around = tx.messages(item.session, after=max(0, item.seq - count - 1), until=item.seq + count)
-    return replace(hit, neighbours=tuple(message for message in around if message.id != item.id and not message.opaque))
+def with_neighbours(tx: ReadTx, hits: Sequence[Hit], items: Sequence[Message | Memory], count: int) -> list[Hit]:
+    """The hits with up to `count` turns before and after each in its session; a memory has none.
+
+    `items` are their rows. A turn that stands around several is read once.
+    """
+    if not count:
+        return [*hits]
+    places: dict[str, list[int]] = {}
+    for item in items:
+        if isinstance(item, Message):
+            places.setdefault(item.session, []).append(item.seq)
+    turns: dict[str, list[Message]] = {
+        session: [
+            one for first, last in _stretches(seqs, count) for one in tx.messages(session, after=first, until=last)
+        ]
+        for session, seqs in places.items()
+    }
+    return [
+        replace(hit, neighbours=_around(turns[item.session], item, count)) if isinstance(item, Message) else hit
+        for hit, item in zip(hits, items, strict=True)
+    ]
+
+
+def _stretches(seqs: Iterable[int], count: int) -> list[tuple[int, int]]:
+    """Behind which place and up to which a session must be read for the turns around these, without a place twice."""
+    found: list[tuple[int, int]] = []
+    for seq in sorted(seqs):
+        first, last = max(0, seq - count - 1), seq + count
+        if found and first <= found[-1][1]:
+            found[-1] = (found[-1][0], last)
+        else:
+            found.append((first, last))
+    return found
+
+
+def _around(turns: Sequence[Message], item: Message, count: int) -> tuple[Message, ...]:
+    begin = bisect_left(turns, item.seq - count, key=lambda one: one.seq)
+    end = bisect_right(turns, item.seq + count, key=lambda one: one.seq)
+    return tuple(one for one in turns[begin:end] if one.id != item.id and not one.opaque)
 
 
 def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:

@@ -90,7 +90,7 @@ class OriginCases:
         assert await alice.suspicions(after="sus_none") == (every[0], *every[2:]), "anew"
         behind = await alice.suspicions(settled=True, limit=1, after=first)
         assert [doubt.suspicion.settled for doubt in behind] == ["different"]
-        for wrong in (0, -1, True):
+        for wrong in (0, -1, True, 2**63):
             with pytest.raises(InvalidInput):
                 await alice.suspicions(limit=wrong)
 

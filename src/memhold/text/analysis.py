@@ -218,7 +218,11 @@ _KNOWN = _Known()
 
 
 def language_of(text: str) -> str:
-    """The language that a text is taken for: the one whose function words it has most of, else English."""
+    """The language that a text is taken for: the one whose function words it has most of, else English.
+
+    It tells languages of Latin letters apart. Text of another script counts as English: whoever asks looks at the
+    letters first where that matters.
+    """
     return _language(_tokens(text)) or "english"
 
 

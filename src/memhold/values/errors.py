@@ -269,7 +269,7 @@ class NewerStore(StoreError):
 
 
 class ReadTimeout(StoreError):
-    """A read took longer than the setting `read_timeout` and was stopped."""
+    """A read took longer than the setting `read_timeout` and was stopped: ask for less, or raise that setting."""
 
 
 FailureClass = Literal["retry", "resample", "next", "park", "shorten", "poison", "auth"]

@@ -921,6 +921,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        bounds={"until": (1, MAX_NUMBER)},
         http=Http(
             method="POST", path="/sessions/copy", tag="messages", status=201, in_session=True,
             examples={"one": {"to": "another way"}},
@@ -983,7 +984,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
-        bounds={"limit": (1, None)},
+        bounds={"limit": (1, MAX_NUMBER)},
         http=Http(method="GET", path="/suspicions", tag="memories"),
         command=Command(
             name="suspicions",

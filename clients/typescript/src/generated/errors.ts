@@ -222,7 +222,7 @@ export class NewerStore extends StoreError {
   }
 }
 
-/** A read took longer than the setting `read_timeout` and was stopped. */
+/** A read took longer than the setting `read_timeout` and was stopped: ask for less, or raise that setting. */
 export class ReadTimeout extends StoreError {
   static {
     named(this, "ReadTimeout");

@@ -225,6 +225,7 @@ async function errors(mem, zoe, url) {
 async function administered(mem, zoe, user) {
   is(typeof (await mem.settle(5)), "boolean");
   holds((await mem.admin.usage()).length > 0, "usage");
+  holds((await mem.admin.usage({ days: 2 }))[0].days.length > 0, "usage by days");
   await raises(ScopeDenied, () => mem.admin.modelUsage({ days: 7 }));
   await raises(ScopeDenied, () => mem.admin.residue("Lisbon"));
   holds((await all(mem.admin.users({ limit: 1 }))).includes(user), "every page of users");

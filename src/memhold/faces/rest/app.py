@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match
 
 from memhold._version import __version__
 from memhold.faces.bodies import Once
@@ -163,12 +163,22 @@ async def _not_here(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         # One path may be several routes; together they say what it allows.
-        there = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+        there = [one for one in _every(request.app.routes) if one.matches(request.scope)[0] is not Match.NONE]
         headers["allow"] = ", ".join(sorted({method for route in there for method in getattr(route, "methods", ())}))
         headers.pop("Allow", None)
         detail = f"this path takes {headers['allow']}; {DOCS} tells of each"
     problem = Problem(type="about:blank", title=title, status=error.status_code, detail=detail)
     return _answer(problem, headers)
+
+
+def _every(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
+    """The routes and, in the place of a router that was included, its own: it stands as one route, without methods."""
+    for route in routes:
+        inner = getattr(route, "original_router", None)
+        if inner is None:
+            yield route
+        else:
+            yield from _every(inner.routes)
 
 
 def _answer(problem: Problem, headers: dict[str, str] | None = None) -> Response:

@@ -160,7 +160,8 @@ def _memory(routes: Routes, memhold: AsyncStore) -> None:
         found = await scope.get(memory_id)
         assert isinstance(found, Memory)  # noqa: S101 - messages have ids of their own
         tag = etag(found.rev)
-        if if_none_match is not None and if_none_match.strip().removeprefix("W/") in {tag["etag"], "*"}:
+        had = {one.strip().removeprefix("W/") for one in (if_none_match or "").split(",")}  # RFC 9110, 13.1.2
+        if not had.isdisjoint({tag["etag"], "*"}):
             return Response(status_code=304, headers=tag)
         return await json_response(found, headers=tag)
 

@@ -327,6 +327,9 @@ def _check_header(path: str, *, supported: int, encrypted: bool) -> None:
     with translated(path):
         header = head(path, 100)
     if not header:
+        # SQLite takes a file of one byte for an empty one, and would write over it.
+        if _size(path) == 1:
+            raise _unreadable(path, encrypted=False)
         return
     if encrypted:
         if header.startswith(_MAGIC):
