@@ -209,6 +209,19 @@ def test_the_list_of_tools_needs_little_of_the_machine(tmp_path: Path, capsys: p
     assert "memhold.faces.mcp.calls" not in loaded
 
 
+def test_the_settings_of_a_repository_are_not_read(tmp_path: Path) -> None:
+    """A client starts it in whatever was cloned: a model that is named there would be sent the user's memory."""
+    repository, home = tmp_path / "cloned", tmp_path / "home"
+    for folder in (repository / ".git", home):
+        folder.mkdir(parents=True)
+    (repository / "memhold.toml").write_text("no_such_setting = 1\n")
+    asked = HANDSHAKE + INITIALIZED + request(2, "tools/call", name="memory_status", arguments={})
+    for options, read in ((("--db", "m.db", "--project", "auto"), False), (("--db", "m.db"), True)):
+        said = answers(spoken(repository, asked, options=options, HOME=str(home)))[2]["result"]["content"][0]["text"]
+        assert ("no_such_setting" in said) == read, said
+    assert (repository / "m.db").exists()
+
+
 def test_the_end_waits_for_no_model_and_gives_its_work_back(tmp_path: Path) -> None:
     """With the setting of this test it would last an hour: the client waits for the end of the server."""
     db = tmp_path / "memory.db"

@@ -79,7 +79,8 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
         OSError: a file cannot be written.
     """
     path = hooks_of(agent, place)
-    command = [sys.executable, "-m", MODULE]
+    # -P: a hook runs in the folder of a project, and what is called `json.py` there is no module of ours.
+    command = [sys.executable, "-P", "-m", MODULE]
     if agent == "opencode":
         # Both stand in one file, which is changed once: the copy beside it is of what the user had.
         hook = [*command, *options]
