@@ -130,6 +130,22 @@ def test_installed_twice_where_nothing_was_it_leaves_nothing(agent: str, tmp_pat
     assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
 
 
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_a_hook_that_a_person_put_beside_ours_stays_and_ours_goes(agent: str, tmp_path: Path) -> None:
+    """A client's own dialogue puts a new hook into the group that is there."""
+    set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    path = hooks_of(agent, place(tmp_path))
+    told = json.loads(path.read_text())
+    (ours,) = told["hooks"]["Stop"][0]["hooks"]
+    told["hooks"]["Stop"][0]["hooks"] += MINE["hooks"]
+    path.write_text(json.dumps(told))
+    assert "Stop" in state_of(agent, place(tmp_path)).hooks
+    set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    assert json.loads(path.read_text())["hooks"]["Stop"] == [MINE, {"hooks": [ours]}]
+    assert take_out(agent, place(tmp_path)).hooks == ()
+    assert json.loads(path.read_text()) == {"hooks": {"Stop": [MINE]}}
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_no_module_of_a_project_is_run_by_its_hooks(agent: str, tmp_path: Path) -> None:
     """A hook runs in the folder of what was cloned; neither it nor the Memhold that it starts looks for modules there."""
