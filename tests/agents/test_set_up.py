@@ -132,7 +132,7 @@ def test_installed_twice_where_nothing_was_it_leaves_nothing(agent: str, tmp_pat
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
 def test_a_hook_that_a_person_put_beside_ours_stays_and_ours_goes(agent: str, tmp_path: Path) -> None:
-    """A client's own dialogue puts a new hook into the group that is there."""
+    """One may be written into the group that is there."""
     set_up(agent, SERVER, OPTIONS, place(tmp_path))
     path = hooks_of(agent, place(tmp_path))
     told = json.loads(path.read_text())
