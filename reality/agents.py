@@ -93,7 +93,7 @@ class Agent:
 
     def hooked(self, options: Sequence[str]) -> None:
         """Tell it to call Memhold's hook at every event that there is a note of."""
-        program = [str(ROOT / ".venv" / "bin" / "python"), "-m", "memhold.faces.agents.hook"]
+        program = [str(ROOT / ".venv" / "bin" / "python"), "-P", "-m", "memhold.faces.agents.hook"]
         assert self.name == "claude-code"
         hooks = {
             event: [{"hooks": [{"type": "command", "command": shlex.join([*program, event, *options])}]}]

@@ -24,7 +24,7 @@ import pytest
 
 from memhold import Memhold
 from memhold.cli.main import main
-from memhold.faces.agents import answering
+from memhold.faces.agents import answering, briefing
 from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS, answer_hooks
 from memhold.faces.agents.briefing import Whose, at_prompt, at_start
 from memhold.faces.agents.hook import handled, noted
@@ -147,6 +147,11 @@ def test_a_session_is_told_what_holds_and_where_the_last_one_stopped_and_a_promp
     assert estimate_tokens(found) <= PROMPT_TOKENS
     assert other.told("UserPromptSubmit", prompt="do we deploy on Tuesdays only?") == ("", "")
     assert Hooks(hooks.session, "s4").told("UserPromptSubmit", prompt="zebras in the savannah") == ("", "")
+    # A question may be no longer than 10,000 characters; behind what is pasted stands what is asked.
+    pasted = f"{'0123456789 ' * 20_000}\ndo we deploy on Tuesdays only? Tell me the days on which we deploy."
+    found, trouble = Hooks(hooks.session, "s5").told("UserPromptSubmit", prompt=pasted)
+    assert trouble == ""
+    assert "We deploy on Tuesdays only" in found
     # What was said in the session itself stands there, whoever forgot what it was shown.
     assert Hooks(hooks.session, "s1").told("UserPromptSubmit", prompt="do we deploy on Tuesdays only?") == ("", "")
     assert hooks.told("SessionStart", source="resume") == ("", "")
@@ -271,6 +276,26 @@ async def test_a_start_never_costs_more_than_it_may(tmp_path: Path, budget: int)
     assert 0.7 * budget <= estimate_tokens(text) <= budget
     days = [line[2:12] for line in text.splitlines() if line.startswith("- 2026")]
     assert days == sorted(set(days))
+
+
+async def test_of_what_was_pasted_no_more_is_read_than_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log in a prompt would hold up every later session's start, which nobody waits for longer than 300 ms."""
+    read: list[int] = []
+
+    def noted_too(done: Any) -> Any:
+        def one(text: str, *rest: Any) -> Any:
+            read.append(len(text))
+            return done(text, *rest)
+
+        return one
+
+    for name in ("analyse", "sentences", "estimate_tokens"):
+        monkeypatch.setattr(briefing, name, noted_too(getattr(briefing, name)))
+    pasted = "GET /orders 200 in 31 ms, worker 7 of pool b\n" * 4_000
+    text = await told_of(tmp_path, [("user", "We deploy on Tuesdays."), ("user", pasted), ("assistant", pasted)], 800)
+    assert "We deploy on Tuesdays." in text
+    assert text.count("GET /orders 200") >= 2
+    assert max(read) <= 5_000
 
 
 async def test_a_yes_to_a_question_comes_before_a_mere_nod(tmp_path: Path) -> None:

@@ -156,6 +156,22 @@ def test_outside_of_a_repository_there_is_no_project(tmp_path: Path) -> None:
     assert (project_of(tmp_path) or "").startswith("local/")
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        '[remote "origin"] url = https://h/a/b.git',
+        '[remote "origin"]\n\turl = https://h/a/b.git # ours',
+        '[remote "origin"]\n\turl = "https://h/a/b.git" ; ours',
+        '[remote "origin"] # url = https://h/c/d\n\turl=https://h/a/b',
+    ],
+)
+def test_a_remote_that_a_person_wrote_down_is_read_as_git_reads_it(tmp_path: Path, written: str) -> None:
+    place = repository(tmp_path / "shop")
+    (place / ".git" / "config").write_text(written + "\n")
+    told = subprocess.run(["git", "remote", "get-url", "origin"], cwd=place, check=True, capture_output=True, text=True)
+    assert project_of(place) == remote_identity(told.stdout.strip()) == "h/a/b"
+
+
 @settings(deadline=None)
 @given(st.text(max_size=400))
 def test_every_identity_is_a_name(text: str) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,7 @@ import pytest
 
 from memhold.errors import InvalidInput
 from memhold.faces.agents.hook import EVENTS
+from memhold.faces.agents.running import end
 from memhold.faces.agents.set_up import AGENTS, hooks_of, set_up, state_of, take_out
 from memhold.faces.mcp.install import CLIENTS, Place
 from tests.interfaces.conftest import process
@@ -125,12 +130,64 @@ def test_installed_twice_where_nothing_was_it_leaves_nothing(agent: str, tmp_pat
     assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
 
 
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_a_hook_that_a_person_put_beside_ours_stays_and_ours_goes(agent: str, tmp_path: Path) -> None:
+    """One may be written into the group that is there."""
+    set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    path = hooks_of(agent, place(tmp_path))
+    told = json.loads(path.read_text())
+    (ours,) = told["hooks"]["Stop"][0]["hooks"]
+    told["hooks"]["Stop"][0]["hooks"] += MINE["hooks"]
+    path.write_text(json.dumps(told))
+    assert "Stop" in state_of(agent, place(tmp_path)).hooks
+    set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    assert json.loads(path.read_text())["hooks"]["Stop"] == [MINE, {"hooks": [ours]}]
+    assert take_out(agent, place(tmp_path)).hooks == ()
+    assert json.loads(path.read_text()) == {"hooks": {"Stop": [MINE]}}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_no_module_of_a_project_is_run_by_its_hooks(agent: str, tmp_path: Path) -> None:
+    """A hook runs in the folder of what was cloned; neither it nor the Memhold that it starts looks for modules there."""
+    project, meeting = tmp_path / "cloned", Path(tempfile.mkdtemp(prefix="mh-"))
+    project.mkdir()
+    for name in ("argparse", "asyncio", "contextlib", "json", "memhold"):
+        (project / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n")
+    db = tmp_path / "memory.db"
+    set_up(agent, SERVER, ["--db", str(db)], place(tmp_path))
+    told = json.loads(hooks_of(agent, place(tmp_path)).read_text())
+    if agent == "opencode":
+        command = [*told["plugin"][0][1]["hook"], "SessionStart"]
+    else:
+        command = shlex.split(told["hooks"]["SessionStart"][0]["hooks"][0]["command"])
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(meeting), "HOME": str(tmp_path)}
+    say = json.dumps({"transcript_path": str(tmp_path / "t.jsonl"), "session_id": "s", "cwd": str(project)})
+    done = subprocess.run(
+        command, input=say, text=True, capture_output=True, cwd=project, env=env, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [*tmp_path.glob("memory.db.spool/*.json")]
+    for _ in range(3_000):  # the Memhold that it started listens, or has failed for good
+        if [*meeting.glob("memhold/*.sock")] or (tmp_path / "ran").exists():
+            break
+        time.sleep(0.01)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(meeting))
+        end(str(db))
+    assert not (tmp_path / "ran").exists()
+    for _ in range(3_000):
+        if not [*meeting.glob("memhold/*.sock")]:
+            break
+        time.sleep(0.01)
+    shutil.rmtree(meeting, ignore_errors=True)
+
+
 def test_opencodes_plug_in_is_told_what_to_call(tmp_path: Path) -> None:
     done = set_up("opencode", SERVER, OPTIONS, place(tmp_path))
     (config,) = map(Path, done.files)
     (spec, given) = json.loads(config.read_text())["plugin"][0]
     assert Path(spec.removeprefix("file://")).read_text().count("export default") == 1
-    assert given == {"hook": [sys.executable, "-m", "memhold.faces.agents.hook", *OPTIONS]}
+    assert given == {"hook": [sys.executable, "-P", "-m", "memhold.faces.agents.hook", *OPTIONS]}
     # One that a former Memhold left, in another place, is ours too.
     config.write_text(json.dumps({"plugin": [["file:///gone/memhold/faces/agents/opencode.ts", given], "theirs"]}))
     set_up("opencode", SERVER, OPTIONS, place(tmp_path))

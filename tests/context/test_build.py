@@ -250,6 +250,17 @@ def test_a_shortened_text_fits_keeps_both_ends_and_says_how_to_read_it(value, li
         assert len(least) <= LEAST_KEPT + 90
 
 
+def test_of_a_huge_text_no_more_is_counted_than_a_few_times_what_is_kept():
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return estimate_tokens(text)
+
+    assert estimate_tokens(shorten_text("one two three. " * 100_000, 100, count=count)) <= 100
+    assert sum(counted) < 20_000
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_huge_tool_result_and_huge_arguments_are_shortened_and_still_pair(shape):
     long = "0123456789 " * 5000

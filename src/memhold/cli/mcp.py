@@ -13,6 +13,7 @@ import click
 from memhold.cli.options import CommonOptions, command, common_options, options_of
 from memhold.faces.mcp.install import CLIENTS, Place, install, is_installed, launcher, place_of, snippet
 from memhold.faces.mcp.trial import Trial, try_start
+from memhold.ports.data_home import absolute_location, leave_folder
 
 __all__ = ["located", "mcp_command", "no_secret", "seen_line", "tried"]
 
@@ -70,8 +71,12 @@ def _serve(
     logging.basicConfig(level=logging.WARNING, format="memhold mcp: %(levelname)s %(name)s: %(message)s")
     namespace = project_namespace(Path.cwd()) if project else None
     former = former_namespace(Path.cwd()) if project else None
+    location = common.db
+    if project:
+        location = absolute_location(location)
+        leave_folder()  # the settings of a repository are not the user's
     who = Principal(scope=scope, rights=rights)  # type: ignore[arg-type]
-    serving = serve_stdio(common.db, who, settings, project=namespace, former=former, documents=documents)
+    serving = serve_stdio(location, who, settings, project=namespace, former=former, documents=documents)
     asyncio.run(serving)
 
 

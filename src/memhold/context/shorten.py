@@ -41,10 +41,18 @@ def shorten_text(text: str, limit: int, *, handle: str | None = None, count: Cou
     nothing vanishes unseen and what is left can be recognised.
     """
     # Nothing costs more than its bytes and one, and no character has more than four.
-    if len(text) * 4 < limit or (text.isascii() and len(text) < limit) or count(text) <= limit:
+    if len(text) * 4 < limit or (text.isascii() and len(text) < limit):
+        return text
+    if not _far_over(text, limit, count) and count(text) <= limit:
         return text
     high = len(text) - 1
     low = min(LEAST_KEPT, high)
+    # From below: of a text of megabytes no more is counted than twice what is kept.
+    while (more := max(2 * low, limit)) < high:
+        if count(_cut(text, more, handle)) > limit:
+            high = more - 1
+            break
+        low = more
     while low < high:
         middle = (low + high + 1) // 2
         if count(_cut(text, middle, handle)) <= limit:
@@ -52,6 +60,12 @@ def shorten_text(text: str, limit: int, *, handle: str | None = None, count: Cou
         else:
             high = middle - 1
     return _cut(text, low, handle)
+
+
+def _far_over(text: str, limit: int, count: Count) -> bool:
+    """Whether the beginning of a long text alone costs twice as much: the whole need not be counted then."""
+    begins = 16 * max(limit, LEAST_KEPT)
+    return len(text) > begins and count(text[:begins]) > 2 * limit
 
 
 def _cut(text: str, kept: int, handle: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Where a user's data is by default."""
+"""Where a user's data is by default, and where a process that others start in a folder of theirs stands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["data_home", "default_db", "home"]
+__all__ = ["absolute_location", "data_home", "default_db", "home", "leave_folder"]
 
 
 def home() -> Path:
@@ -35,3 +35,21 @@ def data_home() -> Path:
 def default_db() -> str:
     """The store of this user: `memory.db` in `data_home`."""
     return str(data_home() / "memory.db")
+
+
+def absolute_location(location: str) -> str:
+    """The same store, wherever a process stands: a path becomes absolute, a URL stays as it is."""
+    place = location.removeprefix("sqlite:///")
+    return location if "://" in place else str(Path(place).expanduser().absolute())
+
+
+def leave_folder() -> None:
+    """Go to the user's own folder, or to the root where that cannot be entered.
+
+    A coding agent starts its servers in whatever repository was cloned: the folder may go away, and the settings that
+    stand there are not the user's.
+    """
+    try:
+        os.chdir(home())
+    except (OSError, RuntimeError):
+        os.chdir(os.sep)

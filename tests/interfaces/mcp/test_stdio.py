@@ -19,6 +19,7 @@ import pytest
 
 from memhold import Memhold
 from memhold.cli.options import default_db
+from memhold.testing.chaos import ChaosServer
 from tests.interfaces.mcp.conftest import (
     HANDSHAKE,
     INITIALIZED,
@@ -206,6 +207,48 @@ def test_the_list_of_tools_needs_little_of_the_machine(tmp_path: Path, capsys: p
     heavy = {"mcp", "mcp_types", "pydantic", "anyio", "apsw", "numpy", "httpx2", "rich", "memhold.faces.python.open"}
     assert loaded & heavy == set()
     assert "memhold.faces.mcp.calls" not in loaded
+
+
+def test_the_settings_of_a_repository_are_not_read(tmp_path: Path) -> None:
+    """A client starts it in whatever was cloned: a model that is named there would be sent the user's memory."""
+    repository, home = tmp_path / "cloned", tmp_path / "home"
+    for folder in (repository / ".git", home):
+        folder.mkdir(parents=True)
+    (repository / "memhold.toml").write_text("no_such_setting = 1\n")
+    asked = HANDSHAKE + INITIALIZED + request(2, "tools/call", name="memory_status", arguments={})
+    for options, read in ((("--db", "m.db", "--project", "auto"), False), (("--db", "m.db"), True)):
+        said = answers(spoken(repository, asked, options=options, HOME=str(home)))[2]["result"]["content"][0]["text"]
+        assert ("no_such_setting" in said) == read, said
+    assert (repository / "m.db").exists()
+
+
+def test_the_end_waits_for_no_model_and_gives_its_work_back(tmp_path: Path) -> None:
+    """With the setting of this test it would last an hour: the client waits for the end of the server."""
+    db = tmp_path / "memory.db"
+    with Memhold.open(db, worker=False) as mem:
+        mem.scope(user="alice", session="s1").add([{"role": "user", "content": "I moved to Bergen in May."}])
+        mem.scope(user="alice", session="s1").end_session()
+    with ChaosServer() as model:
+        model.always("hang")
+        more = {"MEMHOLD_CONSOLIDATION": f"{model.url}/v1#hanging", "MEMHOLD_DRAIN_SECONDS": "3600"}
+        env = {"PATH": os.environ["PATH"], **environment(tmp_path, **more)}
+        with subprocess.Popen(
+            [*SERVE, "--db", "memory.db"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, cwd=tmp_path
+        ) as server:
+            assert server.stdin is not None
+            server.stdin.write(HANDSHAKE + INITIALIZED + request(2, "tools/call", name="memory_status", arguments={}))
+            server.stdin.flush()
+            try:
+                while not model.requests:
+                    assert server.poll() is None
+                    time.sleep(0.01)
+                server.stdin.close()
+                assert server.wait(60) == 0
+            finally:
+                server.kill()
+    with Memhold.open(db, worker=False) as mem:
+        found = mem.scope(user="alice").status()
+    assert (found.leased, found.due["redo"]) == (0, 1)
 
 
 def test_what_is_printed_by_accident_goes_where_the_logs_go(tmp_path: Path) -> None:

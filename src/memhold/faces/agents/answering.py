@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.faces.agents.running import END, MOST_BYTES, OFF, meeting_place
 from memhold.faces.python.opened_behind import OpenedBehind
+from memhold.ports.data_home import leave_folder
 from memhold.ports.file_locks import try_lock
 from memhold.ports.signals import heard
 from memhold.values.errors import MemholdError, StoreBusy
@@ -250,8 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--idle", type=float, default=IDLE_SECONDS, metavar="SECONDS")
     given = parser.parse_args(arguments)
     os.umask(0o077)
-    # The folder of a project may go away, and what stands in it is not for us to read.
-    os.chdir(Path.home())
+    leave_folder()
     try:
         asyncio.run(answer_hooks(given.db, idle=given.idle))
     except (MemholdError, OSError) as error:

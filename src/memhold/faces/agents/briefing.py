@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log1p
 from typing import TYPE_CHECKING
 
@@ -119,16 +119,16 @@ async def _start_of(scope: AsyncScope, name: str, budget: int, whose: Whose, sho
     shown |= seen
     known = await scope.recall("", kinds=_KNOWN, limit=LOOKED_AT)
     said = await scope.recall("", kinds=("message",), roles=("user", "assistant"), limit=TURNS_LOOKED_AT)
-    turns = [hit for hit in said.hits if with_own or not whose.said_here(hit)]
+    longest = max(LEAST_LINE, min(LINE_TOKENS, budget // LINE_PART))
+    turns = _shortened([hit for hit in said.hits if with_own or not whose.said_here(hit)], longest)
     room = budget - sum(map(estimate_tokens, (held, heading))) - FENCE_TOKENS - DAY_TOKENS
     last = _last_words(turns)
-    longest = max(LEAST_LINE, min(LINE_TOKENS, budget // LINE_PART))
-    lines = _fitting_said(last, room, longest, before=())
-    memories = [hit for hit in known.hits if hit.id not in shown]
-    lines += _fitting(memories, int(KNOWN_SHARE * (room - _cost(lines))), longest)
+    lines = _fitting_said(last, room, before=())
+    memories = _shortened([hit for hit in known.hits if hit.id not in shown], longest)
+    lines += _fitting(memories, int(KNOWN_SHARE * (room - _cost(lines))))
     telling, others = _users(turns, last)
-    chosen = [*_telling_most(telling, room - _cost(lines), longest), *(hit for group in others for hit in group)]
-    lines += _fitting_said(chosen, room - _cost(lines), longest, before=last)
+    chosen = [*_telling_most(telling, room - _cost(lines)), *(hit for group in others for hit in group)]
+    lines += _fitting_said(chosen, room - _cost(lines), before=last)
     shown_lines = _in_order(lines, known.hits, said.hits)
     while lines and _cost(shown_lines) > room:
         # Names that stand between were not counted; what was chosen last goes.
@@ -182,7 +182,7 @@ def _users(turns: Sequence[Hit], last: Sequence[Hit]) -> tuple[list[_Group], lis
     return telling, nodding + asking
 
 
-def _telling_most(groups: Sequence[_Group], budget: int, tokens: int) -> list[Hit]:
+def _telling_most(groups: Sequence[_Group], budget: int) -> list[Hit]:
     """The lines that together tell most in so many tokens, the newest of them first.
 
     A part of the budget is the newest lines'; of the others those come that have most words which no newer line among
@@ -190,7 +190,7 @@ def _telling_most(groups: Sequence[_Group], budget: int, tokens: int) -> list[Hi
     the fewer lines have it. The greedy choice by gain for its cost is that of budgeted coverage (Khuller, Moss and Naor
     1999; Lin and Bilmes 2010 for summaries).
     """
-    costs = [sum(_said_cost(hit, tokens) for hit in group) for group in groups]
+    costs = [sum(_said_cost(hit) for hit in group) for group in groups]
     terms = [{term for hit in group for term in analyse(hit.text).counts} for group in groups]
     having = Counter(term for one in terms for term in one)
     weight = {term: log1p(len(groups) / count) for term, count in having.items()}
@@ -257,7 +257,7 @@ async def at_prompt(store: AsyncStore, whose: Whose, prompt: str, budget: int, *
     for place, (name, scope, hits) in enumerate(answers):
         # Each gets its share of what is left: scores of two memories do not compare.
         left = (budget - sum(map(estimate_tokens, parts))) // (len(answers) - place)
-        lines = _fitting(hits, left - FENCE_TOKENS - HEADING_TOKENS, LINE_TOKENS)
+        lines = _fitting(_shortened(hits, LINE_TOKENS), left - FENCE_TOKENS - HEADING_TOKENS)
         if lines:
             shown |= {one for one, _ in lines}
             made = await scope.fence([one for one, _ in lines], [text for _, text in lines])
@@ -265,24 +265,29 @@ async def at_prompt(store: AsyncStore, whose: Whose, prompt: str, budget: int, *
     return "\n\n".join(parts)
 
 
-def _fitting(hits: Sequence[Hit], budget: int, tokens: int) -> list[tuple[str, str]]:
+def _shortened(hits: Sequence[Hit], tokens: int) -> list[Hit]:
+    """The hits with their texts as they will be told: whoever pasted a log holds no later session up with it."""
+    return [replace(hit, text=shorten_text(hit.text, tokens)) for hit in hits]
+
+
+def _fitting(hits: Sequence[Hit], budget: int) -> list[tuple[str, str]]:
     """Ids and lines of the hits that fit, in their order; one that does not is passed over."""
     found: list[tuple[str, str]] = []
     for hit in hits:
-        line = _line(hit, tokens)
+        line = _line(hit)
         if _line_cost(line) <= budget - _cost(found):
             found.append((hit.id, line))
     return found
 
 
-def _fitting_said(hits: Sequence[Hit], budget: int, tokens: int, *, before: Sequence[Hit]) -> list[tuple[str, str]]:
+def _fitting_said(hits: Sequence[Hit], budget: int, *, before: Sequence[Hit]) -> list[tuple[str, str]]:
     """Ids and lines, without days, of what was said and fits; a day costs once, none of those before again."""
     found: list[tuple[str, str]] = []
     days = {hit.event_time.date() for hit in before}
     left = budget
     for hit in hits:
-        line = _line(hit, tokens, dated=False)
-        cost = _said_cost(hit, tokens)
+        line = _line(hit, dated=False)
+        cost = _said_cost(hit)
         new = hit.event_time.date() not in days
         if cost + DAY_TOKENS * new <= left:
             found.append((hit.id, line))
@@ -291,9 +296,9 @@ def _fitting_said(hits: Sequence[Hit], budget: int, tokens: int, *, before: Sequ
     return found
 
 
-def _said_cost(hit: Hit, tokens: int) -> int:
+def _said_cost(hit: Hit) -> int:
     """What a line costs in tokens: the user's own mostly follow each other; one of the assistant's is named."""
-    line = _line(hit, tokens, dated=False)
+    line = _line(hit, dated=False)
     who = f"{_who(hit)}: "
     return _line_cost(line.replace(who, "", 1)) if hit.role == "user" else _line_cost(line) + NAME_TOKENS
 
@@ -326,9 +331,9 @@ def _line_cost(line: str) -> int:
     return estimate_tokens(line) - FRAME + 1
 
 
-def _line(hit: Hit, tokens: int, *, dated: bool = True) -> str:
+def _line(hit: Hit, *, dated: bool = True) -> str:
     when = f" ({hit.event_time:%Y-%m-%d})" if dated else ""
-    return f"- {_who(hit)}{when}: {' '.join(shorten_text(hit.text, tokens).split())}"
+    return f"- {_who(hit)}{when}: {' '.join(hit.text.split())}"
 
 
 def _who(hit: Hit) -> str:

@@ -32,8 +32,9 @@ _CLOSE = ("PreCompact", "SessionEnd")
 """The events with which the session's window is over: it is kept, and due for the models that consolidate."""
 _OPTIONS = ("db", "namespace", "user", "agent", "session")
 """What may stand on the line; the session is the transcript's own, whatever is said of it."""
-_PROMPT_CHARS = 20_000
-"""As much of a prompt is asked about: a question may be no longer."""
+_PROMPT_CHARS = 4_000
+"""As much of a prompt is asked about, half of it from its end: what is pasted into one stands behind or before what is
+asked. A question may have 10,000, and one of so many takes longer than a hook waits on a busy machine."""
 
 
 class _Event:
@@ -62,7 +63,7 @@ class _Event:
         self.transcript = None if transcript is None else _absolute(Path(transcript))
         self.session = _text(told, "session_id")
         self.source = _text(told, "source")
-        self.prompt = (_text(told, "prompt") or "")[:_PROMPT_CHARS]
+        self.prompt = _ends_of(_text(told, "prompt") or "")
         self.project = None if folder is None else project_namespace(Path(folder))
         self.former = None if folder is None else former_namespace(Path(folder))
         self.namespace = options.get("namespace") or "default"
@@ -115,6 +116,11 @@ def noted(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> bo
 def _text(told: Mapping[str, Any], name: str) -> str | None:
     found = told.get(name)
     return found if isinstance(found, str) and found else None
+
+
+def _ends_of(prompt: str) -> str:
+    half = _PROMPT_CHARS // 2
+    return prompt if len(prompt) <= _PROMPT_CHARS else f"{prompt[: half - 1]}\n{prompt[-half:]}"
 
 
 def _path(told: Mapping[str, Any], name: str) -> str | None:

@@ -23,7 +23,8 @@ MARK = ".memhold-project"
 _SHORT_NAME = 200
 """A name of plain letters that is no longer than this is fit as it is: the rules need not be loaded."""
 _SECTION = re.compile(r'\s*\[\s*(remote|url)\s+"(.*)"\s*\]', re.IGNORECASE)
-_VALUE = re.compile(r"\s*+(url|insteadof)\s*+=\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)
+_VALUE = re.compile(r'\s*+(url|insteadof)\s*+=\s*+("[^"]*"|[^"\s#;](?:[^#;]*[^\s#;])?)\s*(?:[#;].*)?$', re.IGNORECASE)
+"""What follows a `#` or `;` outside of quotes is a comment."""
 _SSH_LINE = re.compile(r"\s*+(hostname|host|match)(?:\s*+=|\s)\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)
 _SHORT = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 """The form of scp: `git@host:owner/name.git`."""
@@ -190,7 +191,9 @@ def _values(file: Path) -> list[tuple[str, str, str, str]]:
     for line in _lines(file):
         if line.lstrip().startswith("["):
             section = _SECTION.match(line)
-        elif section is not None and (value := _VALUE.match(line)) is not None:
+        # A value may stand behind the head of its section.
+        behind = section.end() if section is not None and section.string is line else 0
+        if section is not None and (value := _VALUE.match(line, behind)) is not None:
             found.append((section[1].lower(), section[2], value[1].lower(), value[2].strip('"')))
     return found
 

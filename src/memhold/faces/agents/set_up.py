@@ -79,7 +79,8 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
         OSError: a file cannot be written.
     """
     path = hooks_of(agent, place)
-    command = [sys.executable, "-m", MODULE]
+    # -P: a hook runs in the folder of a project, and what is called `json.py` there is no module of ours.
+    command = [sys.executable, "-P", "-m", MODULE]
     if agent == "opencode":
         # Both stand in one file, which is changed once: the copy beside it is of what the user had.
         hook = [*command, *options]
@@ -138,7 +139,7 @@ def _called(agent: str, held: Mapping[str, Any]) -> tuple[str, ...]:
     groups = held.get("hooks")
     if not isinstance(groups, dict):
         return ()
-    return tuple(event for event in EVENTS if any(_is_ours(one) for one in _listed(groups.get(event))))
+    return tuple(event for event in EVENTS if any(_has_ours(one) for one in _listed(groups.get(event))))
 
 
 def _codex_note(config: Path, hooks: Path) -> str:
@@ -201,7 +202,7 @@ def _without_hooks(held: dict[str, Any], path: Path) -> dict[str, Any]:
         raise InvalidInput(f"{path} holds no object at hooks; it was left as it is")
     left = {}
     for event, listed in groups.items():
-        kept = [one for one in _listed(listed) if not _is_ours(one)] if isinstance(listed, list) else listed
+        kept = [own for one in listed if (own := _left_of(one)) is not None] if isinstance(listed, list) else listed
         if kept or not isinstance(listed, list) or not listed:
             left[event] = kept
     if left == groups:
@@ -215,9 +216,19 @@ def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _is_ours(group: object) -> bool:
-    """Whether a group of hooks is the one that we write: a single command that runs our module."""
+def _left_of(group: object) -> object:
+    """A group of hooks without ours, beside which a person may have put their own; None where it held nothing else."""
     hooks = group.get("hooks") if isinstance(group, dict) else None
-    if not isinstance(hooks, list) or len(hooks) != 1 or not isinstance(hooks[0], dict):
-        return False
-    return f"-m {MODULE} " in str(hooks[0].get("command"))
+    if not isinstance(group, dict) or not isinstance(hooks, list) or not _has_ours(group):
+        return group
+    kept = [one for one in hooks if not _is_ours(one)]
+    return {**group, "hooks": kept} if kept else None
+
+
+def _has_ours(group: object) -> bool:
+    return isinstance(group, dict) and any(_is_ours(one) for one in _listed(group.get("hooks")))
+
+
+def _is_ours(hook: object) -> bool:
+    """Whether a hook is one that we write: a command that runs our module."""
+    return isinstance(hook, dict) and f"-m {MODULE} " in str(hook.get("command"))

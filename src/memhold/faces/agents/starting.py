@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from pathlib import Path
+
+from memhold.ports.data_home import absolute_location
 
 __all__ = ["start"]
 
@@ -21,10 +22,6 @@ def start(location: str) -> None:
     if not hasattr(os, "posix_spawn"):
         raise OSError(errno.ENOTSUP, "this system starts no process of its own that way")
     nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
-    command = [sys.executable, "-m", _MODULE, "--db", _absolute(location)]
+    # -P: what is called `json.py` in the folder of a project is no module of ours.
+    command = [sys.executable, "-P", "-m", _MODULE, "--db", absolute_location(location)]
     os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)
-
-
-def _absolute(location: str) -> str:
-    place = location.removeprefix("sqlite:///")
-    return location if "://" in place else str(Path(place).expanduser().absolute())

@@ -193,7 +193,7 @@ def launcher() -> list[str]:
     if beside.exists():
         return [str(beside)]
     found = shutil.which("memhold")
-    return [str(Path(found).absolute())] if found else [sys.executable, "-m", "memhold"]
+    return [str(Path(found).absolute())] if found else [sys.executable, "-P", "-m", "memhold"]
 
 
 def snippet(client: str, command: Sequence[str]) -> str:

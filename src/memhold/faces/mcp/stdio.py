@@ -44,6 +44,9 @@ OPENED_AFTER = 5.0
 """How long after the first answer the store is opened, in seconds, though no tool was called. A client starts in that
 time and asks its model, which is slower: opening takes half a second of processor time from whoever starts beside it,
 and a session that is over by then needs no store."""
+_RUNNING_SECONDS = 0.25
+"""How long a consolidation that runs is let end where the input ended: the client waits for the end of this process,
+two seconds and then with signals, and a model takes longer. Its work is given back for whoever opens the store next."""
 _TAKEN_IN_EVERY = 5.0
 """How often the notes of hooks are looked at, in seconds; the module that takes in is loaded once there are any."""
 
@@ -183,10 +186,11 @@ async def serve_stdio(
 ) -> None:
     """Serve until the client closes standard input, or SIGTERM or SIGINT comes; then close the store in order.
 
-    `project` is the namespace of the project's memory, which is served beside the principal's own; `former` the
-    one that it had before its repository had a remote, which is read too. With `documents` the tools of documents are
-    offered too.
+    No model is waited for at the end, whatever the setting `drain_seconds` says. `project` is the namespace of the
+    project's memory, which is served beside the principal's own; `former` the one that it had before its repository had
+    a remote, which is read too. With `documents` the tools of documents are offered too.
     """
+    settings = {**settings, "drain_seconds": _RUNNING_SECONDS}
     opening = OpenedBehind(location, settings, ahead=("memhold.faces.mcp.calls",))
     known: dict[str, bool] = {}
 
