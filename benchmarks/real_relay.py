@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import os
 import threading
@@ -82,8 +83,9 @@ class Relay:
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+                with contextlib.suppress(ConnectionError):  # who gave up asks again, and finds it kept
+                    self.end_headers()
+                    self.wfile.write(data)
 
             def log_message(self, *_: object) -> None:
                 """Nothing: what is asked quotes the data."""

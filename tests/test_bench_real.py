@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import urllib.request
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.losses.page import page, real_cost_table
+from benchmarks.losses.run import Results, run_real_costs
 from benchmarks.real import Window, everyday_windows, run
 from benchmarks.real_answers import scored
 from benchmarks.real_relay import Relay
@@ -94,6 +97,28 @@ def test_what_is_kept_is_replayed_and_peers_answer_beside_us(
 def test_the_same_replies_are_read_as_text_too(upstream: Any, windows: Any, tmp_path: Path) -> None:
     rows = {row.name: row for row in run(f"{upstream.url}#model", tmp_path / "keep", windows[1], bare=True)}
     assert rows["windows taken"].value == "1 of 1"
+
+
+def test_what_a_sample_costs_with_a_real_model_is_measured_once(upstream: Any, tmp_path: Path) -> None:
+    line = f"{upstream.url}#small"
+    first = run_real_costs(tmp_path, line, 2, ["memhold"], pid=os.getpid()).held["real"]["memhold"]
+    assert first["messages"] == 4
+    assert first["calls"] == upstream.failed > 0
+    assert (first["tokens_in"], first["tokens_out"]) == (100 * first["calls"], 10 * first["calls"])
+    assert first["failed"] == first["refused"] == 0
+    asked = upstream.failed
+    again = run_real_costs(tmp_path, line, 2, ["memhold"], again=True)
+    assert upstream.failed == asked, "what was answered is kept"
+    told = again.held["real"]["memhold"]
+    assert {name: told[name] for name in ("calls", "tokens_in", "model")} == {
+        "calls": asked, "tokens_in": 100 * asked, "model": "small",
+    }  # fmt: skip
+    again.held["real"]["memhold"] = told | {"processor": 12.0, "seconds": 60.0}
+    head, row = real_cost_table(again)
+    cells = dict(zip(head, row, strict=True))
+    assert (cells["messages"], cells["model calls"]) == ("4", f"{250 * asked:,}")
+    assert (cells["the model's processor, min"], cells["its answers, min"]) == ("50", "250")
+    assert "| Memhold | 4 |" in page(Results.all(tmp_path))
 
 
 def test_a_peers_vectors_come_from_the_built_in_embedding(tmp_path: Path) -> None:

@@ -153,6 +153,8 @@ def page(results: Results) -> str:
             parts.append(f"### {title}\n\n{_does(scenario.name)}\n\n{_rows([head, *own])}\n")
     if results.held["costs"]:
         parts.append(f"{_COSTS}\n{_rows(cost_table(results))}\n")
+    if results.held["real"]:
+        parts.append(f"{_REAL}\n{_rows(real_cost_table(results))}\n")
     if results.held["recall"]:
         parts.append(f"{_RECALL}\n{_rows(recall_table(results))}\n")
     parts += [_better(results), _left_out(results)]
@@ -291,12 +293,14 @@ closing it. Tokens are estimated from what is sent and answered, with the script
 shortly as is right, and a real one writes more. Prices follow from the tokens. Questions are not counted: none of
 these asks its chat model for one. Memhold's model works behind the writes: at this pace its windows are larger than
 the twenty messages that make one due, and its calls fewer.
+"""
+_REAL = """### With a real small model
 
-With the real small model ([Qwen2.5-Coder-1.5B](consolidation.md#with-a-real-small-model)) only Memhold was run, turn by
-turn on 75 and on 104 messages: for 1,000 that is 410 and 560 calls, 203,000 and 342,000 tokens in and out, and about
-67 and 96 minutes of two calm cores, behind the writes. The others wait for the model in each write, and were not run
-with it: it had read 2,225 tokens of mem0's first prompt after 320 s on two cores at a load of 19. At ten times that
-speed the prompts of mem0's row above take 21 hours and those of LangMem's 5, before a word is answered.
+`python -m benchmarks losses --costs --model URL#NAME --turns N --pid PID`: the first N of the same turns, told to each
+memory that asks a model, with a real one behind one relay. Calls and tokens are those that its server counts, of the
+sample that the first column names, times 1,000 by its size; the sample is too small for what grows with a memory
+(prompts that hold what is known), so long runs cost more. `--pid` is the model's server, whose processor time is told;
+the minutes of its answers are those of a machine that does other things. One write is the median that a caller waits.
 """
 _RECALL = """## What is found again
 

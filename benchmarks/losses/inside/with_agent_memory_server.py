@@ -17,6 +17,9 @@ from typing import Any
 from servers import Rest, Servers, free_port  # type: ignore[import-not-found]  # beside this file
 
 _PAGE = 100
+_KEPT = ("user_id", "memories", "context", "data")
+_STILL = 12.0
+"""Seconds without a change after which it is taken to be done."""
 
 
 class _AgentMemoryServer:
@@ -78,13 +81,16 @@ class _AgentMemoryServer:
         session = self._session(user)
         left = [one for one in session["messages"] if word not in one["content"]] if session else []
         if session and len(left) < len(session["messages"]):
-            put = {name: session[name] for name in ("user_id", "memories", "context", "data") if name in session}
+            put: dict[str, Any] = {name: session[name] for name in _KEPT if name in session}
             put["messages"] = left
             self.rest.ask("PUT", f"/v1/working-memory/{user}-today?user_id={user}", put)
         return len(named)
 
     def settle(self, seconds: float) -> bool:
-        """Until it has extracted from every message, and what it made of them stays the same for two seconds."""
+        """Until it has extracted from every message, and what it made of them stays the same for a while.
+
+        It marks a message before it keeps what it made of it, and nothing of its API tells when that is done.
+        """
         end = time.monotonic() + seconds
         for user in ("ann", "ben"):
             session = self._session(user)
@@ -93,10 +99,11 @@ class _AgentMemoryServer:
                     return False
                 time.sleep(0.5)
                 session = self._session(user)
-            before, count = -1, len(self._memories(user)) if session else 0
-            while count != before and time.monotonic() < end:
-                time.sleep(2.0)
-                before, count = count, len(self._memories(user))
+            held, since = set[str](), time.monotonic()
+            while session and time.monotonic() < min(end, since + _STILL):
+                time.sleep(1.0)
+                before, held = held, {one["id"] for one in self._memories(user)}
+                since = since if held == before else time.monotonic()
         return True
 
     def close(self) -> None:
