@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import json
 import os
 import threading
@@ -50,6 +49,8 @@ class Relay:
     processor: list[float] = field(default_factory=list)
     """Processor seconds of the model's server for each reply; empty without `pid`."""
     failed: int = 0
+    given_up: int = 0
+    """Replies that nobody waited for any more; none of the lists holds them."""
     dimension: int | None = None
     """Fill vectors up with zeros to this length, for clients that assume one; no cosine changes."""
     pid: int | None = None
@@ -83,9 +84,13 @@ class Relay:
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(data)))
-                with contextlib.suppress(ConnectionError):  # who gave up asks again, and finds it kept
+                try:
                     self.end_headers()
                     self.wfile.write(data)
+                except ConnectionError:  # who gave up asks again, and finds it kept
+                    relay.given_up += 1
+                    for counted in (relay.seconds, relay.read, relay.written, relay.processor):
+                        del counted[-1:]
 
             def log_message(self, *_: object) -> None:
                 """Nothing: what is asked quotes the data."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import struct
 import sys
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -107,18 +110,31 @@ def test_what_a_sample_costs_with_a_real_model_is_measured_once(upstream: Any, t
     assert (first["tokens_in"], first["tokens_out"]) == (100 * first["calls"], 10 * first["calls"])
     assert first["failed"] == first["refused"] == 0
     asked = upstream.failed
-    again = run_real_costs(tmp_path, line, 2, ["memhold"], again=True)
-    assert upstream.failed == asked, "what was answered is kept"
-    told = again.held["real"]["memhold"]
-    assert {name: told[name] for name in ("calls", "tokens_in", "model")} == {
-        "calls": asked, "tokens_in": 100 * asked, "model": "small",
-    }  # fmt: skip
-    again.held["real"]["memhold"] = told | {"processor": 12.0, "seconds": 60.0}
+    again = run_real_costs(tmp_path, line, 2, ["memhold"])
+    assert (upstream.failed, again.held["real"]["memhold"]) == (asked, first), "it is measured once"
+    again.held["real"]["memhold"] = first | {"processor": 12.0, "seconds": 60.0}
     head, row = real_cost_table(again)
     cells = dict(zip(head, row, strict=True))
     assert (cells["messages"], cells["model calls"]) == ("4", f"{250 * asked:,}")
     assert (cells["the model's processor, min"], cells["its answers, min"]) == ("50", "250")
     assert "| Memhold | 4 |" in page(Results.all(tmp_path))
+
+
+def test_a_reply_that_nobody_waits_for_is_kept_and_not_counted(upstream: Any, tmp_path: Path) -> None:
+    body = json.dumps({"messages": [{"role": "user", "content": "Hello" * 200_000}]}).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with Relay(upstream.url, tmp_path / "keep", pid=os.getpid()) as relay:
+        relay._one.acquire()
+        with socket.create_connection(("127.0.0.1", int(relay.url.split(":")[2].split("/")[0]))) as gone:
+            gone.sendall(head + body)
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        relay._one.release()
+        until = time.monotonic() + 20
+        while not relay.given_up and time.monotonic() < until:
+            time.sleep(0.01)
+        assert (relay.given_up, relay.seconds, relay.processor) == (1, [], [])
+        status, _ = relay.answered(json.loads(body))
+        assert (status, upstream.failed, len(relay.seconds), len(relay.processor)) == (200, 1, 1, 1)
 
 
 def test_a_peers_vectors_come_from_the_built_in_embedding(tmp_path: Path) -> None:

@@ -83,7 +83,8 @@ class RealCost:
 
     `processor` are the seconds that the model's server worked, None where nobody said which process it is; `seconds`
     passed until it answered, on a machine that may do other things; `wait` is the median of one write in milliseconds,
-    `size` in bytes. `failed` writes came back as errors, `refused` calls were answered with one by the model's server.
+    `size` in bytes. `failed` writes came back as errors, `refused` calls were answered with one by the model's server,
+    and of `given_up` nobody waited for the answer: those are in no other figure.
     """
 
     messages: int
@@ -96,6 +97,7 @@ class RealCost:
     size: int
     failed: int
     refused: int
+    given_up: int
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -108,7 +110,7 @@ def measured_really(
     """One peer's cost over the first turns of those of `measured`, with the model at this base URL.
 
     `pid` is the process of its server, where it is one of this machine. Replies are kept in `keep` under what was
-    asked, so that a run that was interrupted goes on.
+    asked, and what is asked again word for word costs nothing.
     """
     waits: list[float] = []
     failed: list[str] = []
@@ -136,6 +138,7 @@ def measured_really(
             size=sum(path.stat().st_size for path in store.rglob("*") if path.is_file()),
             failed=len(failed),
             refused=relay.failed,
+            given_up=relay.given_up,
         )
 
 

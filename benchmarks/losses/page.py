@@ -112,7 +112,7 @@ def real_cost_table(results: Results) -> list[list[str]]:
             counts = [f"{round(cost[name] * whole):,}" for name in ("calls", "tokens_in", "tokens_out")]
             worked = "" if cost["processor"] is None else f"{cost['processor'] * whole / 60:.0f}"
             passed, wait = f"{cost['seconds'] * whole / 60:.0f}", f"{cost['wait'] / 1e3:.1f}"
-            errors = f"{cost['failed']} writes, {cost['refused']} calls"
+            errors = f"{cost['failed']} writes, {cost['refused']} calls, {cost['given_up']} given up"
             size = f"{cost['size'] * whole / 1e6:.1f}"
             lines.append([peer.label, str(cost["messages"]), *counts, worked, passed, wait, size, errors])
     return lines
