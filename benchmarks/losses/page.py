@@ -279,6 +279,9 @@ _SETUP = """## How it was measured
   the power goes, and a system that writes back every half minute has not done so. What the recorder cannot see
   (memory maps, streams of the C library) counts as kept.
 - **Disk full** is the same library: while it is full, no file grows beyond what others gave back.
+- **Servers** (Letta's, agent-memory-server, and the databases below them) are the memory's processes: they are killed
+  with it, their writes are recorded, and a full disk is theirs. Two writers are two clients of one server. What stands
+  in Letta's history or in a session of agent-memory-server counts as kept as well; what was made of it is told apart.
 - **SQLite** here is that of the Python each runs on. Debian's overwrites what is deleted; other builds do not.
 
 Run it: `python -m benchmarks losses` (an hour or so; stopped and started again it goes on; `--only mem0/kill`,
@@ -291,8 +294,8 @@ _COSTS = """## What it costs
 times five: figures for 1,000 messages. Processor time is that of all the memory's processes beyond opening and
 closing it. Tokens are estimated from what is sent and answered, with the scripted model; it answers each prompt as
 shortly as is right, and a real one writes more. Prices follow from the tokens. Questions are not counted: none of
-these asks its chat model for one. Memhold's model works behind the writes: at this pace its windows are larger than
-the twenty messages that make one due, and its calls fewer.
+these asks its chat model for one. A memory without a row was not measured. Memhold's model works behind the writes: at
+this pace its windows are larger than the twenty messages that make one due, and its calls fewer.
 """
 _REAL = """### With a real small model
 
