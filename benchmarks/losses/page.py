@@ -250,9 +250,9 @@ Counted is what went wrong; *refused* is what the caller got an error for, and s
 """
 _READING = """
 *nothing*: nothing went wrong. *lost*: acknowledged, and nowhere afterwards. *doubled*: there twice, after it was
-sent again. *stale*: the old value is first, or the new one is not found. *bytes left*: of what was deleted, in how
-many cases its words still stand in a file. *asks no model*: nothing is made of the messages, so nothing can fail
-there.
+sent again or of itself. *stale*: the old value is first, or the new one is not found. *bytes left*: of what was
+deleted, in how many cases its words still stand in a file. *asks no model*: nothing is made of the messages, so nothing
+can fail there.
 """
 _SETUP = """## How it was measured
 
@@ -282,6 +282,8 @@ _SETUP = """## How it was measured
 - **Servers** (Letta's, agent-memory-server, and the databases below them) are the memory's processes: they are killed
   with it, their writes are recorded, and a full disk is theirs. Two writers are two clients of one server. What stands
   in Letta's history or in a session of agent-memory-server counts as kept as well; what was made of it is told apart.
+  The latter reads a session 30 s after each message: of messages that come sooner it makes the same several times, and
+  where its process ends before (all scenarios that do not let it settle first) nothing is made of them.
 - **SQLite** here is that of the Python each runs on. Debian's overwrites what is deleted; other builds do not.
 
 Run it: `python -m benchmarks losses` (an hour or so; stopped and started again it goes on; `--only mem0/kill`,
@@ -300,10 +302,15 @@ this pace its windows are larger than the twenty messages that make one due, and
 _REAL = """### With a real small model
 
 `python -m benchmarks losses --costs --model URL#NAME --turns N --pid PID`: the first N of the same turns, told to each
-memory that asks a model, with a real one behind one relay. Calls and tokens are those that its server counts, of the
-sample that the first column names, times 1,000 by its size; the sample is too small for what grows with a memory
-(prompts that hold what is known), so long runs cost more. `--pid` is the model's server, whose processor time is told;
-the minutes of its answers are those of a machine that does other things. One write is the median that a caller waits.
+memory that asks a model, with a real one ([Qwen2.5-Coder-1.5B](consolidation.md#with-a-real-small-model) in llama.cpp,
+one thread) behind one relay. Calls and tokens are those that its server counts, of the sample that the first column
+names, times 1,000 by its size; the sample is too small for what grows with a memory (prompts that hold what is known),
+so long runs cost more. `--pid` is the model's server, whose processor time is told; the minutes of its answers are
+those of a machine that does other things (here at a load of 9 to 18). One write is the median that a caller waits.
+Given up are answers that came after the memory's own deadline: it asked again, and they are in no other figure.
+
+mem0 has no row: its first prompt has about 8,000 tokens, of which the model had read 6,144 after 816 s, and it was
+stopped after 24 minutes. Letta and agent-memory-server were not run with it.
 """
 _RECALL = """## What is found again
 
