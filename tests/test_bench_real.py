@@ -11,6 +11,7 @@ import time
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -120,15 +121,22 @@ def test_what_a_sample_costs_with_a_real_model_is_measured_once(upstream: Any, t
     assert "| Memhold | 4 |" in page(Results.all(tmp_path))
 
 
-def test_a_reply_that_nobody_waits_for_is_kept_and_not_counted(upstream: Any, tmp_path: Path) -> None:
-    body = json.dumps({"messages": [{"role": "user", "content": "Hello" * 200_000}]}).encode()
+def test_a_reply_that_nobody_waits_for_is_kept_and_not_counted(
+    upstream: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = json.dumps({"messages": [{"role": "user", "content": "Hello"}]}).encode()
     head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with Relay(upstream.url, tmp_path / "keep", pid=os.getpid()) as relay:
-        relay._one.acquire()
-        with socket.create_connection(("127.0.0.1", int(relay.url.split(":")[2].split("/")[0]))) as gone:
-            gone.sendall(head + body)
-            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        relay._one.release()
+        caller = socket.create_connection(("127.0.0.1", urlsplit(relay.url).port or 0))
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        answered = Upstream.answered
+
+        def answered_late(model: Upstream, asked: dict[str, Any]) -> tuple[int, Any]:
+            caller.close()
+            return answered(model, asked)
+
+        monkeypatch.setattr(Upstream, "answered", answered_late)
+        caller.sendall(head + body)
         until = time.monotonic() + 20
         while not relay.given_up and time.monotonic() < until:
             time.sleep(0.01)
