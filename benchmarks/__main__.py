@@ -176,6 +176,9 @@ def merges(data: Path, embedding: str, *, as_json: bool) -> None:
 @click.option("--again", is_flag=True, help="Measure anew what was measured before.")
 @click.option("--quick", is_flag=True, help="A quarter of the messages.")
 @click.option("--costs", is_flag=True, help="Instead: what 1,000 messages cost with each.")
+@click.option("--model", "line", help="With --costs: a real model in one line, such as http://127.0.0.1:8080/v1#NAME.")
+@click.option("--turns", type=click.IntRange(1, 40), default=10, show_default=True, help="With --model: so many turns.")
+@click.option("--pid", type=click.IntRange(min=1), help="With --model: its server here, to count its processor time.")
 @click.option(
     "--recall",
     "sets",
@@ -192,6 +195,9 @@ def losses(
     keep: Path,
     sets: tuple[str, ...],
     page: Path | None,
+    line: str | None,
+    turns: int,
+    pid: int | None,
     *,
     again: bool,
     quick: bool,
@@ -203,12 +209,16 @@ def losses(
     Each peer is installed into an environment of its own. A run that was stopped goes on where it was.
     """
     from benchmarks.losses import page as pages
-    from benchmarks.losses.run import Results, run, run_costs, run_recall
+    from benchmarks.losses.run import Results, run, run_costs, run_real_costs, run_recall
 
+    if line is not None and not costs:
+        raise click.BadParameter("it goes with --costs", param_hint="--model")
     keep = keep.resolve()
     try:
         with _telling():
-            if costs:
+            if line is not None:
+                results = run_real_costs(keep, line, turns, only, pid=pid, again=again)
+            elif costs:
                 results = run_costs(keep, only, again=again)
             elif sets:
                 named = {name: Path(path) for name, _, path in (one.partition("=") for one in sets)}
@@ -221,6 +231,9 @@ def losses(
         page.write_text(pages.page(Results.all(keep)), encoding="utf-8")
     if as_json:
         click.echo(json.dumps(results.held, indent=2))
+        return
+    if line is not None:
+        _table(pages.real_cost_table(results))
         return
     _table(pages.cost_table(results) if costs else pages.recall_table(results) if sets else pages.table(results))
 

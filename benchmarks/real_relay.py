@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import threading
 import urllib.error
 import urllib.request
@@ -28,6 +29,14 @@ __all__ = ["Relay"]
 _SECONDS = 3_000.0
 
 
+def _processor(pid: int | None) -> float:
+    """The processor seconds that a process has used, as Linux tells them (proc(5)); 0 without a process."""
+    if pid is None:
+        return 0.0
+    used = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @dataclass(slots=True)
 class Relay:
     """Use as a context manager; `url` is for clients. With no `upstream` only what was recorded is answered."""
@@ -37,9 +46,16 @@ class Relay:
     seconds: list[float] = field(default_factory=list)
     read: list[int] = field(default_factory=list)
     written: list[int] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+    """Processor seconds of the model's server for each reply; empty without `pid`."""
     failed: int = 0
+    given_up: int = 0
+    """Replies that nobody waited for any more; none of the lists holds them."""
     dimension: int | None = None
     """Fill vectors up with zeros to this length, for clients that assume one; no cosine changes."""
+    pid: int | None = None
+    """The model's server, where it is a process of this machine whose processor time is wanted (Linux)."""
+    _one: threading.Lock = field(default_factory=threading.Lock)
     _server: ThreadingHTTPServer | None = None
     _embedding: BuiltinEmbedding = field(default_factory=BuiltinEmbedding)
 
@@ -68,8 +84,13 @@ class Relay:
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+                try:
+                    self.end_headers()
+                    self.wfile.write(data)
+                except ConnectionError:  # who gave up asks again, and finds it kept
+                    relay.given_up += 1
+                    for counted in (relay.seconds, relay.read, relay.written, relay.processor):
+                        del counted[-1:]
 
             def log_message(self, *_: object) -> None:
                 """Nothing: what is asked quotes the data."""
@@ -88,14 +109,18 @@ class Relay:
         """The recorded reply to a request, else the model's, which is kept unless it is an error."""
         shown = json.dumps({name: body[name] for name in sorted(body) if name != "model"}, sort_keys=True)
         path = self.keep / f"{blake2b(shown.encode(), digest_size=12).hexdigest()}.json"
-        if not path.exists():
-            begun = perf_counter()
-            status, reply = self._asked(body)
-            if status != 200:
-                self.failed += 1
-                return status, reply
-            path.write_text(json.dumps({"reply": reply, "seconds": perf_counter() - begun}), encoding="utf-8")
-        held = json.loads(path.read_text(encoding="utf-8"))
+        with self._one:  # one at a time, so that what a reply took is its own
+            if not path.exists():
+                begun, used = perf_counter(), _processor(self.pid)
+                status, reply = self._asked(body)
+                if status != 200:
+                    self.failed += 1
+                    return status, reply
+                took = {"seconds": perf_counter() - begun, "processor": _processor(self.pid) - used}
+                path.write_text(json.dumps({"reply": reply} | took), encoding="utf-8")
+            held = json.loads(path.read_text(encoding="utf-8"))
+            if self.pid is not None:
+                self.processor.append(held.get("processor", 0.0))
         usage = held["reply"].get("usage") or {}
         self.seconds.append(held["seconds"])
         self.read.append(usage.get("prompt_tokens") or 0)

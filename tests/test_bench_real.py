@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
+import struct
 import sys
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from benchmarks.losses.page import page, real_cost_table
+from benchmarks.losses.run import Results, run_real_costs
 from benchmarks.real import Window, everyday_windows, run
 from benchmarks.real_answers import scored
 from benchmarks.real_relay import Relay
@@ -94,6 +101,48 @@ def test_what_is_kept_is_replayed_and_peers_answer_beside_us(
 def test_the_same_replies_are_read_as_text_too(upstream: Any, windows: Any, tmp_path: Path) -> None:
     rows = {row.name: row for row in run(f"{upstream.url}#model", tmp_path / "keep", windows[1], bare=True)}
     assert rows["windows taken"].value == "1 of 1"
+
+
+def test_what_a_sample_costs_with_a_real_model_is_measured_once(upstream: Any, tmp_path: Path) -> None:
+    line = f"{upstream.url}#small"
+    first = run_real_costs(tmp_path, line, 2, ["memhold"], pid=os.getpid()).held["real"]["memhold"]
+    assert first["messages"] == 4
+    assert first["calls"] == upstream.failed > 0
+    assert (first["tokens_in"], first["tokens_out"]) == (100 * first["calls"], 10 * first["calls"])
+    assert first["failed"] == first["refused"] == 0
+    asked = upstream.failed
+    again = run_real_costs(tmp_path, line, 2, ["memhold"])
+    assert (upstream.failed, again.held["real"]["memhold"]) == (asked, first), "it is measured once"
+    again.held["real"]["memhold"] = first | {"processor": 12.0, "seconds": 60.0}
+    head, row = real_cost_table(again)
+    cells = dict(zip(head, row, strict=True))
+    assert (cells["messages"], cells["model calls"]) == ("4", f"{250 * asked:,}")
+    assert (cells["the model's processor, min"], cells["its answers, min"]) == ("50", "250")
+    assert "| Memhold | 4 |" in page(Results.all(tmp_path))
+
+
+def test_a_reply_that_nobody_waits_for_is_kept_and_not_counted(
+    upstream: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = json.dumps({"messages": [{"role": "user", "content": "Hello"}]}).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with Relay(upstream.url, tmp_path / "keep", pid=os.getpid()) as relay:
+        caller = socket.create_connection(("127.0.0.1", urlsplit(relay.url).port or 0))
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        answered = Upstream.answered
+
+        def answered_late(model: Upstream, asked: dict[str, Any]) -> tuple[int, Any]:
+            caller.close()
+            return answered(model, asked)
+
+        monkeypatch.setattr(Upstream, "answered", answered_late)
+        caller.sendall(head + body)
+        until = time.monotonic() + 20
+        while not relay.given_up and time.monotonic() < until:
+            time.sleep(0.01)
+        assert (relay.given_up, relay.seconds, relay.processor) == (1, [], [])
+        status, _ = relay.answered(json.loads(body))
+        assert (status, upstream.failed, len(relay.seconds), len(relay.processor)) == (200, 1, 1, 1)
 
 
 def test_a_peers_vectors_come_from_the_built_in_embedding(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.losses.disk import OPENED, NoCompiler, Operation, cut, recorded, recorder
 from benchmarks.losses.environments import environment_of
+from benchmarks.losses.inside.servers import Answered, Rest, Servers, free_port
 from benchmarks.losses.judging import judged
 from benchmarks.losses.model import says
 from benchmarks.losses.page import page
@@ -24,7 +25,7 @@ from benchmarks.losses.recall import Question, found_by_memhold, read_set
 from benchmarks.losses.run import Results, applies, chosen, run
 from benchmarks.losses.said import told
 from benchmarks.losses.scenarios import SCENARIOS, bench
-from memhold.testing.chaos.replies import Asked, Offer
+from memhold.testing.chaos.replies import Asked, Offer, Reply
 
 FINE: dict[str, Any] = {"kept": 1}
 
@@ -143,6 +144,58 @@ def test_the_model_answers_each_prompt_in_its_form() -> None:
     assert says(Asked(protocol="openai", model="m", texts=(("user", "Hello"),))) is None
 
 
+def test_letta_is_answered_by_calls_of_its_tools() -> None:
+    offers = tuple(Offer(name=name, schema={}) for name in ("conversation_search", "memory_insert", "memory_replace"))
+    block = ("system", "<human>\nUser's cat is Ba1.\n</human>")
+
+    def replied(*texts: tuple[str, str]) -> Reply:
+        found = says(Asked(protocol="openai", model="m", texts=(block, *texts), offers=offers))
+        assert found is not None
+        return found
+
+    (new,) = replied(("user", "My gym is Lo3.")).calls
+    assert (new.name, new.arguments) == ("memory_insert", {"label": "human", "new_string": "User's gym is Lo3."})
+    (changed,) = replied(("user", "My cat is now Ke2.")).calls
+    assert (changed.name, changed.arguments["old_string"]) == ("memory_replace", "User's cat is Ba1.")
+    assert changed.arguments["new_string"] == "User's cat is Ke2."
+    done = replied(("user", "My gym is Lo3."), ("assistant", ""), ("tool", "OK"))
+    assert (done.calls, bool(done.text)) == ((), True)
+
+
+def test_agent_memory_server_is_answered_in_the_form_of_each_prompt() -> None:
+    def replied(prompt: str) -> str:
+        found = says(Asked(protocol="openai", model="m", texts=(("user", prompt),)))
+        assert found is not None
+        return found.text
+
+    talk = (
+        "You are a long-memory manager. …\nMessage:\n[USER]: My cat is Ba1.\n[USER]: My cat is now Ke2.\nMy gym is Lo3."
+    )
+    found = json.loads(replied(f"{talk}\n\nSTEP-BY-STEP PROCESS:\n1. My dog is No4."))["memories"]
+    assert [one["text"] for one in found] == ["User's cat is Ke2.", "User's gym is Lo3."]
+    merge = "You are a memory merging assistant.\nThe memories:\n1: User's cat is Ba1.\n2: User's gym is Lo3.\n"
+    assert replied(merge) == "User's cat is Ba1. User's gym is Lo3."
+    asked = "Text:\nUser's cat is Ba1.\n\nReturn a JSON object with "
+    assert json.loads(replied(f'{asked}a "topics" array')) == {"topics": ["cat"]}
+    assert json.loads(replied(f'{asked}an "entities" array')) == {"entities": ["User"]}
+
+
+def test_who_comes_second_uses_the_servers_of_the_first(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    first, port = Servers(str(tmp_path)), free_port()
+    first.start("site", [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"], port)
+    second = Servers(str(tmp_path))
+    assert (first.ours, second.ours, second.ports) == (True, False, {"site": port})
+    second.close()
+    with pytest.raises(Answered, match="404"):
+        Rest(port).ask("GET", "/nothing")
+    first.close()
+    third = Servers(str(tmp_path))
+    assert (third.ours, third.ports) == (True, {})
+    with pytest.raises(RuntimeError, match=r"gone does not start \(exit code 3\)"):
+        third.start("gone", [sys.executable, "-c", "raise SystemExit(3)"], port)
+
+
 def test_what_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     assert [(peer.name, scenario.name) for peer, scenario in chosen(["mem0/kill"])] == [("mem0", "kill")]
     everything = chosen([])
@@ -182,14 +235,14 @@ def test_the_page_says_what_was_measured(tmp_path: Path) -> None:
     lost = judged([(one, FINE) for one in told(3)], [])
     results.held["runs"]["chroma/kill"] = lost.plain()
     results.held["versions"]["chroma"] = {"chromadb": "1.2.3"}
-    results.held["missing"]["letta"] = {"command": "get letta", "said": "no | such"}
+    results.held["missing"]["zep"] = {"command": "get zep", "said": "no | such"}
     results.keep()
     again = Results.all(tmp_path)
     text = page(again)
     assert "| Chroma as a memory | asks no model |" in text
     assert "3 lost of 3" in text
     assert "| Chroma as a memory | 3 | 3 | 0 | 3 | 0 | 0 |  | 3 of the lost: success |" in text
-    assert "| letta | `get letta` | no / such |" in text
+    assert "| zep | `get zep` | no / such |" in text
     assert "- nowhere in what was measured" in text
 
 

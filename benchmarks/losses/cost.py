@@ -5,23 +5,31 @@ from __future__ import annotations
 import json
 import resource
 import statistics
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from benchmarks.losses.child import SECONDS
+from benchmarks.losses.child import SECONDS, running
+from benchmarks.losses.environments import Environment
 from benchmarks.losses.judging import answered
+from benchmarks.losses.model import DIMENSION
+from benchmarks.losses.peers import Peer
 from benchmarks.losses.said import told
 from benchmarks.losses.scenarios import Bench
+from benchmarks.real_relay import Relay
 from memhold.testing.chaos.server import Request
 from memhold.text.token_estimate import estimate_tokens
 
-__all__ = ["Cost", "measured"]
+__all__ = ["Cost", "RealCost", "measured", "measured_really"]
 
 TURNS = 100
 """A turn is two messages: what the user says, and a short answer."""
 _SHARE = 1_000 / (2 * TURNS)
+_PATIENCE = 3_600.0
+"""Seconds that a real model on a small machine may take for one answer of a memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +75,71 @@ def measured(place: Bench) -> Cost:
         size=round(size * _SHARE),
         failed=len(failed),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealCost:
+    """What a sample of so many `messages` cost with a real model, as its server counts tokens; nothing is scaled.
+
+    `processor` are the seconds that the model's server worked, None where nobody said which process it is; `seconds`
+    passed until it answered, on a machine that may do other things; `wait` is the median of one write in milliseconds,
+    `size` in bytes. `failed` writes came back as errors, `refused` calls were answered with one by the model's server,
+    and of `given_up` nobody waited for the answer: those are in no other figure.
+    """
+
+    messages: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    processor: float | None
+    seconds: float
+    wait: float
+    size: int
+    failed: int
+    refused: int
+    given_up: int
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+def measured_really(
+    peer: Peer, environment: Environment, model: str, keep: Path, turns: int, pid: int | None = None
+) -> RealCost:
+    """One peer's cost over the first turns of those of `measured`, with the model at this base URL.
+
+    `pid` is the process of its server, where it is one of this machine. Replies are kept in `keep` under what was
+    asked, and what is asked again word for word costs nothing.
+    """
+    waits: list[float] = []
+    failed: list[str] = []
+    said = [_turn(one.request()) for one in told(turns)]
+    with (
+        tempfile.TemporaryDirectory(prefix="memhold-losses-") as folder,
+        Relay(model, keep, dimension=DIMENSION, pid=pid) as relay,
+    ):
+        store = Path(folder) / "store"
+        with running(peer.name, environment, store, relay.url) as child:
+            for turn in said:
+                began = time.perf_counter()
+                kind = answered(child.ask("add", **turn, seconds=_PATIENCE))
+                waits.append(time.perf_counter() - began)
+                failed += [kind] if kind else []
+            child.ask("settle", within=_PATIENCE, seconds=_PATIENCE)
+        return RealCost(
+            messages=2 * turns,
+            calls=len(relay.seconds) + relay.failed,
+            tokens_in=sum(relay.read),
+            tokens_out=sum(relay.written),
+            processor=round(sum(relay.processor), 1) if relay.processor else None,
+            seconds=round(sum(relay.seconds), 1),
+            wait=round(statistics.median(waits) * 1e3, 1),
+            size=sum(path.stat().st_size for path in store.rglob("*") if path.is_file()),
+            failed=len(failed),
+            refused=relay.failed,
+            given_up=relay.given_up,
+        )
 
 
 def _turn(request: dict[str, Any]) -> dict[str, Any]:

@@ -62,8 +62,11 @@ def environment_of(peer: Peer, folder: Path) -> Environment:
         variables = {"LOSSES_NODE_MODULES": str(modules)}
         return Environment(python=Path(sys.executable), variables=variables, versions=found)
     python = place / "bin" / "python"
+    variables = {"LOSSES_BESIDE": str(place / "beside")} if peer.beside else {}
     return Environment(
-        python=python, variables={}, versions=_versions(python, tuple(re.split(r"[<>=]", one)[0] for one in peer.pip))
+        python=python,
+        variables=variables,
+        versions=_versions(python, tuple(re.split(r"[<>=]", one)[0] for one in peer.pip)),
     )
 
 
@@ -75,7 +78,14 @@ def _install(peer: Peer, place: Path) -> None:
         _run([npm, "install", "--no-audit", "--no-fund", "--loglevel=error", *peer.npm], place)
         return
     _run([_python(peer), "-m", "venv", str(place)], place)
-    _run([str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", *peer.pip], place)
+    python = str(place / "bin" / "python")
+    _run([python, "-m", "pip", "install", "--quiet", "--upgrade", "pip"], place)  # old ones fail on extras of extras
+    _run([python, "-m", "pip", "install", "--quiet", *peer.pip], place)
+    if peer.beside:
+        files = ["--no-deps", "--only-binary=:all:", "--python-version=3.11", "--dest=wheels"]
+        _run([python, "-m", "pip", "download", "--quiet", *files, *peer.beside], place)
+        for wheel in (place / "wheels").glob("*.whl"):
+            shutil.unpack_archive(wheel, place / "beside", "zip")
 
 
 def _python(peer: Peer) -> str:

@@ -42,6 +42,10 @@ def says(asked: Asked) -> Reply | None:
         return _mem0(last)
     if "Memory" in offered or "PatchDoc" in offered:
         return _langmem(asked, last)
+    if {"memory_insert", "memory_replace"} <= {*offered}:
+        return _letta(asked)
+    if (task := next((one for one in _AGENT_MEMORY_SERVER if one in last), None)) is not None:
+        return _AGENT_MEMORY_SERVER[task](last)
     if "save_memory" in " ".join(text for _, text in asked.texts):
         return _memhold(answer_to(asked))
     return None
@@ -83,4 +87,50 @@ def _langmem(asked: Asked, prompt: str) -> Reply:
     return Reply(calls=tuple(calls), finish="tool") if calls else Reply(text="Nothing new.")
 
 
+def _letta(asked: Asked) -> Reply:
+    """What is new as a line of the block on the user; the line of the same thing is replaced. Then a short answer."""
+    role, said = asked.texts[-1]
+    calls = []
+    known = dict(_KEPT.findall(next((text for kind, text in asked.texts if kind == "system"), "")))
+    for thing, word in dict(_SENTENCE.findall(said)).items() if role == "user" else ():
+        given = {"label": "human", "new_string": f"User's {thing} is {word}."}
+        if thing in known:
+            old = {"old_string": f"User's {thing} is {known[thing]}."}
+            calls.append(Call(name="memory_replace", arguments=given | old))
+        else:
+            calls.append(Call(name="memory_insert", arguments=given))
+    return Reply(calls=tuple(calls), finish="tool") if calls else Reply(text="Good to know, I keep that in mind.")
+
+
+def _extracted(prompt: str) -> Reply:
+    said = prompt.partition("Message:")[2].partition("STEP-BY-STEP PROCESS:")[0]
+    found = [
+        {"type": "semantic", "text": f"User's {thing} is {word}.", "topics": [thing], "entities": ["User"]}
+        for thing, word in dict(_SENTENCE.findall(said)).items()
+    ]
+    return Reply(text=json.dumps({"memories": found}))
+
+
+def _merged(prompt: str) -> Reply:
+    """Everything that they say, of each thing once: what is told last of it."""
+    kept = dict(_KEPT.findall(prompt.partition("The memories:")[2]))
+    return Reply(text=" ".join(f"User's {thing} is {word}." for thing, word in kept.items()))
+
+
+def _topics(prompt: str) -> Reply:
+    return Reply(text=json.dumps({"topics": list(dict(_KEPT.findall(prompt)))[:3] or ["talk"]}))
+
+
+def _entities(_: str) -> Reply:
+    return Reply(text=json.dumps({"entities": ["User"]}))
+
+
+_KEPT = re.compile(r"User's ([\w ]+?) is (\w+)\.")
+_AGENT_MEMORY_SERVER = {
+    "You are a long-memory manager": _extracted,
+    "You are a memory merging assistant": _merged,
+    'Return a JSON object with a "topics" array': _topics,
+    'Return a JSON object with an "entities" array': _entities,
+}
+"""By what stands in each of its prompts."""
 _ITEM = re.compile(r'<instance id="?([\w-]+)"? [^>]*>\s*(.*?)\s*</instance>', re.DOTALL)

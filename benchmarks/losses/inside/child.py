@@ -24,6 +24,8 @@ _MODULES = {
     "chroma": "with_chroma",
     "server-memory": "with_mcp",
     "basic-memory": "with_mcp",
+    "letta": "with_letta",
+    "agent-memory-server": "with_agent_memory_server",
 }
 
 
