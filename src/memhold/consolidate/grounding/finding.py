@@ -32,6 +32,7 @@ from memhold.consolidate.grounding.numbers import (
     ordinals_in,
 )
 from memhold.consolidate.grounding.offers import refused_offer
+from memhold.consolidate.grounding.owners import anothers
 from memhold.consolidate.grounding.places import named_in_place_of_another
 from memhold.consolidate.grounding.quotes import quoted
 from memhold.consolidate.grounding.subjects import other_subject, told_about
@@ -140,6 +141,8 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     if strangers(claim.whole, every, claim.language):
         return "of somebody of whom no line speaks"
     if other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language):
+        return _OF_ANOTHER
+    if anothers(claim, window):
         return _OF_ANOTHER
     if done_by_another(claim, lines, window) or done_by_the_assistant(claim, lines, window):
         return _OF_ANOTHER

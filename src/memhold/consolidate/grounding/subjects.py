@@ -10,7 +10,7 @@ from memhold.consolidate.grounding.claims import ROLES, THE_USER, Claim, Line
 from memhold.consolidate.grounding.names import german_noun, own_names
 from memhold.consolidate.grounding.numbers import numbers_of
 from memhold.consolidate.grounding.words import UNSPACED, begun, has_numbers_of, literally, overlap, terms_of
-from memhold.consolidate.told_of import KIN, Told, names_in, told_of
+from memhold.consolidate.told_of import KIN, Told, names_in, people, told_of
 from memhold.facts.keys import canonical, compare
 from memhold.text.details import details
 from memhold.text.kin import kin_in, names_of_kin
@@ -128,9 +128,10 @@ def told_about(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> t
         return frozenset(claim.about.casefold().split()) - names if claim.about else frozenset(), claim.core
     if _of_the_user(claim.core, window):
         return frozenset(), claim.told
-    kin = _USERS_KIN.match(claim.core) or _KIN_ALONE.match(claim.core)
+    users = _USERS_KIN.match(claim.core)
+    kin = users or _KIN_ALONE.match(claim.core)
     who = " ".join(filter(None, kin.groups())) if kin is not None else ""
-    if kin is not None and kin_in(who, claim.language):
+    if kin is not None and (kin_in(who, claim.language) or (users is not None and who.casefold() in people())):
         return frozenset(who.casefold().split()), claim.core[kin.end() :]
     known = names_in(line.text for line in window if line.own)
     wide = _WIDE_SUBJECT_NAME.match(claim.core)
@@ -270,6 +271,8 @@ def named_in(who: frozenset[str], whole: str, claim: Claim) -> bool:
             return True
         if UNSPACED.search(subject) and subject in whole:
             return True
+        if len(subject) > 3 and any(word.startswith(subject) for word in claim.frame.casefold().split()):
+            return True  # "our prof" of a professor
         if claim.frame and compare(canonical("user", subject), canonical("user", claim.frame)).same == "same":
             return True
     return False

@@ -66,6 +66,8 @@ def _supposes(clause: str, claim: Claim, *, users: bool) -> bool:
         return False
     # A wish is one where the claim tells of it, in words that are not wished themselves: "you could ask her".
     outside = " ".join(word for word in claim.whole.split() if not terms_of(word, claim.language) & supposed)
+    if UNSPACED.search(claim.whole):
+        outside = claim.whole  # a sentence is one word there
     return not speaks_of_it(outside, claim.language) and (bool(told & supposed) or literally(claim.core, part))
 
 

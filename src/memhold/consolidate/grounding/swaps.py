@@ -43,7 +43,8 @@ class _Clause:
         """Its content words, without its details of a kind."""
         rest = _FIGURES.sub(" ", self.text) if kind == "day" else self.text
         for one in self.details:
-            if one.kind == kind and one.words:
+            # "on Feb 3" is a day as "on the 3rd" is: its month is part of it
+            if one.words and (one.kind == kind or (kind, one.kind) == ("day", "month")):
                 rest = re.sub(rf"{re.escape(one.words)}s?", " ", rest, flags=re.IGNORECASE)
         terms = terms_of(rest, self.language)
         # A syllable alone is of too many words: 월급 (pay) and 월세 (rent) share one.
