@@ -74,6 +74,11 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
         held = [one for one in told if predicate in terms_of(one.text, claim.language)]
         if held and all(of_another(one) and not one.thing for one in held):
             return True
+        # "We want a cat, Ana wants a grey one": a grey one is what Ana wants.
+        theirs = [one for one in held if of_another(one) and not one.thing]
+        others = frozenset[str]().union(*(terms_of(one.text, claim.language) for one in told if one not in theirs))
+        if any(terms_of(one.text, claim.language) & wanted - others - {predicate} for one in theirs):
+            return True
     # A name that is the user's in no clause, beside words that are, is another's all the same.
     for word in _named_words(claim, names, window):
         held = [one for one in told if literally(word, one.text)]
@@ -244,6 +249,8 @@ def _of_the_user(core: str, window: Sequence[Line]) -> bool:
 
 
 def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
+    if claim.value and claim.frame.casefold() in one.who and frozenset(claim.core.casefold().split()) & one.who:
+        return False  # "her husband Piet" tells who the husband is
     held = one.text.casefold()
     for who in one.who:
         held = re.sub(rf"\w+['’]s (?={re.escape(who)}\b)", " ", held)  # "Theo's wife Anouk" is not Theo
