@@ -474,9 +474,7 @@ def _subject(
     if (match := _SOMEBODY.match(clause)) is not None and match["noun"].casefold() in people():
         return frozenset({match["noun"].casefold()}), clause[match.end() :]
     if (match := _article(clause, language)) is not None:
-        words = match["noun"].split()
-        if language == "german" and words[0][:1].isupper():
-            words = words[:1]  # "der Hund verträgt": no verb is of the subject
+        words = _of_noun(match["noun"], language)  # "der Hund verträgt": no verb is of the subject
         after = clause[match.start("noun") + len(words[0]) :]
         if (owner := _OF_MINE.match(after)) is not None and owner["noun"].casefold() in people():
             return frozenset({owner["noun"].casefold()}), after[owner.end() :]
