@@ -567,6 +567,8 @@ def _is_name(
 ) -> bool:
     first = word.split(maxsplit=1)[0]
     folded = first.casefold()
+    if folded not in known and _BEFORE_A_TITLE.match(clause):
+        return False  # "Saw Dr. Amari today"
     if not first[:1].isupper() or folded in own_names or negates(first) or (folded in EVIDENCE and folded not in known):
         return False
     if any(calendar_words(one) for one in word.split()) or quantities(first):
@@ -583,6 +585,7 @@ def _is_name(
     return any(one.kind == "name" and first.startswith(one.text) for one in details(clause))
 
 
+_BEFORE_A_TITLE = re.compile(r"\W*[^\W\d_]+\s+(?:[MD]rs?|Ms|Prof|Sra?|Mme|Herrn?|Frau)\b")
 _GERMAN_NAMED = re.compile(
     r"\b(?:[Mm]ein|[Uu]nser)e?[nmrs]?\s+[A-ZÄÖÜ]\w+\s+(?!Herr|Frau|Anfang|Mitte|Ende)(?P<name>[A-ZÄÖÜ][a-zäöüß]+)\b"
 )

@@ -88,7 +88,7 @@ def _lived(claim: Claim, window: Sequence[Line]) -> bool:
 
 
 _LIVING = re.compile(
-    r"(?i)\b(?:liv(?:e|es|ed|ing)|resid\w+|mov(?:e|ed|ing)|settled|based|home|house|flat|apartment|rent\w*|i(?:['’]m| am) (?!\w+ing\b)"
+    r"(?i)\b(?:liv(?:e|es|ed|ing)|resid\w+|mov(?:e|ed|ing)|settled|based|home|house|flat|apartment|rent\w*|i(?:['’]m| am) (?:an?|from|in|at|now|back|still|currently|based)\b"
     r"|(?:ich )?bin|je suis|soy|estoy|sono|ik ben|eu sou|jag är|я"
     r"|wohn\w*|leb(?:e|en)|zieh\w*|zog\w*|\w*gezogen|zuhause|hause|haus|\w*wohnung|miet\w+"
     r"|habit\w+|vi[st]|vivons|\w*ménag\w*|maison|appart\w*|loge\w*"

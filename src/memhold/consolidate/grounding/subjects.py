@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from memhold.consolidate.grounding.claims import ROLES, THE_USER, Claim, Line
 from memhold.consolidate.grounding.names import german_noun, own_names
 from memhold.consolidate.grounding.numbers import numbers_of
 from memhold.consolidate.grounding.words import UNSPACED, begun, has_numbers_of, literally, overlap, terms_of
-from memhold.consolidate.told_of import KIN, Told, names_in, people, told_of
+from memhold.consolidate.told_of import KIN, THIRD, Told, names_in, people, told_of
 from memhold.facts.keys import canonical, compare
 from memhold.text.details import details
-from memhold.text.kin import kin_in, names_of_kin
+from memhold.text.kin import kin_in, names_of_kin, strangers
 from memhold.text.quantities import quantities
 from memhold.text.times import calendar_words
 from memhold.text.when import named_days
@@ -72,7 +73,10 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
         return False
     if predicate:
         held = [one for one in told if predicate in terms_of(one.text, claim.language)]
-        if held and all(of_another(one) and not one.thing for one in held):
+        # "Ramipril 5 mg in the mornings. My brother takes the same": most of it is said without the verb.
+        rest = wanted - {predicate}
+        bare = bool(rest) and any(not of_another(one) and rest <= terms_of(one.text, claim.language) for one in said)
+        if held and not bare and all(of_another(one) and not one.thing for one in held):
             return True
         # "We want a cat, Ana wants a grey one": a grey one is what Ana wants.
         theirs = [one for one in held if of_another(one) and not one.thing]
@@ -82,7 +86,11 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     # A name that is the user's in no clause, beside words that are, is another's all the same.
     for word in _named_words(claim, names, window):
         held = [one for one in told if literally(word, one.text)]
-        if held and all(of_another(one) and not one.thing for one in held):
+        taken_up = any(
+            one in held and after.first and not after.who and terms_of(after.text, claim.language) <= wanted
+            for one, after in pairwise(told)
+        )  # "my sister says Budapest is overrated, I've never been"
+        if held and not taken_up and all(of_another(one) and not one.thing for one in held):
             return True
     return False
 
@@ -254,13 +262,20 @@ def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
     held = one.text.casefold()
     for who in one.who:
         held = re.sub(rf"\w+['’]s (?={re.escape(who)}\b)", " ", held)  # "Theo's wife Anouk" is not Theo
-    if any(word in held for word in about) or kin_in(" ".join(about), claim.language) & kin_in(
-        " ".join(one.who), claim.language
-    ):
+    theirs = " ".join(one.who)
+    if any(word in held for word in about) or kin_in(" ".join(about), claim.language) & kin_in(theirs, claim.language):
         return False
+    if THIRD.match(one.text) and _are(about, theirs, claim.language):
+        return False  # "my dad doesn't know, they've been divorced for years" is of the parents
     # "Dr Osei says the user must walk" tells of both.
     mine = one.first and not one.who and _USER_OBJECT.search(claim.core) is None
     return (bool(one.who - SOMEBODY) and not one.who & about) or mine
+
+
+def _are(about: frozenset[str], who: str, language: str) -> bool:
+    """Whether somebody is one of the kin that a claim is of: the father of the parents."""
+    kin = kin_in(" ".join(about), language)
+    return bool(kin and kin_in(who, language)) and not strangers(" ".join(about), who, language)
 
 
 ANYBODY: Final = frozenset({"they", "ils"})
