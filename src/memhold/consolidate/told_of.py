@@ -486,8 +486,10 @@ def _subject(
 
 
 def _article(clause: str, language: str) -> re.Match[str] | None:
-    """A noun with its article at the beginning of a clause; "de" is one in Dutch alone, and "of" elsewhere."""
+    """A noun with its article at the beginning of a clause; "de" is one in Dutch alone, "as" in Portuguese."""
     found = _ARTICLE.match(clause)
+    if found is not None and language != "portuguese" and re.match(r"(?i)\W*(?:os?|as)\s", clause):
+        return None  # "as always"
     return None if found is not None and language != "dutch" and re.match(r"(?i)\W*de\s", clause) else found
 
 

@@ -19,6 +19,8 @@ from memhold.facts.keys.key_reading import read
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 from memhold.text.person import first_words_of
 
+# ruff: noqa: RUF001 - letters and signs of every script
+
 __all__ = ["only_points", "says_another", "standing_of", "translated"]
 
 
@@ -50,8 +52,8 @@ def standing_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
     """Said, but that something is liked best only where a line speaks of liking: else that is a conclusion.
 
     So is a bare number under an attribute of which its lines do not speak: "age: 3" of "my third term", and a sentence
-    put together of a clause and a number, weekday or month of another. So is where somebody lives, where nobody speaks of
-    living, what stands in a question alone, and an attribute that says only when it is.
+    put together of a clause and a number, weekday or month of another. So is where somebody lives, where they do not
+    speak of living, what stands in a question alone, and an attribute that says only when it is.
     """
     if claim.value and not claim.known and counts_a_thing(claim, lines):
         return "inferred"
@@ -59,7 +61,13 @@ def standing_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
         return "inferred"
     if claim.value and not claim.known and (_WHEN_ALONE.fullmatch(claim.frame.strip()) or _only_asked(claim, lines)):
         return "inferred"
-    if claim.value and not claim.known and not claim.about and _tells_where(claim) and not _lived(claim, window):
+    if (
+        claim.value
+        and not claim.known
+        and not claim.about
+        and _tells_where(claim)
+        and not (_NAMED.search(claim.core) and _lived(claim, window))
+    ):
         return "inferred"
     liked = claim.known or FAVORITE.search(claim.frame) is None or any(_LIKED.search(line.text) for line in lines)
     return "said" if liked else "inferred"
@@ -71,6 +79,9 @@ def _tells_where(claim: Claim) -> bool:
     return any(read(claim.frame, language).ids in _WHERE for language in languages)
 
 
+_NAMED = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f\d]|[^\W\d_A-Za-z\u00c0-\u04ff]")
+"""What a place is called: a capital, a number, or a script that has no capitals. "A house" is no place."""
+
 _WHERE: Final = frozenset({("residence",), ("residence_city",), ("country_of_residence",), ("place",)})
 
 
@@ -80,15 +91,17 @@ def _lived(claim: Claim, window: Sequence[Line]) -> bool:
     for line in window:
         sentences = SENTENCE.split(line.text) if line.own else []
         for asked, sentence in pairwise([before, *sentences]):
-            if wanted & terms_of(sentence, claim.language) or literally(claim.core, sentence):
-                if _LIVING.search(sentence) or (_LIVING.search(asked) and asked.rstrip()[-1:] in "?？"):
-                    return True
+            named = wanted & terms_of(sentence, claim.language) or literally(claim.core, sentence)
+            answer = asked.rstrip()[-1:] in "?？" and _LIVING.search(asked) is not None
+            if named and (answer or _LIVING.search(sentence)):
+                return True
         before = line.text
     return False
 
 
 _LIVING = re.compile(
-    r"(?i)\b(?:liv(?:e|es|ed|ing)|resid\w+|mov(?:e|ed|ing)|settled|based|home|house|flat|apartment|rent\w*|i(?:['’]m| am) (?:an?|from|in|at|now|back|still|currently|based)\b"
+    r"(?i)\b(?:liv(?:e|es|ed|ing)|resid\w+|mov(?:e|ed|ing)|settled|based|home|house|flat|apartment|rent\w*"
+    r"|i(?:['’]m| am) (?:an?|from|in|at|now|back|still|currently|based)\b"
     r"|(?:ich )?bin|je suis|soy|estoy|sono|ik ben|eu sou|jag är|я"
     r"|wohn\w*|leb(?:e|en)|zieh\w*|zog\w*|\w*gezogen|zuhause|hause|haus|\w*wohnung|miet\w+"
     r"|habit\w+|vi[st]|vivons|\w*ménag\w*|maison|appart\w*|loge\w*"
@@ -115,7 +128,9 @@ def _only_asked(claim: Claim, lines: Sequence[Line]) -> bool:
         if literally(claim.core, one) or (wanted and wanted <= terms_of(one, claim.language))
     ]
     return bool(held) and all(
-        one.rstrip()[-1:] in "?？" and not first_words_of(one, claim.language) and not terms_of(claim.frame, claim.language) & terms_of(one, claim.language)
+        one.rstrip()[-1:] in "?？"
+        and not first_words_of(one, claim.language)
+        and not terms_of(claim.frame, claim.language) & terms_of(one, claim.language)
         for one in held
     )
 

@@ -106,7 +106,8 @@ def _taken_up_again(claim: Claim, clauses: Sequence[str], within: str, *, over: 
         term
         for before, clause in pairwise(clauses)
         if (TAKEN_UP.search(clause) or _only_counts(claim, clause))
-        and wanted & terms_of(clause, claim.language) and not _no(clause, within, over=over)
+        and wanted & terms_of(clause, claim.language)
+        and not _no(clause, within, over=over)
         for term in terms_of(before, claim.language)
     )
 

@@ -217,7 +217,7 @@ def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> b
         return True
     one, other = mine[2].casefold(), theirs[2].casefold()
     return (
-        {one, other} & _STANDS_FOR_IT
+        bool({one, other} & _STANDS_FOR_IT)
         or one in EVIDENCE
         or other in EVIDENCE
         or one[: 2 if UNSPACED.match(one) else 3] == other[: 2 if UNSPACED.match(one) else 3]

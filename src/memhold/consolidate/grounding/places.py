@@ -49,7 +49,7 @@ def named_in_place_of_another(claim: Claim, lines: Sequence[Line], window: Seque
 
 
 def named_under_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
-    """Whether a value is a name that lines give to something else than its attribute, which has a name of its own there.
+    """Whether a value is a name that lines give to something else than its attribute, which has its own there.
 
     "The plumber is Mr. Osei, the electrician Ms. Varga": the plumber is not Ms. Varga.
     """

@@ -75,7 +75,8 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
         held = [one for one in told if predicate in terms_of(one.text, claim.language)]
         # "Ramipril 5 mg in the mornings. My brother takes the same": most of it is said without the verb.
         rest = wanted - {predicate}
-        bare = bool(rest) and any(not of_another(one) and rest <= terms_of(one.text, claim.language) for one in said)
+        bare = bool(rest) and not any(_TAKEN_UP.search(one.text) for one in held)
+        bare = bare and any(not of_another(one) and rest <= terms_of(one.text, claim.language) for one in said)
         if held and not bare and all(of_another(one) and not one.thing for one in held):
             return True
         # "We want a cat, Ana wants a grey one": a grey one is what Ana wants.
