@@ -86,11 +86,10 @@ _WHERE: Final = frozenset({("residence",), ("residence_city",), ("country_of_res
 
 
 def _lived(claim: Claim, window: Sequence[Line]) -> bool:
-    """Whether the user says that they live there, or is asked for it: "Where do you live?" "Jena"."""
+    """Whether somebody says that the user lives there, or they are asked for it: "Where do you live?" "Jena"."""
     wanted, before = terms_of(claim.core, claim.language), ""
     for line in window:
-        sentences = SENTENCE.split(line.text) if line.own else []
-        for asked, sentence in pairwise([before, *sentences]):
+        for asked, sentence in pairwise([before, *SENTENCE.split(line.text)]):
             named = wanted & terms_of(sentence, claim.language) or literally(claim.core, sentence)
             answer = asked.rstrip()[-1:] in "?？" and _LIVING.search(asked) is not None
             if named and (answer or _LIVING.search(sentence)):

@@ -71,29 +71,42 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
             return True
     if any(one.first and _TAKEN_UP.search(one.text) for one in said):
         return False
-    if predicate:
-        held = [one for one in told if predicate in terms_of(one.text, claim.language)]
-        # "Ramipril 5 mg in the mornings. My brother takes the same": most of it is said without the verb.
-        rest = wanted - {predicate}
-        bare = bool(rest) and not any(_TAKEN_UP.search(one.text) for one in held)
-        bare = bare and any(not of_another(one) and rest <= terms_of(one.text, claim.language) for one in said)
-        if held and not bare and all(of_another(one) and not one.thing for one in held):
-            return True
-        # "We want a cat, Ana wants a grey one": a grey one is what Ana wants.
-        theirs = [one for one in held if of_another(one) and not one.thing]
-        others = frozenset[str]().union(*(terms_of(one.text, claim.language) for one in told if one not in theirs))
-        if any(terms_of(one.text, claim.language) & wanted - others - {predicate} for one in theirs):
-            return True
-    # A name that is the user's in no clause, beside words that are, is another's all the same.
-    for word in _named_words(claim, names, window):
-        held = [one for one in told if literally(word, one.text)]
-        taken_up = any(
-            one in held and after.first and not after.who and terms_of(after.text, claim.language) <= wanted
-            for one, after in pairwise(told)
-        )  # "my sister says Budapest is overrated, I've never been"
-        if held and not taken_up and all(of_another(one) and not one.thing for one in held):
-            return True
-    return False
+    theirs = frozenset(one for one in told if of_another(one))
+    return _does_what_they_do(claim, predicate, said, told, theirs) or any(
+        _is_named_of_them(word, wanted, told, theirs, claim.language) for word in _named_words(claim, names, window)
+    )
+
+
+def _does_what_they_do(
+    claim: Claim, predicate: str, said: Sequence[Told], told: Sequence[Told], theirs: frozenset[Told]
+) -> bool:
+    """Whether what a claim says first of the user is said of others alone, or with another word that only they have.
+
+    "We want a cat, Ana wants a grey one": a grey one is what Ana wants.
+    """
+    held = [one for one in told if predicate and predicate in terms_of(one.text, claim.language)]
+    done = [one for one in held if one in theirs and not one.thing]
+    rest = terms_of(claim.whole, claim.language) - {predicate}
+    # "Ramipril 5 mg in the mornings. My brother takes the same": most of it is said without the verb.
+    bare = bool(rest) and not any(_TAKEN_UP.search(one.text) for one in held)
+    bare = bare and any(one not in theirs and rest <= terms_of(one.text, claim.language) for one in said)
+    if done and not bare and len(done) == len(held):
+        return True
+    others = frozenset[str]().union(*(terms_of(one.text, claim.language) for one in told if one not in done))
+    return any(terms_of(one.text, claim.language) & rest - others for one in done)
+
+
+def _is_named_of_them(
+    word: str, wanted: frozenset[str], told: Sequence[Told], theirs: frozenset[Told], language: str
+) -> bool:
+    """Whether a name is the user's in no clause: beside words that are theirs, it is another's all the same."""
+    held = [one for one in told if literally(word, one.text)]
+    if any(
+        one in held and after.first and not after.who and terms_of(after.text, language) <= wanted
+        for one, after in pairwise(told)
+    ):
+        return False  # "my sister says Budapest is overrated, I've never been"
+    return bool(held) and all(one in theirs and not one.thing for one in held)
 
 
 def _saying(claim: Claim, value: str, told: Sequence[Told]) -> list[Told]:
