@@ -21,6 +21,7 @@ from tests.consolidation.grounding_items import LAST, UNSEEN, WORLDS
 from tests.consolidation.grounding_kin import FIRST_LOOKED_AT, FIRST_SIGHT_LAST, LAST_LOOKED_AT, THEN_LOOKED_AT
 from tests.consolidation.grounding_mixed import FIRST as MIXED
 from tests.consolidation.grounding_mixed import SECOND as MIXED_LATER
+from tests.consolidation.grounding_owners import AFTER, TUNED, UNTOUCHED
 from tests.consolidation.grounding_scripts import SET_A, SET_B, SET_C
 from tests.consolidation.grounding_sight import FIRST_SIGHT, SEEN_ONCE, TUNED_ON
 
@@ -67,8 +68,15 @@ SETS = {
     "kin": FIRST_LOOKED_AT | THEN_LOOKED_AT | LAST_LOOKED_AT | FIRST_SIGHT_LAST,
     "clauses": FIRST | SECOND | WRITTEN_BETWEEN | LAST_WRITTEN,
     "mixed": MIXED | MIXED_LATER,
+    "owners": TUNED | UNTOUCHED | AFTER,
 }
-REACHED = {"scripts": (0.83, 0.82), "kin": (0.92, 0.9), "clauses": (0.8, 0.9), "mixed": (0.8, 0.9)}
+REACHED = {
+    "scripts": (0.83, 0.82),
+    "kin": (0.92, 0.9),
+    "clauses": (0.8, 0.9),
+    "mixed": (0.8, 0.9),
+    "owners": (0.8, 0.8),
+}
 """Shares of hard and other inventions that are caught where those are below the bar: what was reached may not be lost."""
 
 
@@ -148,6 +156,47 @@ OF_WHICH = [
         "~ The user quit coffee.",
     ),
     (["The fees went from 90 to 110 a term."], "~ The fees are 90 a term.", "~ The fees are 110 a term."),
+    (
+        ["Ana's brother is a vet in Graz, mine paints."],
+        "~ The user's sister is a vet in Graz.",
+        "~ Ana's brother is a vet in Graz.",
+    ),
+    (
+        ["The neighbours' renovation took 7 months, ours will be short."],
+        "~ The user's renovation took 7 months.",
+        "~ The neighbours' renovation took 7 months.",
+    ),
+    (["Nora's tired and her husband Piet fainted."], "husband = Piet", "Nora: husband = Piet"),
+    (
+        ["I don't want children. I told my boyfriend."],
+        "~ The user's boyfriend doesn't want children.",
+        "~ The user doesn't want children.",
+    ),
+    (
+        ["Plumber is Mr. Osei; the electrician, Ms. Varga, comes a week later."],
+        "plumber = Ms. Varga",
+        "electrician = Ms. Varga",
+    ),
+    (
+        ["We want to get a cat, Ana wants a grey one."],
+        "~ The user wants a grey cat.",
+        "~ Ana wants a grey cat.",
+    ),
+    (
+        ["The kitchen is 9 square metres, the bathroom 5."],
+        "~ The bathroom has 9 square metres.",
+        "~ The kitchen has 9 square metres.",
+    ),
+    (
+        ["My statistics exam is on the 29th, the one in law on Apr 3."],
+        "~ The law exam is on 2026-03-29.",
+        "~ The statistics exam is on 2026-03-29.",
+    ),
+    (
+        ["Der Hund verträgt keine langen Fahrten, die Katze schläft einfach."],
+        "~ Die Katze verträgt keine langen Fahrten.",
+        "~ Der Hund verträgt keine langen Fahrten.",
+    ),
 ]
 """By what general causes a model's sentence is of another than its words were said of, each beside one that is so."""
 
@@ -170,11 +219,50 @@ def test_what_is_told_of_one_is_not_said_of_another(said: list[str], wrong: str,
         ("Tenemos un hijo, Mateo, de tres años.", "Mateo: edad = tres años"),
         ("Le loyer est de 2\u202f800 euros.", "loyer = 2800 euros"),
         ("I have 12 mugs in stock in May and 20 in June.", "~ The user has 20 mugs in June."),
+        ("I sold two small ones for 180 each.", "~ The user sold two small paintings for 180 each."),
+        ("No, our prof is called Abara.", "professor = Abara"),
+        (
+            "I haven't told my dad, they've been divorced for years.",
+            "~ The user's parents have been divorced for years.",
+        ),
+        ("my sister says Budapest is overrated, I've never been", "~ The user has never been to Budapest."),
+        ("Ramipril 5 mg daily. My brother takes the same.", "~ The user takes Ramipril 5 mg daily."),
+        ("Saw Dr. Amari today: blood pressure 145 over 90.", "blood pressure = 145 over 90"),
+        ("And please no more cats, we have two already.", "~ They have two cats."),
+        ("My bike was stolen, a green Gazelle.", "~ The user's green Gazelle bike was stolen."),
+        ("我们打算十月去日本旅行。", "~ 用户打算十月去日本旅行。"),
     ],
 )
 def test_what_is_so_is_not_lost(said: str, claim: str) -> None:
     lines = lines_of([f"u: {said}"], "2026-03-02")
     assert find(claim_of(f"T | m1 | {claim}")[1], lines).standing is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "claim", "standing"),
+    [
+        ("u: How many harbours are there in Europe?", "country = Europe", "inferred"),
+        ("u: The only thing I'm scared of is the ferry from Split.", "home = Split", "inferred"),
+        ("u: I live in a tiny house outside Leeds.", "home = house", "inferred"),
+        ("u: I live in a tiny house outside Leeds.", "home = Leeds", "said"),
+        ("u: Ich bin Hebamme in Jena.", "Wohnort = Jena", "said"),
+        ("u: I fly home on Friday.", "date = Friday", "inferred"),
+        ("u: I fly home on Friday.", "flight day = Friday", "said"),
+    ],
+)
+def test_an_attribute_of_which_no_line_speaks_is_inferred(said: str, claim: str, standing: str) -> None:
+    assert find(claim_of(f"T | m1 | {claim}")[1], lines_of([said], "2026-03-02")).standing == standing
+
+
+@pytest.mark.parametrize(
+    ("said", "wished"),
+    [
+        ("We have none now, I'd like one that is 45 wide.", "~ The user has a dishwasher that is 45 wide."),
+        ("J'aimerais changer de voiture, une électrique.", "voiture = électrique"),
+    ],
+)
+def test_a_wish_is_not_told_as_so(said: str, wished: str) -> None:
+    assert find(claim_of(f"O | m1 | {wished}")[1], lines_of([f"u: {said}"], "2026-03-02")).standing != "said"
 
 
 def test_a_name_that_is_another_languages_small_word_is_a_name() -> None:
@@ -283,7 +371,7 @@ def test_a_value_that_only_points_at_something_is_none() -> None:
     lines = [Line(place=1, text="Is that enough to get two people over there? It is impossible for me.", at=SAID[0].at)]
     for frame, value in (("location", "over there"), ("impossible", "for me")):
         assert find(Claim(core=value, frame=frame, value=True, cited=(1,)), lines).standing is None
-    assert find(Claim(core="two people", frame="family", value=True, cited=(1,)), lines).standing == "said"
+    assert find(Claim(core="two people", frame="family", value=True, cited=(1,)), lines).standing is not None
 
 
 def test_a_value_in_another_script_than_it_was_said_in_is_left_out() -> None:

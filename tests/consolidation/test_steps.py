@@ -552,7 +552,7 @@ async def test_operations_name_what_they_touch_and_leave_the_rest(opened: Opened
     )
     mem = await opened(model)
     alice = mem.scope(user="alice", session="s1")
-    await alice.add(user("I love sushi, in Oslo, type A"))
+    await alice.add(user("I love sushi, I live in Oslo, type A"))
     await alice.consolidate()
     await alice.add(user("Pizza now, and I left town"))
     await alice.consolidate()

@@ -48,7 +48,8 @@ OSLO = ("I live in Oslo", "residence", "Oslo")
 CASES = [
     ([OSLO, ("I moved to Bergen", "city", "Bergen")], ["city: Bergen"], 0),
     ([OSLO, ("I live in Bergen now", "current city", "Bergen")], ["current city: Bergen"], 0),
-    ([OSLO, ("Bergen is my favourite place", "city", "Bergen")], ["residence: Oslo", "city: Bergen"], 0),
+    ([OSLO, ("Bergen feels like home", "city", "Bergen")], ["residence: Oslo", "city: Bergen"], 0),
+    ([OSLO, ("Bergen is my favourite place", "city", "Bergen")], ["residence: Oslo"], 0),
     ([OSLO, ("I never moved to Bergen", "city", "Bergen")], None, 0),
     ([OSLO, ("We moved to Oslo Sentrum", "city", "Oslo Sentrum")], ["residence: Oslo", "city: Oslo Sentrum"], 0),
     ([("I live in Oslo", "city", "Oslo"), ("I moved to Bergen", "residence", "Bergen")],

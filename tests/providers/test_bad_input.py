@@ -66,6 +66,29 @@ CASES: dict[str, tuple[Answer | None, Answer | None, tuple[str, ...]]] = {
         ("not loaded", "no models loaded"),
     ),
     "three models and none loaded": (THREE, None, ("lists 3 chat models", "name one", "alpha, beta, gamma")),
+    "an error in an answer of success": (
+        None,
+        sent({"error": {"message": "The model has crashed", "type": "server_error"}}),
+        ("it said: the model has crashed",),
+    ),
+    "a path that is none, told with success": (
+        None,
+        sent({"error": "Unexpected endpoint or method. (POST /v1/v1/chat/completions)"}),
+        ("the base URL does not lead to the provider's API",),
+    ),
+    **{
+        f"{name} in place of an answer": (None, Answer(type=kind, body=body), (words, "see what the server says"))
+        for name, kind, body, words in (
+            ("no choice", "application/json", b'{"choices": []}', "holds no choice"),
+            ("a null", "application/json", b'{"choices": null}', "holds no choice"),
+            ("half of a body", "application/json", b'{"choices": [{"message": {"con', "not complete or cannot be read"),
+            ("nothing", "application/json", b"", "not complete or cannot be read"),
+            ("a list", "application/json", b"[1, 2]", "not complete or cannot be read"),
+            ("bytes", "application/json", b"\x00\xff{{", "no UTF-8"),
+            ("a stream of bytes", "text/event-stream", b"data: {{{{\n\ndata: \xff\xfe\x00\n\n", "no UTF-8"),
+            ("a stream of nothing", "text/event-stream", b"data: [DONE]\n\n", "holds no choice"),
+        )
+    },
     "a context smaller than the prompt": (
         None,
         sent(SMALL, 400),
@@ -101,6 +124,11 @@ def test_the_window_waits_whole_and_a_sentence_says_what_to_do(server: Server, c
         said = told.last_error or ""
         assert all(word in said for word in words), said
         assert "Oslo" not in said
+        health = alice.status().models[server.url]
+        assert health.answers is False, "what gives no answer that can be read does not work"
+        assert health.reason
+        assert "memhold models test" in health.advice
+        assert ("check the base URL" in health.advice) == ("base URL" in said), health.advice
         assert {hit.id for hit in alice.recall("message", limit=20).hits} >= set(ids)
         if case == "a context smaller than the prompt":
             _said_of_the_context(mem, server)

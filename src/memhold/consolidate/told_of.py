@@ -27,7 +27,7 @@ from memhold.text.times import calendar_words
 
 # ruff: noqa: RUF001 - signs of every script end clauses and sentences
 
-__all__ = ["CLAUSE", "FAVORITE", "KIN", "SENTENCE", "THIRD", "Told", "names_in", "own_names_in", "told_of"]
+__all__ = ["CLAUSE", "FAVORITE", "KIN", "SENTENCE", "THIRD", "Told", "names_in", "own_names_in", "people", "told_of"]
 
 _TITLE: Final = r"(?<!\b(?:[MD]r|Ms|St)\.)(?<!\b(?:Mrs|Sra)\.)(?<!\bProf\.)"
 """No sentence ends behind the short form of a title: "Mr. Adeyemi"."""
@@ -134,7 +134,7 @@ _PREPOSED: Final = frozenset(
 )
 """Adjectives that stand before their noun, where most stand behind it: the second word is the noun then."""
 _ARTICLE = re.compile(
-    r"(?i)\W*(?:the|der|die|das|le|la|les|el|los|las|il|lo|gli|o|os|as|het|de)\s+(?P<noun>[^\W\d_]{3,}(?:\s+\w+)?)"
+    r"(?i)\W*(?:the|der|die|das|le|la|les|el|los|las|il|lo|gli|o|os|as|het|de)\s+(?P<noun>[^\W\d_]{3,}(?:\s+\w+\b(?!['’]))?)"
 )
 _SOMEBODY = re.compile(
     r"(?i)\W*(?:an?|one|some|another|eine?|une?|una|uno?|um|uma|een|en|ett)\s+(?P<noun>[^\W\d_]{3,})\s"
@@ -379,12 +379,12 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             thing = (
                 thing
                 and not (language == "english" and _PERSON.search(sentence))
-                and not (subject or frozenset()) & _people()
+                and not (subject or frozenset()) & people()
             )
             things = thing if subject is not None else things and bool(current)
             yield Told(clause, current, mine, things)
             last = _named(clause, own_names, language) if first or not current else current
-            if _named(clause, own_names, language) & _people() and not current & (known | _people()):
+            if _named(clause, own_names, language) & people() and not current & (known | people()):
                 last = _named(clause, own_names, language)  # "sourdough is my wife's thing, she …"
             last = last or before or _met(clause, language)
             if (owner := _RELATIVE.match(clause)) is not None:
@@ -400,11 +400,11 @@ def _told_to(clause: str, spoken: frozenset[str], subject: frozenset[str] | None
 
 def _listed(subject: frozenset[str], rest: str, label: str, language: str, known: frozenset[str]) -> bool:
     """Whether names stand alone and are of what stands before them: "I keep two goats, Pia and Bo"."""
-    return subject <= known and not rest.strip() and not _met(label, language) & _people()
+    return subject <= known and not rest.strip() and not _met(label, language) & people()
 
 
 @lru_cache(maxsize=1)
-def _people() -> frozenset[str]:
+def people() -> frozenset[str]:
     """Words for people in the languages of the key lexicons: what does something under one of these is no thing."""
     phrases = (one for language in LANGUAGES for one in lexicon(language).phrases.items())
     words = {form[0] for form, sense in phrases if sense.kind == "person" and len(form) == 1 and len(form[0]) > 3}
@@ -455,13 +455,13 @@ def _subject(
         # "my number is 7" is of the speaker, whoever's the clause before was; so is what they like best
         speakers = _BEING.match(rest[len(words[0]) :]) or FAVORITE.match(rest)
         return (frozenset() if speakers else _words(words, language)), rest[len(words[0]) :]
-    if (match := _THEIRS.match(clause)) is not None and match["noun"].casefold() in _people():
+    if (match := _THEIRS.match(clause)) is not None and match["noun"].casefold() in people():
         return _words(filter(None, (match["noun"], match["called"])), language), clause[match.end() :]
     if (match := THIRD.match(clause)) is not None:
         return last or frozenset({re.findall(r"\w+", match[0])[0].casefold()}), clause[match.end() :]
     if language in _NAMES_WITH_ARTICLES:
         clause = re.sub(r"\A\W*(?:[oO]|[aA]|[lL]a|[iI]l)\s+(?=[A-Z\u00c0-\u00de])", "", clause)
-    if (match := _RELATIVE.match(clause)) is not None and match["noun"].casefold() in _people():
+    if (match := _RELATIVE.match(clause)) is not None and match["noun"].casefold() in people():
         return _words(filter(None, (match["noun"], match["called"])), language), clause[match.end() :]
     name = _NAME.match(clause)
     if name is not None and _is_name(name["name"], clause, language, own_names, known=known, after=following):
@@ -471,12 +471,12 @@ def _subject(
         return frozenset(word.casefold() for word in kept), rest
     if (match := _BARE.match(clause)) is not None and kin_in(match["noun"], language):
         return frozenset({match["noun"].casefold()}), clause[match.end() :]
-    if (match := _SOMEBODY.match(clause)) is not None and match["noun"].casefold() in _people():
+    if (match := _SOMEBODY.match(clause)) is not None and match["noun"].casefold() in people():
         return frozenset({match["noun"].casefold()}), clause[match.end() :]
     if (match := _article(clause, language)) is not None:
-        words = match["noun"].split()
+        words = _of_noun(match["noun"], language)  # "der Hund verträgt": no verb is of the subject
         after = clause[match.start("noun") + len(words[0]) :]
-        if (owner := _OF_MINE.match(after)) is not None and owner["noun"].casefold() in _people():
+        if (owner := _OF_MINE.match(after)) is not None and owner["noun"].casefold() in people():
             return frozenset({owner["noun"].casefold()}), after[owner.end() :]
         if _ONE_OF_THEM.fullmatch(words[0]):
             return None, clause  # "my brother runs marathons, the last in 3:40"
@@ -486,8 +486,10 @@ def _subject(
 
 
 def _article(clause: str, language: str) -> re.Match[str] | None:
-    """A noun with its article at the beginning of a clause; "de" is one in Dutch alone, and "of" elsewhere."""
+    """A noun with its article at the beginning of a clause; "de" is one in Dutch alone, "as" in Portuguese."""
     found = _ARTICLE.match(clause)
+    if found is not None and language != "portuguese" and re.match(r"(?i)\W*(?:os?|as)\s", clause):
+        return None  # "as always"
     return None if found is not None and language != "dutch" and re.match(r"(?i)\W*de\s", clause) else found
 
 
@@ -567,6 +569,8 @@ def _is_name(
 ) -> bool:
     first = word.split(maxsplit=1)[0]
     folded = first.casefold()
+    if folded not in known and _BEFORE_A_TITLE.match(clause):
+        return False  # "Saw Dr. Amari today"
     if not first[:1].isupper() or folded in own_names or negates(first) or (folded in EVIDENCE and folded not in known):
         return False
     if any(calendar_words(one) for one in word.split()) or quantities(first):
@@ -583,6 +587,7 @@ def _is_name(
     return any(one.kind == "name" and first.startswith(one.text) for one in details(clause))
 
 
+_BEFORE_A_TITLE = re.compile(r"\W*[^\W\d_]+\s+(?:[MD]rs?|Ms|Prof|Sra?|Mme|Herrn?|Frau)\b")
 _GERMAN_NAMED = re.compile(
     r"\b(?:[Mm]ein|[Uu]nser)e?[nmrs]?\s+[A-ZÄÖÜ]\w+\s+(?!Herr|Frau|Anfang|Mitte|Ende)(?P<name>[A-ZÄÖÜ][a-zäöüß]+)\b"
 )

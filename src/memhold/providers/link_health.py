@@ -15,7 +15,7 @@ from memhold.ports.models import LinkNote
 from memhold.ports.stores import Clock
 from memhold.providers.context_room import CONTEXT_TOO_SMALL, needed, too_small, widen
 from memhold.providers.entry import FORMS, Entry, Structured, origin_of
-from memhold.providers.failures.classify import UNLOADED
+from memhold.providers.failures.classify import UNLOADED, UNREADABLE
 from memhold.values.answers import ModelHealth
 from memhold.values.errors import Attempt
 
@@ -133,7 +133,7 @@ def _absent(entry: Entry) -> str:
 
 def _down(attempt: Attempt) -> bool:
     """Whether a call shows a link that does not work, rather than a request that it does not take."""
-    if attempt.cls in _DOWN or attempt.code == CONTEXT_TOO_SMALL:
+    if attempt.cls in _DOWN or attempt.code in {CONTEXT_TOO_SMALL, *UNREADABLE}:
         return True
     return attempt.cls == "next" and not attempt.refused and (attempt.status or 0) >= 400
 
@@ -187,6 +187,8 @@ def _advice(entry: Entry, note: LinkNote) -> str:
             return f"check the key in {entry.api_key_env}" if entry.api_key_env else f"give it a key; {test}"
         case "park" if note.code == "quota" or note.status == 402:
             return f"pay for the account or name another model; {test}"
+        case "park" | "retry" if "base URL" in note.reason:
+            return f"check the base URL, {entry.base_url}: it is to lead to a model's API; {test}"
         case "park":
             there = f"at {site_of(entry)}" if entry.base_url else "there"
             return f"load the model {there} or name one that it serves; {test}"
@@ -198,7 +200,7 @@ def _advice(entry: Entry, note: LinkNote) -> str:
             )
         case "retry" if note.status is None and entry.served_locally:
             return f"start the server at {site_of(entry)}, or name another model; {test}"
-        case "retry":
+        case "retry" | "resample":
             return f"it is asked again by itself; {test}"
         case _:
             return f"name another model, or change its entry; {test}"

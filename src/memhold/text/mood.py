@@ -19,7 +19,7 @@ __all__ = ["proposes", "speaks_of_it", "supposed_in"]
 _WORDS: Final[Mapping[str, str]] = {
     "english": (
         r"might|may(?= [a-z])|could|should|ought|nearly|almost"
-        r"|(?:would|\w+['’]d)(?! (?:like|love|prefer)\b(?! to\b)| \w+ed\b| been\b| had\b| better\b)"
+        r"|(?:would|\w+['’]d)(?! (?:like|love|prefer)\b(?! (?:to|one|some)\b)| \w+ed\b| been\b| had\b| better\b)"
         r"|want(?:s|ed)?(?! \W?\d)|hop(?:e|es|ed|ing)|wish(?:es|ed)?|ask(?:s|ed)? (?:\w+ ){0,5}for"
         r"|offer(?:s|ed)? (?:to|me|us|him|her|them)|offer(?:s|ed)?(?= \W?\d)|think(?:s|ing)? (?:of|about)"
         r"|consider(?:s|ed|ing)?|plan(?:s|ned|ning)? (?:to|on)|need(?:s|ed)? (?:to|\w+ing\b)"

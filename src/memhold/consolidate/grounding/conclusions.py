@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
 
 from memhold.consolidate.contract import Standing
 from memhold.consolidate.entry import scripts
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.numbers import counts_a_thing
 from memhold.consolidate.grounding.swaps import put_together
-from memhold.consolidate.grounding.words import terms_of
-from memhold.consolidate.told_of import FAVORITE
+from memhold.consolidate.grounding.words import literally, terms_of
+from memhold.consolidate.told_of import FAVORITE, SENTENCE
+from memhold.facts.keys import canonical
+from memhold.facts.keys.key_reading import read
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
+from memhold.text.person import first_words_of
+
+# ruff: noqa: RUF001 - letters and signs of every script
 
 __all__ = ["only_points", "says_another", "standing_of", "translated"]
 
@@ -45,14 +52,86 @@ def standing_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
     """Said, but that something is liked best only where a line speaks of liking: else that is a conclusion.
 
     So is a bare number under an attribute of which its lines do not speak: "age: 3" of "my third term", and a sentence
-    put together of a clause and a number, weekday or month of another.
+    put together of a clause and a number, weekday or month of another. So is where somebody lives, where they do not
+    speak of living, what stands in a question alone, and an attribute that says only when it is.
     """
     if claim.value and not claim.known and counts_a_thing(claim, lines):
         return "inferred"
     if not claim.value and put_together(claim, lines, window):
         return "inferred"
+    if claim.value and not claim.known and (_WHEN_ALONE.fullmatch(claim.frame.strip()) or _only_asked(claim, lines)):
+        return "inferred"
+    if (
+        claim.value
+        and not claim.known
+        and not claim.about
+        and _tells_where(claim)
+        and not (_NAMED.search(claim.core) and _lived(claim, window))
+    ):
+        return "inferred"
     liked = claim.known or FAVORITE.search(claim.frame) is None or any(_LIKED.search(line.text) for line in lines)
     return "said" if liked else "inferred"
+
+
+def _tells_where(claim: Claim) -> bool:
+    """Whether an attribute tells where somebody lives, or no more than where something is; "places: 22" does not."""
+    languages = canonical("user", claim.frame).languages if any(char.isalpha() for char in claim.core) else ()
+    return any(read(claim.frame, language).ids in _WHERE for language in languages)
+
+
+_NAMED = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f\d]|[^\W\d_A-Za-z\u00c0-\u04ff]")
+"""What a place is called: a capital, a number, or a script that has no capitals. "A house" is no place."""
+
+_WHERE: Final = frozenset({("residence",), ("residence_city",), ("country_of_residence",), ("place",)})
+
+
+def _lived(claim: Claim, window: Sequence[Line]) -> bool:
+    """Whether somebody says that the user lives there, or they are asked for it: "Where do you live?" "Jena"."""
+    wanted, before = terms_of(claim.core, claim.language), ""
+    for line in window:
+        for asked, sentence in pairwise([before, *SENTENCE.split(line.text)]):
+            named = wanted & terms_of(sentence, claim.language) or literally(claim.core, sentence)
+            answer = asked.rstrip()[-1:] in "?？" and _LIVING.search(asked) is not None
+            if named and (answer or _LIVING.search(sentence)):
+                return True
+        before = line.text
+    return False
+
+
+_LIVING = re.compile(
+    r"(?i)\b(?:liv(?:e|es|ed|ing)|resid\w+|mov(?:e|ed|ing)|settled|based|home|house|flat|apartment|rent\w*"
+    r"|i(?:['’]m| am) (?:an?|from|in|at|now|back|still|currently|based)\b"
+    r"|(?:ich )?bin|je suis|soy|estoy|sono|ik ben|eu sou|jag är|я"
+    r"|wohn\w*|leb(?:e|en)|zieh\w*|zog\w*|\w*gezogen|zuhause|hause|haus|\w*wohnung|miet\w+"
+    r"|habit\w+|vi[st]|vivons|\w*ménag\w*|maison|appart\w*|loge\w*"
+    r"|viv\w+|mud\w+|casa|piso|mor(?:o|amos)|abit\w+|trasfer\w+|woon\w*|wonen|verhui\w+|huis|bor|flyttat?|жив\w+|переехал\w*)\b"
+    r"|살[아고았]|산다|사는|이사|[집댁]|住|引っ?越|家|搬|我是|我在|私は"
+)
+"""Words by which people tell where they live."""
+
+_WHEN_ALONE = re.compile(
+    r"(?i)date|day|time|hour|month|season|weather|datum|tag|(?:uhr)?zeit|monat|wetter|jour|heure|mois|météo|fecha|día|hora|mes"
+    r"|날짜|요일|시간|날씨|日付|日期|时间|時間|天気|天气"
+)
+"""An attribute that says when it is or what it is like outside, and not what."""
+
+
+def _only_asked(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a value stands in questions alone that say nothing of the user: "how many harbours are in Europe?"."""
+    wanted = terms_of(claim.core, claim.language)
+    held = [
+        one
+        for line in lines
+        if line.own
+        for one in SENTENCE.split(line.text)
+        if literally(claim.core, one) or (wanted and wanted <= terms_of(one, claim.language))
+    ]
+    return bool(held) and all(
+        one.rstrip()[-1:] in "?？"
+        and not first_words_of(one, claim.language)
+        and not terms_of(claim.frame, claim.language) & terms_of(one, claim.language)
+        for one in held
+    )
 
 
 def translated(claim: Claim, lines: Sequence[Line]) -> bool:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Final
 
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import ANYBODY, named_in
-from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, terms_of
+from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, has_numbers_of, terms_of
 from memhold.consolidate.told_of import Told, names_in, told_of
 from memhold.text.details import details
 from memhold.text.mood import proposes
@@ -104,10 +105,19 @@ def _taken_up_again(claim: Claim, clauses: Sequence[str], within: str, *, over: 
     return frozenset(
         term
         for before, clause in pairwise(clauses)
-        if TAKEN_UP.search(clause) and wanted & terms_of(clause, claim.language) and not _no(clause, within, over=over)
+        if (TAKEN_UP.search(clause) or _only_counts(claim, clause))
+        and wanted & terms_of(clause, claim.language)
+        and not _no(clause, within, over=over)
         for term in terms_of(before, claim.language)
     )
 
+
+def _only_counts(claim: Claim, clause: str) -> bool:
+    """Whether a clause has a number of the claim and hardly a word more: "no more cats, we have two already"."""
+    return has_numbers_of(claim.told, clause) and len(terms_of(clause, claim.language)) <= _NUMBER_ALONE
+
+
+_NUMBER_ALONE: Final = 2
 
 _BUT_FOR = re.compile(
     r"(?i)(?<!\w)(?:except(?: for)?|apart from|other than|außer|bis auf|sauf|excepté|hormis|excepto|salvo|tranne"

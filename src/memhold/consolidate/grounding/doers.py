@@ -137,11 +137,18 @@ def _of_another(
         return False
     if who & terms_of(one.text, language):
         return (one.first or (bool(one.who) and _says_who(one, language))) and _is_object(who, told, one, language)
+    noun = told.text.split()[:_NOUN] if told.text.startswith("My ") else []
+    if terms_of(" ".join(one.who), language) & terms_of(" ".join(noun), language):
+        return False  # "My green Gazelle bike" names the bike
     if one.first and not one.who:
         return person and not TAKEN_UP.search(one.text)
     if who & terms_of(before.text, language) and (TAKEN_UP.search(one.text) or not _says_who(one, language)):
         return False
     return bool(one.who)
+
+
+_NOUN: Final = 4
+"""Words at the beginning of a sentence in which its subject stands with all that describes it."""
 
 
 def _says_who(one: Told, language: str) -> bool:

@@ -32,7 +32,8 @@ from memhold.consolidate.grounding.numbers import (
     ordinals_in,
 )
 from memhold.consolidate.grounding.offers import refused_offer
-from memhold.consolidate.grounding.places import named_in_place_of_another
+from memhold.consolidate.grounding.owners import anothers
+from memhold.consolidate.grounding.places import named_in_place_of_another, named_under_another
 from memhold.consolidate.grounding.quotes import quoted
 from memhold.consolidate.grounding.subjects import other_subject, told_about
 from memhold.consolidate.grounding.supposed import only_supposed
@@ -141,7 +142,11 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "of somebody of whom no line speaks"
     if other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language):
         return _OF_ANOTHER
+    if anothers(claim, window):
+        return _OF_ANOTHER
     if done_by_another(claim, lines, window) or done_by_the_assistant(claim, lines, window):
+        return _OF_ANOTHER
+    if named_under_another(claim, lines, window):
         return _OF_ANOTHER
     if not claim.value and named_in_place_of_another(claim, lines, window):
         return _OF_ANOTHER

@@ -217,10 +217,15 @@ def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> b
         return True
     one, other = mine[2].casefold(), theirs[2].casefold()
     return (
-        one in EVIDENCE
+        bool({one, other} & _STANDS_FOR_IT)
+        or one in EVIDENCE
         or other in EVIDENCE
         or one[: 2 if UNSPACED.match(one) else 3] == other[: 2 if UNSPACED.match(one) else 3]
     )
+
+
+_STANDS_FOR_IT: Final = frozenset({"one", "ones"})
+"""English says "two small ones" of whatever it was that was spoken of."""
 
 
 def _counted_by_another(claim: str, wanted: Quantity, text: str, held: Quantity) -> bool:

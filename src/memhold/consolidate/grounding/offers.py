@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.words import literally, terms_of
 from memhold.consolidate.told_of import SENTENCE
-from memhold.text.mood import proposes
+from memhold.text.mood import proposes, supposed_in
 from memhold.text.negation import negates
 
 # ruff: noqa: RUF001 - signs and letters of every script
@@ -62,9 +62,15 @@ def _refused_question(claim: Claim, lines: Sequence[Line]) -> bool:
             if said & terms_of(claim.told, claim.language):
                 continue  # "Shall I announce it on Slack?" "No, at the meeting": there it is announced
             asked = terms_of(line.text, claim.language) - own
-            if any(len(term) > 3 or not term.isascii() for term in asked & terms_of(claim.told, claim.language)):
+            told = terms_of(" ".join(_no_mood(claim.told, claim.language)), claim.language)
+            if any(len(term) > 3 or not term.isascii() for term in asked & told):
                 return True
     return False
+
+
+def _no_mood(text: str, language: str) -> Iterator[str]:
+    """The words of a text without those of mood, which a question has too: "Möchtest du ein Plakat?"."""
+    return (word for word in text.split() if supposed_in(word, language) is None)
 
 
 _BUT = re.compile(

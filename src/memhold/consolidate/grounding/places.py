@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
 
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import NEAR
-from memhold.consolidate.grounding.words import terms_of
+from memhold.consolidate.grounding.words import TAKEN_UP, terms_of
 from memhold.consolidate.told_of import names_in, told_of
 from memhold.text.function_words import FUNCTION_WORDS
+from memhold.text.kin import kin_in
+from memhold.text.mood import supposed_in
+from memhold.text.negation import negates
 
 # ruff: noqa: RUF001 - apostrophes of every kind
 
-__all__ = ["named_in_place_of_another"]
+__all__ = ["named_in_place_of_another", "named_under_another"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,48 @@ def named_in_place_of_another(claim: Claim, lines: Sequence[Line], window: Seque
     held = _clauses(lines, claim.language, names, known) if mine else []
     around = terms_of(claim.told, claim.language)
     return any(_displaced(one, around, held, known, claim.language) for one in mine)
+
+
+def named_under_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
+    """Whether a value is a name that lines give to something else than its attribute, which has its own there.
+
+    "The plumber is Mr. Osei, the electrician Ms. Varga": the plumber is not Ms. Varga.
+    """
+    names = own_names(window)
+    known = names_in(line.text for line in window) - names
+    if not claim.value or claim.known or claim.language == "german" or kin_in(claim.frame, claim.language):
+        return False  # of kin there are several: "my other sister"
+    mine = frozenset(re.findall(r"\w+", claim.core.casefold())) & known
+    role = terms_of(claim.frame, claim.language)
+    if not mine or not role or len(claim.core.split()) > _LONGEST_NAME:
+        return False
+    every = [one.text for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
+    # A name alone between commas is of the noun before it: "the electrician, Ms. Varga, a week later".
+    held = [
+        f"{before} {text}" if before and not terms_of(text, claim.language) - _terms(known, claim.language) else text
+        for before, text in pairwise(["", *every])
+    ]
+    having = [text for text in held if mine & frozenset(re.findall(r"\w+", text.casefold()))]
+    named = [text for text in held if role & terms_of(text, claim.language)]
+    return (
+        bool(having)
+        and bool(named)
+        and not any(text in named or TAKEN_UP.search(text) for text in having)
+        and all(terms_of(text, claim.language) - _terms(known, claim.language) for text in having)
+        and any(
+            frozenset(re.findall(r"\w+", text.casefold())) & known - mine
+            and not negates(text)
+            and supposed_in(text, claim.language) is None
+            for text in named
+        )
+    )
+
+
+_LONGEST_NAME: Final = 3
+
+
+def _terms(words: frozenset[str], language: str) -> frozenset[str]:
+    return terms_of(" ".join(sorted(words)), language)
 
 
 def _displaced(mine: _Name, around: frozenset[str], held: Sequence[str], known: frozenset[str], language: str) -> bool:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from memhold.consolidate.grounding.claims import ROLES, THE_USER, Claim, Line
 from memhold.consolidate.grounding.names import german_noun, own_names
 from memhold.consolidate.grounding.numbers import numbers_of
 from memhold.consolidate.grounding.words import UNSPACED, begun, has_numbers_of, literally, overlap, terms_of
-from memhold.consolidate.told_of import KIN, Told, names_in, told_of
+from memhold.consolidate.told_of import KIN, THIRD, Told, names_in, people, told_of
 from memhold.facts.keys import canonical, compare
 from memhold.text.details import details
-from memhold.text.kin import kin_in, names_of_kin
+from memhold.text.kin import kin_in, names_of_kin, strangers
 from memhold.text.quantities import quantities
 from memhold.text.times import calendar_words
 from memhold.text.when import named_days
@@ -70,16 +71,42 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
             return True
     if any(one.first and _TAKEN_UP.search(one.text) for one in said):
         return False
-    if predicate:
-        held = [one for one in told if predicate in terms_of(one.text, claim.language)]
-        if held and all(of_another(one) and not one.thing for one in held):
-            return True
-    # A name that is the user's in no clause, beside words that are, is another's all the same.
-    for word in _named_words(claim, names, window):
-        held = [one for one in told if literally(word, one.text)]
-        if held and all(of_another(one) and not one.thing for one in held):
-            return True
-    return False
+    theirs = frozenset(one for one in told if of_another(one))
+    return _does_what_they_do(claim, predicate, said, told, theirs) or any(
+        _is_named_of_them(word, wanted, told, theirs, claim.language) for word in _named_words(claim, names, window)
+    )
+
+
+def _does_what_they_do(
+    claim: Claim, predicate: str, said: Sequence[Told], told: Sequence[Told], theirs: frozenset[Told]
+) -> bool:
+    """Whether what a claim says first of the user is said of others alone, or with another word that only they have.
+
+    "We want a cat, Ana wants a grey one": a grey one is what Ana wants.
+    """
+    held = [one for one in told if predicate and predicate in terms_of(one.text, claim.language)]
+    done = [one for one in held if one in theirs and not one.thing]
+    rest = terms_of(claim.whole, claim.language) - {predicate}
+    # "Ramipril 5 mg in the mornings. My brother takes the same": most of it is said without the verb.
+    bare = bool(rest) and not any(_TAKEN_UP.search(one.text) for one in held)
+    bare = bare and any(one not in theirs and rest <= terms_of(one.text, claim.language) for one in said)
+    if done and not bare and len(done) == len(held):
+        return True
+    others = frozenset[str]().union(*(terms_of(one.text, claim.language) for one in told if one not in done))
+    return any(terms_of(one.text, claim.language) & rest - others for one in done)
+
+
+def _is_named_of_them(
+    word: str, wanted: frozenset[str], told: Sequence[Told], theirs: frozenset[Told], language: str
+) -> bool:
+    """Whether a name is the user's in no clause: beside words that are theirs, it is another's all the same."""
+    held = [one for one in told if literally(word, one.text)]
+    if any(
+        one in held and after.first and not after.who and terms_of(after.text, language) <= wanted
+        for one, after in pairwise(told)
+    ):
+        return False  # "my sister says Budapest is overrated, I've never been"
+    return bool(held) and all(one in theirs and not one.thing for one in held)
 
 
 def _saying(claim: Claim, value: str, told: Sequence[Told]) -> list[Told]:
@@ -128,9 +155,10 @@ def told_about(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> t
         return frozenset(claim.about.casefold().split()) - names if claim.about else frozenset(), claim.core
     if _of_the_user(claim.core, window):
         return frozenset(), claim.told
-    kin = _USERS_KIN.match(claim.core) or _KIN_ALONE.match(claim.core)
+    users = _USERS_KIN.match(claim.core)
+    kin = users or _KIN_ALONE.match(claim.core)
     who = " ".join(filter(None, kin.groups())) if kin is not None else ""
-    if kin is not None and kin_in(who, claim.language):
+    if kin is not None and (kin_in(who, claim.language) or (users is not None and who.casefold() in people())):
         return frozenset(who.casefold().split()), claim.core[kin.end() :]
     known = names_in(line.text for line in window if line.own)
     wide = _WIDE_SUBJECT_NAME.match(claim.core)
@@ -243,16 +271,25 @@ def _of_the_user(core: str, window: Sequence[Line]) -> bool:
 
 
 def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
+    if claim.value and claim.frame.casefold() in one.who and frozenset(claim.core.casefold().split()) & one.who:
+        return False  # "her husband Piet" tells who the husband is
     held = one.text.casefold()
     for who in one.who:
         held = re.sub(rf"\w+['’]s (?={re.escape(who)}\b)", " ", held)  # "Theo's wife Anouk" is not Theo
-    if any(word in held for word in about) or kin_in(" ".join(about), claim.language) & kin_in(
-        " ".join(one.who), claim.language
-    ):
+    theirs = " ".join(one.who)
+    if any(word in held for word in about) or kin_in(" ".join(about), claim.language) & kin_in(theirs, claim.language):
         return False
+    if THIRD.match(one.text) and _are(about, theirs, claim.language):
+        return False  # "my dad doesn't know, they've been divorced for years" is of the parents
     # "Dr Osei says the user must walk" tells of both.
     mine = one.first and not one.who and _USER_OBJECT.search(claim.core) is None
     return (bool(one.who - SOMEBODY) and not one.who & about) or mine
+
+
+def _are(about: frozenset[str], who: str, language: str) -> bool:
+    """Whether somebody is one of the kin that a claim is of: the father of the parents."""
+    kin = kin_in(" ".join(about), language)
+    return bool(kin and kin_in(who, language)) and not strangers(" ".join(about), who, language)
 
 
 ANYBODY: Final = frozenset({"they", "ils"})
@@ -270,6 +307,8 @@ def named_in(who: frozenset[str], whole: str, claim: Claim) -> bool:
             return True
         if UNSPACED.search(subject) and subject in whole:
             return True
+        if len(subject) > 3 and any(word.startswith(subject) for word in claim.frame.casefold().split()):
+            return True  # "our prof" of a professor
         if claim.frame and compare(canonical("user", subject), canonical("user", claim.frame)).same == "same":
             return True
     return False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.denials import AGAINST
@@ -34,7 +35,7 @@ def only_supposed(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
         (line, one)
         for line in lines
         for one in (
-            told_of(line.text, claim.language, names, known)
+            _whole(told_of(line.text, claim.language, names, known))
             if line.own
             else map(Told, filter(str.strip, SENTENCE.split(line.text)))
         )
@@ -54,6 +55,20 @@ def only_supposed(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     )
 
 
+def _whole(told: Sequence[Told]) -> Iterator[Told]:
+    """Clauses, each with the bare noun that stands behind it: "I'd like another car, an electric one"."""
+    left = False
+    for one, behind in zip(told, [*told, Told("")][1:], strict=True):
+        joined = _NOUN.fullmatch(behind.text) is not None and one.text.rstrip()[-1:] not in ".!?…"
+        if not left:
+            yield replace(one, text=f"{one.text}, {behind.text}") if joined else one
+        left = joined and not left
+
+
+_NOUN = re.compile(r"(?i)\W*(?:an?|eine?n?|une?|una?|um|uma|een|en|ett)\s[^\W\d_]+(?:\s[^\W\d_]+)?\W*")
+"""A noun with its article and an adjective, and no verb."""
+
+
 def _supposes(clause: str, claim: Claim, *, users: bool) -> bool:
     part = supposed_in(clause, claim.language)
     if part is None and not users and not claim.value and clause.rstrip()[-1:] in "?？":
@@ -66,6 +81,8 @@ def _supposes(clause: str, claim: Claim, *, users: bool) -> bool:
         return False
     # A wish is one where the claim tells of it, in words that are not wished themselves: "you could ask her".
     outside = " ".join(word for word in claim.whole.split() if not terms_of(word, claim.language) & supposed)
+    if UNSPACED.search(claim.whole):
+        outside = claim.whole  # a sentence is one word there
     return not speaks_of_it(outside, claim.language) and (bool(told & supposed) or literally(claim.core, part))
 
 

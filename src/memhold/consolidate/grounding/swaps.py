@@ -41,11 +41,12 @@ class _Clause:
 
     def beside(self, kind: str) -> frozenset[str]:
         """Its content words, without its details of a kind."""
-        rest = _FIGURES.sub(" ", self.text) if kind == "day" else self.text
+        rest = self.text
         for one in self.details:
             if one.kind == kind and one.words:
                 rest = re.sub(rf"{re.escape(one.words)}s?", " ", rest, flags=re.IGNORECASE)
-        terms = terms_of(rest, self.language)
+        rest = _FIGURES.sub(" ", rest) if kind == "day" else rest
+        terms = terms_of(_STANDS_FOR_IT.sub(" ", rest) if self.language == "english" else rest, self.language)
         # A syllable alone is of too many words: 월급 (pay) and 월세 (rent) share one.
         return frozenset(term for term in terms if len(term) > 1 or not "\uac00" <= term <= "\ud7a3") or terms
 
@@ -161,7 +162,7 @@ def _told_whole_elsewhere(detail: _Detail, told: _Clause, every: Sequence[_Detai
     """
     around = told.beside(detail.kind)
     having = [one.beside(detail.kind) for one in held if _has(one, detail)]
-    shared = frozenset[str]().union(*having) & around
+    shared = (frozenset[str]().union(*having) & around) - _counted(detail, told)
 
     def tells(clause: _Clause) -> bool:
         rest = clause.beside(detail.kind)
@@ -177,6 +178,18 @@ def _told_whole_elsewhere(detail: _Detail, told: _Clause, every: Sequence[_Detai
             for other in clause.details
         )
     )
+
+
+def _counted(detail: _Detail, told: _Clause) -> frozenset[str]:
+    """The words right behind a number: what it counts, "9 square metres"."""
+    if detail.kind != "number" or not detail.words:
+        return frozenset()
+    _, _, behind = told.text.partition(detail.words)
+    found = _TWO_WORDS.match(behind)
+    return terms_of(found[0], told.language) if found is not None else frozenset()
+
+
+_TWO_WORDS = re.compile(r"(?:\s[^\W\d_]{2,}){1,2}")
 
 
 def _same(one: _Detail, other: _Detail) -> bool:
@@ -208,8 +221,13 @@ def _details(text: str, at: datetime) -> tuple[_Detail, ...]:
 def _days(text: str, at: datetime) -> tuple[_Detail, ...]:
     """The day that a clause names, in each way that it can be meant."""
     days = frozenset(start for start, end in days_of(text, at)[1:] if (end - start).days == 1)
-    return (_Detail(kind="day", forms=frozenset(days), words=""),) if days else ()
+    plain = normal_form("NFC", text)
+    words = max((plain[start:end].strip() for start, end in spans_of(plain, at)), key=len, default="") if days else ""
+    return (_Detail(kind="day", forms=frozenset(days), words=words),) if days else ()
 
+
+_STANDS_FOR_IT = re.compile(r"(?i)\bones?\b")
+"""English says "the one in law" of whatever it was that was spoken of."""
 
 _FIGURES = re.compile(r"\d\S*")
 

@@ -12,7 +12,7 @@ from memhold.providers.chat.bare import KeySource
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
 from memhold.providers.entry import Entry, endpoint
-from memhold.providers.failures.classify import Verdict
+from memhold.providers.failures.classify import LOOK, Verdict
 from memhold.values.errors import ModelError
 
 __all__ = ["AnthropicChat"]
@@ -74,7 +74,11 @@ class AnthropicChat:
             else:
                 collected.take(event.value)
         if not collected.seen:
-            self._wire.fail(Verdict(cls="resample", reason="the answer holds no message", rule="no-choice"))
+            self._wire.fail(
+                Verdict(
+                    cls="resample", reason=f"the answer holds no message; {LOOK}", code="no_choice", rule="no-choice"
+                )
+            )
         if not collected.stopped:
             self._wire.cut()
         return collected.reply(self.entry.name)

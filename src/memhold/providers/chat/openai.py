@@ -13,7 +13,7 @@ from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
 from memhold.providers.entry import Entry, Structured, endpoint, host_of, key_header, looks_embedding
-from memhold.providers.failures.classify import Verdict
+from memhold.providers.failures.classify import LOOK, Verdict
 from memhold.values.errors import ModelError
 
 __all__ = ["OpenAIChat", "is_loaded"]
@@ -86,7 +86,11 @@ class OpenAIChat:
             if collected.circles:
                 self._wire.fail(Verdict(cls="next", reason="the reply repeats itself", code="repeats", rule="repeats"))
         if not collected.seen:
-            self._wire.fail(Verdict(cls="resample", reason="the answer holds no choice", rule="no-choice"))
+            self._wire.fail(
+                Verdict(
+                    cls="resample", reason=f"the answer holds no choice; {LOOK}", code="no_choice", rule="no-choice"
+                )
+            )
         if collected.finish is None and not collected.whole:
             self._wire.cut()
         return collected.reply(self.entry.name)

@@ -17,7 +17,7 @@ from memhold.ports.stores import Clock
 from memhold.providers.body import Endless, Garbled, beginning, lines, whole
 from memhold.providers.chat.bare import KeySource
 from memhold.providers.entry import Entry, origin_of
-from memhold.providers.failures.classify import Verdict, classify
+from memhold.providers.failures.classify import LOOK, Verdict, classify
 from memhold.providers.failures.errors import model_error
 from memhold.providers.failures.sample import show_sample
 from memhold.values.errors import ModelError
@@ -25,11 +25,12 @@ from memhold.values.errors import ModelError
 __all__ = ["Event", "Wire", "unforced"]
 
 _CONNECT_SECONDS: Final = 10.0
-_ENDLESS: Final = Verdict(cls="resample", reason="the answer does not end", code="endless", rule="endless")
-_GARBLED: Final = Verdict(cls="resample", reason="the answer is no UTF-8", code="garbled", rule="garbled")
+_ENDLESS: Final = Verdict(cls="resample", reason=f"the answer does not end; {LOOK}", code="endless", rule="endless")
+_GARBLED: Final = Verdict(cls="resample", reason=f"the answer is no UTF-8; {LOOK}", code="garbled", rule="garbled")
 _CUT: Final = Verdict(
     cls="resample",
     reason="the server stopped in the middle of its answer; see what it says of itself",
+    code="cut_stream",
     rule="cut-stream",
 )
 

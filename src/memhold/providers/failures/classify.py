@@ -23,8 +23,10 @@ from memhold.values.errors import FailureClass
 __all__ = [
     "LOAD_CANCELED",
     "LOAD_FAILED",
+    "LOOK",
     "MODEL_UNLOADED",
     "UNLOADED",
+    "UNREADABLE",
     "Kind",
     "Verdict",
     "classify",
@@ -43,6 +45,9 @@ LOAD_FAILED: Final = "Failed to load model"
 LOAD_CANCELED: Final = "Operation canceled"
 UNLOADED: Final = "model_unloaded"
 """The code of every failure that found its model unloaded: what counts them looks for it."""
+UNREADABLE: Final = frozenset({"cut_stream", "endless", "garbled", "no_choice", "unreadable"})
+"""The codes of what is no answer of a model's API: garbage, nothing in it, one that breaks off or never ends."""
+LOOK: Final = "see what the server says of itself, and whether the URL is that of a model's API"
 _PASSING: Final = frozenset({"crashed", "unloaded"})
 """Rules of a local model's own trouble, which passes under an HTTP 400 too."""
 
@@ -109,7 +114,7 @@ def classify(
         return Verdict(cls="retry", delay=delay, code=UNLOADED, reason=why, rule="unload")
     verdict = _judge(kind, outer, replace(answer, documents=documents))
     code = next((document.code for document in documents if document.code), None)
-    code = UNLOADED if verdict.rule == "unloaded" else code
+    code = UNLOADED if verdict.rule == "unloaded" else code or verdict.code
     words = next((document.words for document in read.documents if document.words), "")
     said = first_words(words) if verdict.rule != "status" else ""
     context = _context_in(documents) if verdict.rule == "too-long" else None
@@ -221,8 +226,8 @@ def _default(kind: str, status: int | None, answer: Answer) -> Verdict:
     if answer.html:
         return Verdict(cls="retry", reason="a web page came in place of an answer; check the base URL")
     if (answer.has_error and not answer.stream) or kind == "embedding":
-        return Verdict(cls="retry", reason="an answer of success that carries an error")
-    return Verdict(cls="resample", reason="the answer is not complete or cannot be read")
+        return Verdict(cls="retry", reason=f"an answer of success that carries an error; {LOOK}")
+    return Verdict(cls="resample", reason=f"the answer is not complete or cannot be read; {LOOK}", code="unreadable")
 
 
 # ------------------------------------------------------------------------------------------------ the outside
