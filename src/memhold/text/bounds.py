@@ -16,10 +16,10 @@ _DENIED: Final = re.compile(
 )
 _FIGURE: Final = re.compile(r"\s{0,3}(?:\w{1,30}\s{1,3})?\d")
 _BOUND: Final = re.compile(
-    r"(?<!\w)(?:over|above|under|below|more than|less than|exceeding|beyond|at (?:least|most)|up to|über|unter|ab|bis zu"
-    r"|mindestens|höchstens|mehr als|weniger als|plus d[e'’]|moins d[e'’]|au-delà d[e'’]|au (?:moins|plus)|más de|menos de"
-    r"|al menos|como máximo|oltre|più di|meno di|almeno|mais de|pelo menos|acima de|свыше|более|менее|boven|onder"
-    r"|minstens)\s{1,3}(?:[$€£¥]\s?)?\Z",
+    r"(?<!\w)(?:over|above|under|below|more than|less than|exceeding|beyond|at (?:least|most)|up to|über|unter|ab"
+    r"|bis zu|mindestens|höchstens|mehr als|weniger als|plus d[e'’]|moins d[e'’]|au-delà d[e'’]|au (?:moins|plus)"
+    r"|más de|menos de|al menos|como máximo|oltre|più di|meno di|almeno|mais de|pelo menos|acima de|свыше|более|менее"
+    r"|boven|onder|minstens)\s{1,3}(?:[$€£¥]\s?)?\Z",
     re.IGNORECASE,
 )
 NEAR = 40

@@ -101,8 +101,8 @@ _FREQUENCIES: Final = {
     ),
     "weekdays": (
         "weekdays?|(?:working|work|business) ?days?|werktag\\w*|wochentags|jours? (?:ouvrables?|de semaine)|en semaine"
-        "|entre semana|días? (?:laborables?|de semana)|giorn[oi] (?:feriali?|lavorativ[oi])|dias? (?:úteis|útil)|werkdag\\w*"
-        "|doordeweeks|будн\\w+"
+        "|entre semana|días? (?:laborables?|de semana)|giorn[oi] (?:feriali?|lavorativ[oi])|dias? (?:úteis|útil)"
+        "|werkdag\\w*|doordeweeks|будн\\w+"
     ),
     "monthly": (
         "monthly|every month|each month|monatlich|jeden monat|chaque mois|tous les mois|mensuel\\w*|cada mes"

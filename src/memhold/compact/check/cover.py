@@ -15,8 +15,6 @@ from memhold.text.details import capitalises_nouns
 from memhold.text.figures import figures
 from memhold.text.marks import marks
 
-# ruff: noqa: RUF001 - punctuation and words of every script
-
 __all__ = ["covers", "unsaid"]
 
 

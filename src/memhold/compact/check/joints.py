@@ -20,9 +20,9 @@ _IF: Final = re.compile(
 )
 """Words that make what they stand with hold only then."""
 _THEN: Final = re.compile(
-    r"(?i)(?<!\w)(?:when(?:ever)?|once|in case|only|requires?|needs?|depend\w*|subject to|otherwise|wenn|nur|bei|im falle?"
-    r"|sobald|quand|lorsque|seulement|en cas|sauf|cuando|solo|sólo|en caso|quando|solo|caso|apenas|только|когда|alleen"
-    r"|wanneer)(?!\w)|면(?![가-힣])|때|경우|とき|時|と、|だけ|時候|时|只有|才|若"
+    r"(?i)(?<!\w)(?:when(?:ever)?|once|in case|only|requires?|needs?|depend\w*|subject to|otherwise"
+    r"|wenn|nur|bei|im falle?|sobald|quand|lorsque|seulement|en cas|sauf|cuando|solo|sólo|en caso|quando|solo|caso"
+    r"|apenas|только|когда|alleen|wanneer)(?!\w)|면(?![가-힣])|때|경우|とき|時|と、|だけ|時候|时|只有|才|若"
 )
 """Other words that say when something holds."""
 _EXCEPT: Final = re.compile(
@@ -30,7 +30,8 @@ _EXCEPT: Final = re.compile(
     r"|tranne|eccetto|exceto|кроме|behalve)(?!\w)|제외|빼고|以外|除いて|除外|除了"
 )
 _LANGUAGES: Final = {
-    "si": {"french", "spanish", "catalan", "english"}, "se": {"italian", "portuguese"}, "als": {"dutch"}, "falls": {"german"},
+    "si": {"french", "spanish", "catalan", "english"}, "se": {"italian", "portuguese"},
+    "als": {"dutch"}, "falls": {"german"},
 }  # fmt: skip
 """Words of condition that are something else in another language; a short text is taken for English."""
 
@@ -54,8 +55,9 @@ def _if(text: str, language: str) -> str | None:
 
 
 _BECAUSE: Final = re.compile(
-    r"(?i)(?<!\w)(?:because(?: of)?|due to|owing to|weil|wegen|aufgrund|parce qu[e'’]|à cause d[eu'’]s?|en raison d[eu'’]s?"
-    r"|porque|debido a|a causa d[ei]l?|perché|per via d\w+|por causa d\w+|из-за|потому что|omdat|vanwege|因为|因為|由于)"
+    r"(?i)(?<!\w)(?:because(?: of)?|due to|owing to|weil|wegen|aufgrund|parce qu[e'’]|à cause d[eu'’]s?"
+    r"|en raison d[eu'’]s?|porque|debido a|a causa d[ei]l?|perché|per via d\w+|por causa d\w+|из-за|потому что|omdat"
+    r"|vanwege|因为|因為|由于)"
     r"(?P<behind>[^.;:,。，；！？!?()]+)"
     r"|(?P<before>[^.;:,。、，；！？!?()]+?)(?:때문에|덕분에|탓에|せいで|ため(?=、|に、)|ので)"
 )

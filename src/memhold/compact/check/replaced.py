@@ -119,8 +119,8 @@ def _ways(text: str, language: str) -> Iterator[tuple[str, str]]:
         by = (found.pop("by", None) or "").casefold()
         if by and by not in _FROM.get(language, {by}):
             continue
-        old, new = (next(one for name, one in found.items() if one and name.startswith(side)) for side in ("old", "new"))
-        yield old, new
+        sides = {name[:3]: one for name, one in found.items() if one}
+        yield sides["old"], sides["new"]
 
 
 def _grams(text: str, case: Case) -> frozenset[str]:
