@@ -21,7 +21,7 @@ MOST_SHOWN = 12
 PER_CALL = 7
 """Changed memories for which a run asks one call: the others of the twelve are what they are compared with."""
 PER_CALL_OF_CHANGE = 1
-"""The same of one that tells of a change: what it replaces is in other words, and seldom among the very nearest."""
+"""The same of those that tell of a change: what one replaces is in other words, and seldom among the very nearest."""
 MOST_OF_CHANGE = 3
 """Changed memories for which a run asks one call at most, where nearly all tell of a change."""
 LEAST_CALLS = 3

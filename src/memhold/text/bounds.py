@@ -7,7 +7,7 @@ from typing import Final
 
 # ruff: noqa: RUF001 - words of every script
 
-__all__ = ["bounds_figure", "denied_bound"]
+__all__ = ["denied_bound"]
 
 _DENIED: Final = re.compile(
     r"(?<!\w)(?:not|never|cannot|\w+n['’]t|nicht|nie|niemals|pas|jamais|no|nunca|non|mai|não|niet|nooit|не|никогда)"
@@ -15,13 +15,6 @@ _DENIED: Final = re.compile(
     re.IGNORECASE,
 )
 _FIGURE: Final = re.compile(r"\s{0,3}(?:\w{1,30}\s{1,3})?\d")
-_BOUND: Final = re.compile(
-    r"(?<!\w)(?:over|above|under|below|more than|less than|exceeding|beyond|at (?:least|most)|up to|über|unter|ab"
-    r"|bis zu|mindestens|höchstens|mehr als|weniger als|plus d[e'’]|moins d[e'’]|au-delà d[e'’]|au (?:moins|plus)"
-    r"|más de|menos de|al menos|como máximo|oltre|più di|meno di|almeno|mais de|pelo menos|acima de|свыше|более|менее"
-    r"|boven|onder|minstens)\s{1,3}(?:[$€£¥]\s?)?\Z",
-    re.IGNORECASE,
-)
 NEAR = 40
 """Characters before a bound in which a word that denies it is looked for."""
 
@@ -29,8 +22,3 @@ NEAR = 40
 def denied_bound(text: str, start: int, end: int) -> bool:
     """Whether the word from `start` to `end` bounds a figure behind it, and a word before it denies that."""
     return _FIGURE.match(text, end) is not None and _DENIED.search(text, max(0, start - NEAR), start) is not None
-
-
-def bounds_figure(text: str, start: int) -> bool:
-    """Whether a word of a bound stands right before the figure at `start`: "over 500 euros"."""
-    return _BOUND.search(text, max(0, start - NEAR), start) is not None

@@ -99,11 +99,6 @@ _FREQUENCIES: Final = {
         "weekends?|every weekend|wochenenden?|week-ends?|fin(?:es)? de semana|fine settimana|fins? de semana|weekenden"
         "|выходн\\w+"
     ),
-    "weekdays": (
-        "weekdays?|(?:working|work|business) ?days?|werktag\\w*|wochentags|jours? (?:ouvrables?|de semaine)|en semaine"
-        "|entre semana|días? (?:laborables?|de semana)|giorn[oi] (?:feriali?|lavorativ[oi])|dias? (?:úteis|útil)"
-        "|werkdag\\w*|doordeweeks|будн\\w+"
-    ),
     "monthly": (
         "monthly|every month|each month|monatlich|jeden monat|chaque mois|tous les mois|mensuel\\w*|cada mes"
         "|todos los meses|ogni mese|mensilmente|todo mês|elke maand|maandelijks|каждый месяц|ежемесячно"
@@ -117,7 +112,6 @@ _FREQUENCIES_CJK: Final = {
     "daily": "매일|날마다|毎日|每天|天天",
     "weekly": "매주(?! ?[월화수목금토일]요일)|毎週(?![月火水木金土日])|每周(?![一二三四五六日天])|每個星期|每星期",
     "weekends": "주말|週末|周末",
-    "weekdays": "평일|平日|工作日",
     "monthly": "매달|매월|毎月|每月|每个月",
     "yearly": "매년|해마다|毎年|每年",
 }

@@ -9,11 +9,11 @@ from memhold.compact.check.case import Case, Refusal, Rule, Source
 from memhold.compact.check.denials import denial_invented, denial_lost, denial_moved
 from memhold.compact.check.figures import invented_figures, lost_figures
 from memhold.compact.check.form import ill_formed, is_joined
-from memhold.compact.check.joints import condition_lost, reason_invented
 from memhold.compact.check.marks import invented_marks, lost_marks
 from memhold.compact.check.names import invented_names, lost_names
+from memhold.compact.check.reasons import reason_invented
 from memhold.compact.check.replaced import change_invented, newest_told, old_as_new, two_values
-from memhold.compact.check.subjects import doer_exchanged, exchanged, turned, values_exchanged
+from memhold.compact.check.subjects import exchanged, turned, values_exchanged
 from memhold.compact.check.wording import agreed, clause_lost, exchanged_word, listed, substituted, word_lost
 from memhold.text.analysis import language_of
 
@@ -43,11 +43,9 @@ RULES: Final[dict[str, Rule]] = {
     "a no was lost": denial_lost,
     "a no was invented": denial_invented,
     "a no was moved": denial_moved,
-    "a condition was lost": condition_lost,
     "a reason was invented": reason_invented,
     "a relation was turned round": turned,
     "two things were exchanged": exchanged,
-    "who did it was exchanged": doer_exchanged,
     "two values were exchanged": values_exchanged,
     "an old value holds": old_as_new,
     "what holds now is not told": newest_told,

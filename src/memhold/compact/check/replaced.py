@@ -24,7 +24,6 @@ from memhold.compact.check.terms import (
     whole_words,
     words_behind,
 )
-from memhold.text.bounds import bounds_figure
 from memhold.text.change import changes
 from memhold.text.figures import figures
 from memhold.text.marks import marks
@@ -194,8 +193,6 @@ def two_values(case: Case) -> str | None:
         mine, theirs = (figures_but(first, second) for first, second in ((one, other), (other, one)))
         for first in mine:
             for second in theirs:
-                if bounds_figure(one.text, first.start) != bounds_figure(other.text, second.start):
-                    continue  # a budget, and from what amount on somebody has to agree
                 if first.unit is not None and first.unit == second.unit:
                     return "the memories give two values of one kind"
     return None

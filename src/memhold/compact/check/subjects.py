@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Final
 
 from memhold.compact.check.case import Case
 from memhold.compact.check.names import participants, terms_of_names
-from memhold.compact.check.terms import LIGHT, ROLES, clauses_of, stands_in, terms_of
+from memhold.compact.check.terms import ROLES, clauses_of, stands_in, terms_of
 from memhold.compact.clauses import swapped
 from memhold.compact.relations import turned_round
 from memhold.text.function_words import EVIDENCE
@@ -17,7 +16,7 @@ from memhold.text.marks import opposed
 
 # ruff: noqa: RUF001 - punctuation and words of every script
 
-__all__ = ["doer_exchanged", "exchanged", "turned", "values_exchanged"]
+__all__ = ["exchanged", "turned", "values_exchanged"]
 
 
 def turned(case: Case) -> str | None:
@@ -58,36 +57,6 @@ def exchanged(case: Case) -> str | None:
             if one not in theirs and any(other not in mine for other in theirs if other) and not shared & beside:
                 return f"{one!r} is given what the memories say of another"
     return None
-
-
-def doer_exchanged(case: Case) -> str | None:
-    """Of two who are named with a verb between them, the text lets the one do what the sources say of the other."""
-    names = participants(case)
-    said = [deed for source in case.sources for deed in _deeds(source.text, names, case)]
-    for doer, other, verb in _deeds(case.text, names, case):
-        same = {one[:2] for one in said if verb & one[2]}
-        if (other, doer) in same and (doer, other) not in same:
-            return f"{doer!r} does what the memories say of {other!r}"
-    return None
-
-
-def _deeds(text: str, names: Sequence[str], case: Case) -> Iterator[tuple[str, str, frozenset[str]]]:
-    """Who does what to whom in the clauses of a text: two names in order, with the terms between; turned by a "by"."""
-    for clause in clauses_of(text):
-        places = sorted(
-            (match.start(), match.end(), one)
-            for one in names
-            for match in re.finditer(rf"(?<!\w){re.escape(one)}(?!['’]s|\w)", clause)
-        )
-        for (_, end, first), (start, _, second) in pairwise(places):
-            between = clause[end:start]
-            verb = terms_of(between, case.language) - ROLES - LIGHT
-            if verb and first != second:
-                by = _BY.search(between) is not None
-                yield (second, first, verb) if by else (first, second, verb)
-
-
-_BY: Final = re.compile(r"(?i)(?<!\w)(?:by|von|vom|par|por|pelo|pela|da|dal|door)(?:\s\w+){0,2}\s*\Z")
 
 
 def _of_them(name: str, clause: str, case: Case) -> bool:

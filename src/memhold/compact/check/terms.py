@@ -129,7 +129,7 @@ _WORD: Final = re.compile(r"(?<!\w)[^\W\d_]+(?:['’][^\W\d_]+)*(?!\w)")
 
 
 _LIGHT_WORDS = """
-do does did use take give get keep stay hold go goes make have put set say tell call mean carry want need like prefer
+use take give get keep stay hold go goes make have put set say tell call mean carry want need like prefer
 provide include follow expect plan happen start begin become remain live work every each now still since
 because instead never only always must may can should neither nor either stop end back well just also about
 around currently usually generally available such thing way part please other time

@@ -34,8 +34,6 @@ __all__ = ["AGREED", "agreed", "clause_lost", "exchanged_word", "listed", "subst
 
 AGREED = 2
 """Sources that use a word from which on it is what they agree on."""
-APART = 5
-"""Letters of a word from which on it may be told in two: fewer stand in other words by chance."""
 
 
 def agreed(case: Case) -> str | None:
@@ -50,9 +48,7 @@ def agreed(case: Case) -> str | None:
         for one in sorted(frozenset[str]().union(*(first & second for first, second in combinations(each, 2))))
         if (len(one) > 2 or not one.isascii()) and not is_function(one)
     ]
-    together = "".join(re.findall(r"[^\W\d_]+", case.text.casefold()))  # "on call" is "on-call"
     lost = [one for one in shared if one not in there and not alike(one, there)]
-    lost = [one for one in lost if len(one) < APART or one not in together]
     if lost and len(lost) * 3 >= len(shared):
         return f"{lost[0]!r} is what several memories say, and the text does not"
     return None
