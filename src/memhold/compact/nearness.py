@@ -103,21 +103,20 @@ class Nearness:
             # Beyond the nearest few the crowd changes nothing.
             first = np.argsort(-strength, kind="stable")[:LOOKED_AT]
             rows, strength = rows[first], strength[first]
-            held = [self._vectors.vector(int(number)) for number in numbers[rows]] if self._vectors else []
-            crowds = around.crowds([vector if one is None else one for one in held])
-            strength = np.maximum(strength - (crowds + around.crowds([vector])) / 2, LEAST)
+            crowds = around.crowds([memory.number, *numbers[rows].tolist()])
+            strength = np.maximum(strength - (crowds[1:] + crowds[0]) / 2, LEAST)
         order = np.argsort(-strength, kind="stable")[:CANDIDATES]
         return [(int(numbers[rows[at]]), float(strength[at])) for at in order]
 
     def _around(self, agent: int) -> _Surroundings | None:
         """The notes of an agent as a whole; None where one call shows them all anyway."""
         if agent not in self._surroundings:
-            numbers = self._notes(agent)
-            some = numbers[:: max(1, len(numbers) // SAMPLE)].tolist()
-            held = [] if self._vectors is None else [self._vectors.vector(number) for number in some]
-            vectors = [one for one in held if one is not None]
-            few = self._vectors is None or len(numbers) <= CANDIDATES + 1 or len(vectors) <= CROWD
-            self._surroundings[agent] = None if few else _Surroundings(vectors, self._vectors, numbers)
+            numbers, found = self._notes(agent), None
+            if self._vectors is not None and len(numbers) > CANDIDATES + 1:
+                some = [self._vectors.vector(number) for number in numbers[:: max(1, len(numbers) // SAMPLE)].tolist()]
+                sample = [one for one in some if one is not None]
+                found = _Surroundings(sample, self._vectors, numbers) if len(sample) > CROWD else None
+            self._surroundings[agent] = found
         return self._surroundings[agent]
 
     def copies(self, memory: Memory, agent: int) -> list[int]:
@@ -191,8 +190,10 @@ class _Surroundings:
         length = max(math.sqrt(self._square), LEAST)
         along = vectors.cosines((self._middle / length).astype(np.float32), numbers)
         self._along = (along.nearest if along.middle is None else along.middle).astype(np.float64) * length
+        self._vectors = vectors
         self._numbers = numbers
         self._some = self._from_middle(some)
+        self._crowds: dict[int, float] = {}
 
     def centred(self, vector: Vector, cosines: NDArray[np.float64], numbers: Numbers) -> NDArray[np.float64]:
         """The cosines of a vector with these notes, as seen from the middle of all."""
@@ -204,14 +205,18 @@ class _Surroundings:
         found: NDArray[np.float64] = cosines - own - along + self._square
         return found / (lengths * math.sqrt(max(1.0 - 2.0 * own + self._square, LEAST)))
 
-    def crowds(self, vectors: Sequence[Vector]) -> NDArray[np.float64]:
-        """For each vector the mean nearness of the nearest notes around it, itself left out."""
+    def crowds(self, numbers: Sequence[int]) -> NDArray[np.float64]:
+        """For each note the mean nearness of the nearest notes around it, itself left out; 0 where it has no vector."""
         import numpy as np
 
-        near = self._from_middle(np.stack(vectors).astype(np.float64)) @ self._some.T
-        near[near > SAME] = -1.0
-        found: NDArray[np.float64] = np.sort(near, axis=1)[:, -CROWD:].mean(axis=1)
-        return found
+        held = {one: self._vectors.vector(one) for one in numbers if one not in self._crowds}
+        new = {one: vector for one, vector in held.items() if vector is not None}
+        if new:
+            near = self._from_middle(np.stack(list(new.values())).astype(np.float64)) @ self._some.T
+            near[near > SAME] = -1.0
+            means = np.partition(near, -CROWD, axis=1)[:, -CROWD:].mean(axis=1)
+            self._crowds.update(zip(new, means.tolist(), strict=True))
+        return np.array([self._crowds.get(one, 0.0) for one in numbers])
 
     def _from_middle(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         import numpy as np
