@@ -14,10 +14,10 @@ __all__ = ["reason_invented"]
 
 _BECAUSE: Final = re.compile(
     r"(?i)(?<!\w)(?:because(?: of)?|due to|owing to|weil|wegen|aufgrund|parce qu[e'’]|à cause d[eu'’]s?"
-    r"|en raison d[eu'’]s?|porque|debido a|a causa d[ei]l?|perché|per via d\w+|por causa d\w+|из-за|потому что|omdat"
-    r"|vanwege|因为|因為|由于)"
-    r"(?P<behind>[^.;:,。，；！？!?()]+)"
-    r"|(?P<before>[^.;:,。、，；！？!?()]+?)(?:때문에|덕분에|탓에|せいで|ため(?=、|に、)|ので)"
+    r"|en raison d[eu'’]s?|porque|debido a|a causa d[ei]l?|perché|per via d\w{1,4}|por causa d\w{1,2}|из-за"
+    r"|потому что|omdat|vanwege|因为|因為|由于)"
+    r"(?P<behind>[^.;:,。，；！？!?()]{1,120})"
+    r"|(?P<before>[^.;:,。、，；！？!?()]{1,60}?)(?:때문에|덕분에|탓에|せいで|ため(?=、|に、)|ので)"
 )
 """A reason with the words that name it: behind it, in Korean and Japanese before it."""
 
