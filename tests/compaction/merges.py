@@ -31,7 +31,9 @@ FAIR: list[Merge] = [
     ("en", ["The user is afraid of dogs, not of cats", "Dogs frighten the user"], "The user is afraid of dogs but not of cats", []),
     ("en", ["Tests are run before every merge", "Every merge needs a run of the tests before it"], "Tests are run before every merge", []),
     ("en", ["The heating is off until October", "Until October the heating stays off in the office"], "The heating in the office is off until October", []),
+    ("en", ["Her nephew Ivo is in the Larch Road choir", "Ivo left it and sings with Cantabile now"], "Ivo, her nephew, now sings with Cantabile; before that it was the Larch Road choir", [("choir", 2)]),
     # German
+    ("de", ["Fährt mit dem Auto zur Arbeit", "Hat das Auto verkauft und pendelt jetzt mit dem Rad"], "Der Nutzer hat das Auto verkauft und fährt jetzt mit dem Rad zur Arbeit", [("Auto", 2)]),
     ("de", ["Der Nutzer mag keinen Kaffee. Er trinkt gern Tee", "Statt Kaffee trinkt der Nutzer lieber grünen Tee"], "Der Nutzer mag keinen Kaffee und trinkt gern grünen Tee", []),
     ("de", ["Die Haustür wird immer abgeschlossen", "Die Haustür ist nachts immer abgeschlossen"], "Die Haustür wird nachts immer abgeschlossen", []),
     ("de", ["Der Schlüssel liegt unter der Matte", "Unter der Matte vor der Tür liegt der Schlüssel"], "Der Schlüssel liegt unter der Matte vor der Tür", []),
@@ -100,6 +102,13 @@ FAIR: list[Merge] = [
 """Merges that lose nothing: in thirteen languages, with denials, relations and paraphrase."""
 
 FALSE: list[Merge] = [
+    # a reason that nobody gave, what holds now untold, a relative for another, a change the wrong way round
+    ("en", ["The choir meets on Mondays", "On Mondays the choir meets in the old mill"], "The choir meets on Mondays in the old mill because the heating was broken", []),
+    ("de", ["Der Nutzer trinkt Hafermilch", "Er trinkt Hafermilch zum Frühstück"], "Der Nutzer trinkt zum Frühstück Hafermilch, weil sie billiger war", []),
+    ("ja", ["ユーザーは辞書を使う", "ユーザーは紙の辞書を使う"], "ユーザーは目が疲れるため、紙の辞書を使う", []),
+    ("ko", ["출근할 때 기차를 탄다", "이제는 기차 대신 자전거로 출근한다"], "사용자는 기차로 출근한다", [("기차", 2)]),
+    ("en", ["Her nephew Ivo is her son's friend", "Ivo moved on and sings with Cantabile now"], "Her daughter's friend Ivo now sings with Cantabile", [("son", 2)]),
+    ("ja", ["窓口は田中さん", "窓口が田中さんから鈴木さんに変わった"], "窓口は鈴木さんから田中さんに変わった", [("田中", 2)]),
     # a denial that vanished, came, or went to another
     ("en", ["Anna does not use Docker. Ben does not use Vagrant", "Anna does not use Docker and Ben does not use Vagrant"], "Anna does not use Docker. Ben uses Vagrant", []),
     ("en", ["The gate is not locked. The shed is not heated", "The gate is not locked, the shed is not heated"], "The gate is locked. The shed is not heated", []),

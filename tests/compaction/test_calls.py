@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -220,6 +221,20 @@ async def test_what_replaces_reaches_the_judge_however_far_its_words_are(opened:
     assert [hit.text for hit in (await alice.recall("office", as_of=_AT + timedelta(days=1))).hits] == [
         "Cycles to the office every day"
     ]
+
+
+async def test_what_replaces_is_found_from_the_middle_of_a_scope(opened: Opened) -> None:
+    """In a scope where all is alike a cosine tells of the scope: by it fourteen others are nearer than the old."""
+    chosen = {f"note {n}": (1.0, 0.02 * math.cos(n), 0.02 * math.sin(n)) for n in range(14)}
+    chosen |= {"plays the cello": (1.0, 0.0, 0.0, 0.5), "now it is drums": (1.0, 0.0, 0.0, 0.15, 0.5)}
+    judge = Judge(lambda _: APART)
+    alice = (await opened(judge, Vectors(chosen))).scope(user="alice")
+    for place, text in enumerate(chosen):
+        if text.startswith("now"):
+            await alice.compact()
+        await alice.remember(text, event_time=_AT + timedelta(days=place))
+    await alice.compact()
+    assert {"plays the cello", "now it is drums"} <= set(judge.asked[-1])
 
 
 # ------------------------------------------------------------------------------------------------ batches

@@ -62,7 +62,13 @@ CASES = [
         ("I moved to Bergen as a child", 0), ("We moved to Bergen when I was five", 0), ("I almost moved to Bergen", 0),
         ("Als Kind bin ich nach Bergen gezogen", 0), ("I moved to Bergen in 1990", 1),
     )),
+    *(([OSLO, (text, attribute, "Bergen")], ["residence: Oslo"], 0) for text, attribute in (
+        ("I moved from Bergen to Oslo", "city"), ("I moved to Oslo from Bergen", "residence"),
+        ("We left Bergen and moved to Oslo", "city"), ("Ich bin von Bergen nach Oslo gezogen", "Wohnort"),
+        ("J'ai déménagé de Bergen à Oslo", "ville"), ("Bergen에서 Oslo로 이사했어", "거주지"),
+    )),
     *(([OSLO, (text, "city", "Bergen")], ["city: Bergen"], 0) for text in (
+        "I moved from Oslo to Bergen", "I moved away from Bergen once, and now I moved back to Bergen",
         "I moved to Bergen last week", "I wanted to be closer to work, so I moved to Bergen",
         "I moved to Bergen when I was promoted", "I moved to Bergen as my kids live there",
     )),

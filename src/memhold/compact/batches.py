@@ -20,13 +20,15 @@ MOST_SHOWN = 12
 """Memories that one call shows."""
 PER_CALL = 7
 """Changed memories for which a run asks one call: the others of the twelve are what they are compared with."""
-PER_CALL_OF_CHANGE = 3
-"""The same of those that tell of a change: what they replace is told in other words, and not among the very nearest."""
+PER_CALL_OF_CHANGE = 1
+"""The same of those that tell of a change: what one replaces is in other words, and seldom among the very nearest."""
+MOST_OF_CHANGE = 3
+"""Changed memories for which a run asks one call at most, where nearly all tell of a change."""
 LEAST_CALLS = 3
 """Calls that a few changed memories may take: one each."""
 NEEDED = 3
 """Of its candidates, how many a changed memory is compared with at least, where the calls allow it."""
-NEEDED_OF_CHANGE = 5
+NEEDED_OF_CHANGE = 8
 """The same of one that tells of a change."""
 _TELLS = 2.0
 """What it weighs that one of a pair tells of a change, and the other is among those that it may replace."""
@@ -51,11 +53,11 @@ class Pairs:
 def most_calls(changed: int, telling: int = 0) -> int:
     """The calls that a run may take for so many changed memories: one for a few, then one for seven.
 
-    `telling` of them tell of a change: of these one for three.
+    `telling` of them tell of a change: of these one each, while that makes no more than one for three of all.
     """
     of_change = min(changed, telling)
-    calls = math.ceil((changed - of_change) / PER_CALL + of_change / PER_CALL_OF_CHANGE)
-    return max(min(changed, LEAST_CALLS), calls)
+    calls = (changed - of_change) / PER_CALL + of_change / PER_CALL_OF_CHANGE
+    return max(min(changed, LEAST_CALLS), math.ceil(min(calls, changed / MOST_OF_CHANGE)))
 
 
 def next_batch(pairs: Pairs, settled: Collection[tuple[int, int]], gone: Collection[int], max_chars: int) -> list[int]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from memhold.compact.telling import tells_of_change
 from memhold.ports.postings import DocumentKind, term_key
-from memhold.text.change import changes
 from memhold.text.details import content_terms
 from memhold.values.records import Memory
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memhold.index.vector_cache import DecodedVectors
 
     Numbers = NDArray[np.int64]
+    Vector = NDArray[np.float32]
 
 __all__ = ["CANDIDATES", "Nearness"]
 
@@ -26,6 +27,18 @@ CANDIDATES = 11
 """Nearest memories that one is compared with: what one call shows beside it."""
 WORDS = 0.7
 """What all the weight of a memory's words in common adds to a cosine: names and rare words weigh most."""
+
+
+CROWD = 5
+"""Nearest notes of a note whose mean nearness says how crowded the place is where it stands."""
+LOOKED_AT = 64
+"""Nearest notes whose crowd is looked at; the others are farther than any crowd could make up for."""
+LEAST = 0.01
+"""The least nearness of a pair that is looked at."""
+SAME = 0.9999
+"""A cosine from which on a vector is taken for the note itself."""
+SAMPLE = 512
+"""Notes of a scope by which its middle and its crowds are measured: more say no more."""
 
 
 class Nearness:
@@ -44,6 +57,7 @@ class Nearness:
         self._word_distance = word_distance
         self._weights: dict[str, float] = {}
         self._numbers: dict[int, Numbers] = {}
+        self._surroundings: dict[int, _Surroundings | None] = {}
 
     def seen(self, memory: Memory) -> bool:
         """Whether a memory has a vector."""
@@ -77,12 +91,33 @@ class Nearness:
             cosines = np.where(near_by.held, found, 0.0)
         close = cosines >= 1.0 - self._distance if vector is not None else np.zeros(len(numbers), dtype=bool)
         close |= shared > 1.0 - self._word_distance
-        if changes(memory.text) and vector is not None:
+        if tells_of_change(memory.text) and vector is not None:
             close |= cosines > 0.0
         rows = np.flatnonzero(close)
-        strength = cosines[rows] + WORDS * shared[rows]
-        order = rows[np.argsort(-strength, kind="stable")][:CANDIDATES]
-        return [(int(numbers[row]), float(cosines[row] + WORDS * shared[row])) for row in order]
+        strength = WORDS * shared[rows]
+        around = None if vector is None else self._around(agent)
+        if around is None or vector is None:
+            strength += cosines[rows]
+        else:
+            strength += around.centred(vector, cosines[rows], numbers[rows])
+            # Beyond the nearest few the crowd changes nothing.
+            first = np.argsort(-strength, kind="stable")[:LOOKED_AT]
+            rows, strength = rows[first], strength[first]
+            crowds = around.crowds([memory.number, *numbers[rows].tolist()])
+            strength = np.maximum(strength - (crowds[1:] + crowds[0]) / 2, LEAST)
+        order = np.argsort(-strength, kind="stable")[:CANDIDATES]
+        return [(int(numbers[rows[at]]), float(strength[at])) for at in order]
+
+    def _around(self, agent: int) -> _Surroundings | None:
+        """The notes of an agent as a whole; None where one call shows them all anyway."""
+        if agent not in self._surroundings:
+            numbers, found = self._notes(agent), None
+            if self._vectors is not None and len(numbers) > CANDIDATES + 1:
+                some = [self._vectors.vector(number) for number in numbers[:: max(1, len(numbers) // SAMPLE)].tolist()]
+                sample = [one for one in some if one is not None]
+                found = _Surroundings(sample, self._vectors, numbers) if len(sample) > CROWD else None
+            self._surroundings[agent] = found
+        return self._surroundings[agent]
 
     def copies(self, memory: Memory, agent: int) -> list[int]:
         """The numbers of the active notes of an agent with the same words as often, itself left out."""
@@ -137,3 +172,55 @@ class Nearness:
 
     def _weight(self, terms: Iterable[str]) -> float:
         return math.fsum(self._weights[term] for term in sorted(terms))
+
+
+class _Surroundings:
+    """What the notes of a scope have in common, and how crowded a place among them is.
+
+    All notes of a scope are near to each other, and some are near to all: a cosine says as much of the scope as of
+    two notes. So nearness is measured from the middle of the scope, less the mean nearness of either one's crowd.
+    """
+
+    def __init__(self, sample: Sequence[Vector], vectors: DecodedVectors, numbers: Numbers) -> None:
+        import numpy as np
+
+        some = np.stack(sample).astype(np.float64)
+        self._middle = some.mean(axis=0)
+        self._square = float(self._middle @ self._middle)
+        length = max(math.sqrt(self._square), LEAST)
+        along = vectors.cosines((self._middle / length).astype(np.float32), numbers)
+        self._along = (along.nearest if along.middle is None else along.middle).astype(np.float64) * length
+        self._vectors = vectors
+        self._numbers = numbers
+        self._some = self._from_middle(some)
+        self._crowds: dict[int, float] = {}
+
+    def centred(self, vector: Vector, cosines: NDArray[np.float64], numbers: Numbers) -> NDArray[np.float64]:
+        """The cosines of a vector with these notes, as seen from the middle of all."""
+        import numpy as np
+
+        along = self._along[np.searchsorted(self._numbers, numbers)]
+        own = float(self._middle @ vector)
+        lengths = np.sqrt(np.maximum(1.0 - 2.0 * along + self._square, LEAST))
+        found: NDArray[np.float64] = cosines - own - along + self._square
+        return found / (lengths * math.sqrt(max(1.0 - 2.0 * own + self._square, LEAST)))
+
+    def crowds(self, numbers: Sequence[int]) -> NDArray[np.float64]:
+        """For each note the mean nearness of the nearest notes around it, itself left out; 0 where it has no vector."""
+        import numpy as np
+
+        held = {one: self._vectors.vector(one) for one in numbers if one not in self._crowds}
+        new = {one: vector for one, vector in held.items() if vector is not None}
+        if new:
+            near = self._from_middle(np.stack(list(new.values())).astype(np.float64)) @ self._some.T
+            near[near > SAME] = -1.0
+            means = np.partition(near, -CROWD, axis=1)[:, -CROWD:].mean(axis=1)
+            self._crowds.update(zip(new, means.tolist(), strict=True))
+        return np.array([self._crowds.get(one, 0.0) for one in numbers])
+
+    def _from_middle(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        moved = vectors - self._middle
+        found: NDArray[np.float64] = moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), LEAST)
+        return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import accumulate, islice
 from typing import Final
 
 from memhold.compact.check.all_rules import refused
@@ -169,6 +170,9 @@ def _same(memories: Sequence[Memory], places: Sequence[int]) -> list[Step]:
         and one_metadata((memories[survivor], memories[place]))
         and covers(held[survivor], held[place], whole=memories[survivor].pinned)
     )
+    # One memory stands for at most so many: what it has no room for is told together with it.
+    room = accumulate((leaves(memories[place]) for place in inside), initial=leaves(memories[survivor]))
+    inside = tuple(place for place, total in zip(inside, islice(room, 1, None), strict=True) if total <= MAX_SOURCES)
     rest = tuple(place for place in places if place not in inside)
     steps: list[Step] = [Folded(into=survivor, places=inside)] if inside else []
     return [*steps, Linked(places=rest)] if len(rest) > 1 else steps

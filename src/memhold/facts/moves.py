@@ -23,7 +23,7 @@ from memhold.values.records import Memory
 
 # ruff: noqa: RUF001 - words of every script
 
-__all__ = ["Home", "home", "move"]
+__all__ = ["Home", "home", "left_place", "move"]
 
 Home = Literal["residence", "residence_city"]
 BARE = 3
@@ -57,6 +57,32 @@ _CHILDHOOD: Final = lazily.compile(
 """How people date what was in their childhood."""
 
 
+_FROM: Final = re.compile(
+    r"(?i)(?<!\w)(?:from|out of|left|leaving|aus|desde|из)\s+(?:the |der |dem |den )?\Z|(?:从|從|离开|離開)\Z"
+)
+"""What stands before a place that somebody left."""
+_FROM_TO: Final = re.compile(r"(?i)(?<!\w)(?:von|vom|des?|du|del|d[aoi]|с|van)\s+\Z|(?<!\w)d['’]\Z")
+"""The same where it is that only before a word of whereto: "von Linz nach Graz", but "in die Nähe von Linz"."""
+_WHERETO: Final = re.compile(r"(?i)\s+(?:nach|in|zu[mr]?|à|au|en|vers|a|al|para|ad|в|naar)\s")
+_LEFT: Final = re.compile(r"에서(?! ?(?:살|산|지내|거주))|[을를] 떠나|から|を(?:離れ|出て)|(?:verlassen|verließ)\b")
+"""What stands behind it."""
+
+
+def left_place(sentence: str, value: str) -> bool:
+    """Whether a sentence that tells of a move has a place only as the one that was left: "from Bergen to Oslo"."""
+    if not value.strip() or _MOVED.search(sentence) is None:
+        return False
+    places = list(re.finditer(rf"(?<![^\W\d_가-힣ぁ-ヿ一-鿿]){re.escape(value.strip())}", sentence, re.IGNORECASE))
+    return bool(places) and all(_is_left(sentence, one.start(), one.end()) for one in places)
+
+
+def _is_left(sentence: str, start: int, end: int) -> bool:
+    before = sentence[:start]
+    if _FROM.search(before) is not None or _LEFT.match(sentence[end:].lstrip()) is not None:
+        return True
+    return _FROM_TO.search(before) is not None and _WHERETO.match(sentence, end) is not None
+
+
 @lru_cache(maxsize=4096)
 def home(subject: str, attribute: str) -> Home | None:
     """Whether an attribute tells where somebody lives: as a residence, or as a city."""
@@ -76,11 +102,14 @@ def move(sentence: str, new: Memory, old: Memory) -> Literal["ends", "doubts"] |
     """What a fact, said in this sentence, does to one under the other key: None where it is no move, or one place.
 
     Another city ends a residence. A residence by its name alone doubts a city: it may be a district of it. A move that
-    is no news, and of before the other was told, doubts it; one in childhood, or that nearly was, does nothing.
+    is no news, and of before the other was told, doubts it; one in childhood, or that nearly was, or from there, does
+    nothing.
     """
     if not _moved(sentence) or negates(sentence) or sentence.rstrip().endswith(("?", "？")):
         return None
     held, told = (" ".join((one.value or "").casefold().split()) for one in (old, new))
+    if left_place(sentence, new.value or ""):
+        return None
     if not held or not told or held in told or told in held or old.valid_from >= new.valid_from:
         return None
     if home(new.subject or "", new.attribute or "") == "residence_city":

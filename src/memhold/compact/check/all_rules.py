@@ -11,6 +11,7 @@ from memhold.compact.check.figures import invented_figures, lost_figures
 from memhold.compact.check.form import ill_formed, is_joined
 from memhold.compact.check.marks import invented_marks, lost_marks
 from memhold.compact.check.names import invented_names, lost_names
+from memhold.compact.check.reasons import reason_invented
 from memhold.compact.check.replaced import change_invented, newest_told, old_as_new, two_values
 from memhold.compact.check.subjects import exchanged, turned, values_exchanged
 from memhold.compact.check.wording import agreed, clause_lost, exchanged_word, listed, substituted, word_lost
@@ -42,6 +43,7 @@ RULES: Final[dict[str, Rule]] = {
     "a no was lost": denial_lost,
     "a no was invented": denial_invented,
     "a no was moved": denial_moved,
+    "a reason was invented": reason_invented,
     "a relation was turned round": turned,
     "two things were exchanged": exchanged,
     "two values were exchanged": values_exchanged,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from memhold.compact.check.case import Case, Source
 from memhold.compact.check.denials import denial_invented, denial_lost, denied_in, says_no
 from memhold.compact.check.figures import lost_figures
@@ -12,13 +9,11 @@ from memhold.compact.check.marks import have_in_common, lost_marks
 from memhold.compact.check.names import lost_names, named
 from memhold.compact.check.subjects import turned
 from memhold.compact.check.terms import LIGHT, clauses_of, met, neighbours, terms_of
+from memhold.compact.telling import tells_of_change
 from memhold.text.analysis import language_of, unspaced
-from memhold.text.change import changes
 from memhold.text.details import capitalises_nouns
 from memhold.text.figures import figures
 from memhold.text.marks import marks
-
-# ruff: noqa: RUF001 - punctuation and words of every script
 
 __all__ = ["covers", "unsaid"]
 
@@ -75,7 +70,7 @@ def unsaid(older: str, newer: str, *, apart: bool) -> bool:
     another value of the same kind in the same words is enough.
     """
     language = language_of(f"{older} {newer}")
-    if changes(newer) or _ENDED.search(newer) is not None:
+    if tells_of_change(newer):
         return True
     within = f"{older} {newer}"
     said = terms_of(older, language)
@@ -85,16 +80,6 @@ def unsaid(older: str, newer: str, *, apart: bool) -> bool:
     if not apart:
         return False
     return _other_value(older, newer)
-
-
-_ENDED: Final = re.compile(
-    r"(?i)(?<!\w)(?:off|over|done|finished|gone|left|went over|took over|outgr\w+|since|again|for now"
-    r"|for the time being|at last|finally"
-    r"|from now on|seit|wieder|vorerst|endlich|weg|depuis|de nouveau|enfin|desde|de nuevo|otra vez|por fin|dal"
-    r"|di nuovo|finalmente"
-    r"|de novo|enfim|снова|наконец|уже)(?!\w)|부터|드디어|다시|から|ようやく|また|终于|又|了[，。]?\Z"
-)
-"""Words of an end and of a beginning, beside those of change."""
 
 
 def _other_value(older: str, newer: str) -> bool:

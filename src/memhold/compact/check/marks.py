@@ -55,7 +55,9 @@ def invented_marks(case: Case) -> str | None:
         # "18:00" is the evening; where the memories name a part of the day, another one is another claim.
         if kind == "part of the day" and timed and parts <= there:
             continue
-        if kind in _LOOSE and (case.gone or not any(_in_place(kind, one, lost) for lost in held - there)):
+        if kind in _LOOSE and not any(_in_place(kind, one, lost) for lost in held - there):
+            continue
+        if kind == "frequency" and case.gone:
             continue
         return f"a {kind} is in no memory ({word_of(kind, one, case.text)})"
     return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, islice
 from typing import Final
 
 from memhold.compact.check.case import Case, Source
 from memhold.compact.check.denials import NEARLY
 from memhold.compact.check.figures import figures_but
-from memhold.compact.check.marks import word_of
+from memhold.compact.check.marks import have_in_common, word_of
 from memhold.compact.check.names import details_of
 from memhold.compact.check.past import ends_in, is_past, is_past_beside
 from memhold.compact.check.terms import (
@@ -39,10 +39,14 @@ LEAST_OF_NEWEST = 0.4
 
 
 _FROM_TO: Final = re.compile(
-    r"(?<!\w)(?:from|vom?|von|des?|del|desde|du|d[ao]s?|dall?[aoe]?|dai|с|из)\s++(?P<old>[^\s,.;()][^,.;()]{1,59}?)(?<!\s)\s++(?:to|into|nach|zu[rm]?|auf|à|au|vers|a"
+    r"(?<!\w)(?P<by>from|vom?|von|des?|del|desde|du|d[ao]s?|dall?[aoe]?|dai|с|из)\s++(?P<old>[^\s,.;()][^,.;()]{1,59}?)(?<!\s)\s++(?:to|into|nach|zu[rm]?|auf|à|au|vers|a"
     r"|al(?:la|lo|le)?|ai|ao|para|per|на|в|к)\s++(?P<new>[^,.;()]{2,60})",
     re.IGNORECASE,
 )
+
+
+_FROM: Final = {"english": {"from"}, "german": {"von", "vom"}}
+"""The only words of a language for where something comes from: "das" is an article, and "des" too."""
 
 
 _FROM_TO_CJK: Final = re.compile(
@@ -75,6 +79,8 @@ def old_as_new(case: Case) -> str | None:
         for one in values:
             if not stands_in(clause, one) or _said_so(clause, one, case):
                 continue
+            if not figures(one) and stands_in(newest, one) and clause.strip(" .").casefold() == one.casefold():
+                continue  # "Elio, her son, ...": whom it is about, and nothing of them yet
             if figures(one) or not fresh & terms_of(clause, case.language):
                 return f"{one!r} holds no longer, and the text does not say so"
             if not stands_in(newest, one) and any(_joined(clause, one, other) for other in news if other not in olds):
@@ -89,11 +95,8 @@ def _backwards(case: Case, olds: Sequence[str], news: Sequence[str]) -> bool:
     """Whether the text says that what holds now became what was replaced."""
     before = _grams(" ".join(source.text for source in case.gone), case)
     after = _grams(" ".join(source.text for source in case.kept), case)
-    for match in chain.from_iterable(pattern.finditer(case.text) for pattern in (_FROM_TO, _FROM_TO_CJK)):
-        old, new = (
-            next(one for name, one in match.groupdict().items() if one and name.startswith(side))
-            for side in ("old", "new")
-        )
+    said = [way for source in case.kept for way in _ways(source.text, case.language)]
+    for old, new in _ways(case.text, case.language):
         older = [one for one in olds if stands_in(new, one) and not stands_in(old, one)]
         newer = [one for one in news if stands_in(old, one) and one not in olds]
         if older and newer:
@@ -102,7 +105,21 @@ def _backwards(case: Case, olds: Sequence[str], news: Sequence[str]) -> bool:
         fresh, past = after - before, before - after
         if left & fresh and not left & past and reached & past and not reached & fresh:
             return True
+        for start, end in ((_grams(one, case), _grams(other, case)) for one, other in said):
+            if left & (end - start) and reached & (start - end):
+                return True
     return False
+
+
+def _ways(text: str, language: str) -> Iterator[tuple[str, str]]:
+    """What a text says that something left, with what it reached: "from Monday to Friday"."""
+    for match in chain.from_iterable(pattern.finditer(text) for pattern in (_FROM_TO, _FROM_TO_CJK)):
+        found = match.groupdict()
+        by = (found.pop("by", None) or "").casefold()
+        if by and by not in _FROM.get(language, {by}):
+            continue
+        sides = {name[:3]: one for name, one in found.items() if one}
+        yield sides["old"], sides["new"]
 
 
 def _grams(text: str, case: Case) -> frozenset[str]:
@@ -190,6 +207,9 @@ def newest_told(case: Case) -> str | None:
     for source in case.kept:
         own = {one for one in whole_words(source.text, case.language) - ROLES - LIGHT - before if not changes(one)}
         if len(own) < FEW:
+            silent = own and not any(one in there or alike(one, there) for one in own)
+            if silent and before & there and not have_in_common(source.text, case.text):
+                return "what holds now is not told"
             continue
         told = sum(one in there or alike(one, there) for one in own)
         if told < len(own) * LEAST_OF_NEWEST:

@@ -40,6 +40,7 @@ from memhold.consolidate.grounding.supposed import only_supposed
 from memhold.consolidate.grounding.swaps import taken_from_another
 from memhold.consolidate.grounding.words import any_word, literally
 from memhold.facts.keys import nothing
+from memhold.facts.moves import home, left_place
 from memhold.text.analysis import language_of
 from memhold.text.contrasts import swapped
 from memhold.text.kin import kin_in, other_kin, strangers
@@ -132,6 +133,8 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "a number that another took the place of"
     if not all(name_stands(detail, lines, window) for detail in names_of(claim, window)):
         return "a name that no line has"
+    if claim.value and home("", claim.frame) and _left(claim, lines):
+        return "a place that was left"
     if other_place(claim.core, lines, window):
         return "a place that no line has"
     every = "\n".join(line.text for line in window)
@@ -155,6 +158,12 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     if turned(claim, lines, window):
         return "a yes for a no, or a no for a yes"
     return None
+
+
+def _left(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether the last line with a place says that the user moved away from there."""
+    naming = [line for line in lines if claim.core.casefold() in line.text.casefold()]
+    return bool(naming) and left_place(max(naming, key=lambda line: line.place).text, claim.core)
 
 
 _OF_ANOTHER: Final = "said of somebody else"

@@ -297,6 +297,19 @@ def _in_language(a: Key, b: Key, language: str) -> Verdict:
     )
 
 
+def _concepts(key: Key) -> str | None:
+    """The concepts of a key in order, which have one name in all languages; None where a word of it is not listed.
+
+    And where two languages read it as two things: "nombre" is a number in French and a name in Spanish.
+    """
+    readings = [read(key.full, language) for language in key.languages]
+    if any(token.kind == "unknown" or token.link == "for" for reading in readings for token in reading.tokens):
+        return None
+    # "eye color" is two words in one language, and one in another.
+    found = {"_".join(reading.ids) for reading in readings}
+    return found.pop() if len(found) == 1 else None
+
+
 _NUMBERED = re.compile(r"(?:(?<![^\W\d_])[^\W\d_]++[\W_]*+|(?<![\W_])[\W_]*+)\d(?:[^\W_]|(?:_++|[-./:])(?=[^\W_]))*")
 """A number with the word and the signs that it hangs on: "user_1", "User 1", "q3", "v1.2"."""
 
@@ -319,6 +332,8 @@ def _words_only(a: Key, b: Key) -> Verdict:
         small = any(w.text in small_words() for key in (a, b) for w in lex(key.full))
         if spaced[0] == spaced[1] and not small and not _differ_in_accents(a, b):
             return Verdict(same="same", rule="spacing", reason="the same letters, written apart or together")
+        if (concept := _concepts(a)) is not None and concept == _concepts(b):
+            return Verdict(same="same", rule="translation", reason="each in its own language, they name one concept")
         return Verdict(
             same="different",
             rule="no lexicon",
