@@ -113,11 +113,12 @@ def test_what_a_sample_costs_with_a_real_model_is_measured_once(upstream: Any, t
     asked = upstream.failed
     again = run_real_costs(tmp_path, line, 2, ["memhold"])
     assert (upstream.failed, again.held["real"]["memhold"]) == (asked, first), "it is measured once"
-    again.held["real"]["memhold"] = first | {"processor": 12.0, "seconds": 60.0}
+    again.held["real"]["memhold"] = first | {"processor": 12.0, "seconds": 60.0, "size": 250_000}
     head, row = real_cost_table(again)
     cells = dict(zip(head, row, strict=True))
     assert (cells["messages"], cells["model calls"]) == ("4", f"{250 * asked:,}")
     assert (cells["the model's processor, min"], cells["its answers, min"]) == ("50", "250")
+    assert cells["MB of the sample"] == "0.25", "most of it is an empty store: it is not scaled"
     assert "| Memhold | 4 |" in page(Results.all(tmp_path))
 
 
