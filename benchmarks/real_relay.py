@@ -76,10 +76,15 @@ class Relay:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 if self.path.endswith("/embeddings"):
                     self._send(200, relay.embedded(body))
-                else:
-                    self._send(*relay.answered(body))
+                    return
+                status, reply = relay.answered(body)
+                if not self._send(status, reply) and status == 200:  # who gave up asks again, and finds it kept
+                    relay.given_up += 1
+                    for counted in (relay.seconds, relay.read, relay.written, relay.processor):
+                        del counted[-1:]
 
-            def _send(self, status: int, body: Any) -> None:
+            def _send(self, status: int, body: Any) -> bool:
+                """Whether somebody still took it."""
                 data = json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
@@ -87,10 +92,9 @@ class Relay:
                 try:
                     self.end_headers()
                     self.wfile.write(data)
-                except ConnectionError:  # who gave up asks again, and finds it kept
-                    relay.given_up += 1
-                    for counted in (relay.seconds, relay.read, relay.written, relay.processor):
-                        del counted[-1:]
+                except ConnectionError:
+                    return False
+                return True
 
             def log_message(self, *_: object) -> None:
                 """Nothing: what is asked quotes the data."""

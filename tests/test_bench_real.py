@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 import sys
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -113,11 +114,12 @@ def test_what_a_sample_costs_with_a_real_model_is_measured_once(upstream: Any, t
     asked = upstream.failed
     again = run_real_costs(tmp_path, line, 2, ["memhold"])
     assert (upstream.failed, again.held["real"]["memhold"]) == (asked, first), "it is measured once"
-    again.held["real"]["memhold"] = first | {"processor": 12.0, "seconds": 60.0}
+    again.held["real"]["memhold"] = first | {"processor": 12.0, "seconds": 60.0, "size": 250_000}
     head, row = real_cost_table(again)
     cells = dict(zip(head, row, strict=True))
     assert (cells["messages"], cells["model calls"]) == ("4", f"{250 * asked:,}")
     assert (cells["the model's processor, min"], cells["its answers, min"]) == ("50", "250")
+    assert cells["MB of the sample"] == "0.25", "most of it is an empty store: it is not scaled"
     assert "| Memhold | 4 |" in page(Results.all(tmp_path))
 
 
@@ -143,6 +145,31 @@ def test_a_reply_that_nobody_waits_for_is_kept_and_not_counted(
         assert (relay.given_up, relay.seconds, relay.processor) == (1, [], [])
         status, _ = relay.answered(json.loads(body))
         assert (status, upstream.failed, len(relay.seconds), len(relay.processor)) == (200, 1, 1, 1)
+
+
+def test_who_gives_up_on_vectors_takes_no_reply_out_of_the_figures(
+    upstream: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = json.dumps({"input": ["Hello"]}).encode()
+    head = f"POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with Relay(upstream.url, tmp_path / "keep") as relay:
+        relay.answered({"messages": [{"role": "user", "content": "Hello"}]})
+        caller = socket.create_connection(("127.0.0.1", urlsplit(relay.url).port or 0))
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        serving: list[threading.Thread] = []
+
+        def embedded_late(_: Relay, body: dict[str, Any]) -> Any:
+            caller.close()
+            serving.append(threading.current_thread())
+            return body
+
+        monkeypatch.setattr(Relay, "embedded", embedded_late)
+        caller.sendall(head + body)
+        until = time.monotonic() + 20
+        while not serving and time.monotonic() < until:
+            time.sleep(0.01)
+        serving[0].join(20)
+        assert (relay.given_up, len(relay.seconds)) == (0, 1)
 
 
 def test_a_peers_vectors_come_from_the_built_in_embedding(tmp_path: Path) -> None:

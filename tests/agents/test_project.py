@@ -163,6 +163,7 @@ def test_outside_of_a_repository_there_is_no_project(tmp_path: Path) -> None:
         '[remote "origin"]\n\turl = https://h/a/b.git # ours',
         '[remote "origin"]\n\turl = "https://h/a/b.git" ; ours',
         '[remote "origin"] # url = https://h/c/d\n\turl=https://h/a/b',
+        '[remote "origin"] # [remote "other"] url = https://h/c/d\n\turl=https://h/a/b',
     ],
 )
 def test_a_remote_that_a_person_wrote_down_is_read_as_git_reads_it(tmp_path: Path, written: str) -> None:

@@ -182,6 +182,20 @@ def test_no_module_of_a_project_is_run_by_its_hooks(agent: str, tmp_path: Path) 
     shutil.rmtree(meeting, ignore_errors=True)
 
 
+@pytest.mark.parametrize("agent", AGENTS)
+def test_hooks_that_run_modules_of_the_project_are_told_of(agent: str, tmp_path: Path) -> None:
+    """Those of before `-P` run on: whoever asks is to know."""
+    set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    path = hooks_of(agent, place(tmp_path))
+    fresh = state_of(agent, place(tmp_path)).note
+    assert "earlier" not in fresh
+    path.write_text(path.read_text().replace(" -P -m ", " -m ", 1).replace('"-P",', ""))
+    held = state_of(agent, place(tmp_path))
+    assert held.hooks == AGENTS[agent]
+    assert f"'memhold agent install {agent}'" in held.note
+    assert set_up(agent, SERVER, OPTIONS, place(tmp_path)).note == fresh
+
+
 def test_opencodes_plug_in_is_told_what_to_call(tmp_path: Path) -> None:
     done = set_up("opencode", SERVER, OPTIONS, place(tmp_path))
     (config,) = map(Path, done.files)

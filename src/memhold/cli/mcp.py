@@ -150,7 +150,7 @@ def no_secret(db: str, stands_in: str = "the client's file and in the list of pr
 
 def located(common: CommonOptions) -> list[str]:
     """The options that fix whose memory it is; a client starts the server in a folder that nobody chose."""
-    found = ["--db", common.db if "://" in common.db else str(Path(common.db).expanduser().absolute())]
+    found = ["--db", absolute_location(common.db)]
     found += ["--namespace", common.namespace] if common.namespace != "default" else []
     for name in ("user", "agent", "session"):
         value = getattr(common, name)

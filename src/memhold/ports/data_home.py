@@ -1,4 +1,4 @@
-"""Where a user's data is by default, and where a process that others start in a folder of theirs stands."""
+"""Where a user's data is, by default and as a location says it, and where a process that others start stands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["absolute_location", "data_home", "default_db", "home", "leave_folder"]
+__all__ = ["absolute_location", "data_home", "default_db", "home", "is_served", "leave_folder"]
 
 
 def home() -> Path:
@@ -41,6 +41,11 @@ def absolute_location(location: str) -> str:
     """The same store, wherever a process stands: a path becomes absolute, a URL stays as it is."""
     place = location.removeprefix("sqlite:///")
     return location if "://" in place else str(Path(place).expanduser().absolute())
+
+
+def is_served(location: str) -> bool:
+    """Whether a location is the address of a server that keeps the store."""
+    return location.lower().startswith(("http://", "https://"))
 
 
 def leave_folder() -> None:

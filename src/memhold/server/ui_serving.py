@@ -13,6 +13,7 @@ from typing import Any, Final
 from memhold.faces.python.open import AsyncMemhold
 from memhold.faces.ui.browser import ENTER
 from memhold.faces.ui.pages import ui_app
+from memhold.ports.data_home import is_served
 from memhold.ports.signals import heard
 from memhold.server.browsers import Browsers
 from memhold.server.guard import Guard, GuardRules
@@ -95,7 +96,7 @@ async def serve_ui(
 async def _opened(
     location: str, opened: Mapping[str, Any], local: Scope
 ) -> AsyncIterator[tuple[AsyncStore, Principal]]:
-    if location.lower().startswith(("http://", "https://")):
+    if is_served(location):
         from memhold.faces.remote.remote_store import RemoteStore, reach
 
         transport, principal = await reach(location, {})

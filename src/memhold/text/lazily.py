@@ -24,6 +24,10 @@ class _Lazy:
         vars(self).update({each: getattr(compiled, each) for each in dir(compiled) if not each.startswith("_")})
         return getattr(compiled, name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled as what it was made of: a copy that is not made yet would ask for itself for ever."""
+        return compile, self._asked
+
     def __repr__(self) -> str:
         return f"lazily.compile{self._asked!r}"
 

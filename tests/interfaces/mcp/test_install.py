@@ -192,7 +192,7 @@ def test_a_write_that_fails_leaves_the_file_whole(tmp_path: Path, monkeypatch: p
 
 def test_the_command_prints_and_writes(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": ""}
-    options = ("--user", "alice", "--namespace", "acme", "--db", "memory.db")
+    options = ("--user", "alice", "--namespace", "acme", "--db", "sqlite:///memory.db")
     printed = process("mcp", "install", "cursor", "--print", *options, env=home, cwd=tmp_path)
     assert printed.returncode == 0, printed.stderr
     entry = json.loads(printed.stdout)["mcpServers"]["memhold"]

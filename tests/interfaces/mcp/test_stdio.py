@@ -19,6 +19,7 @@ import pytest
 
 from memhold import Memhold
 from memhold.cli.options import default_db
+from memhold.faces.remote.local_token import local_token_of
 from memhold.testing.chaos import ChaosServer
 from tests.interfaces.mcp.conftest import (
     HANDSHAKE,
@@ -33,6 +34,7 @@ from tests.interfaces.mcp.conftest import (
     request,
     started,
 )
+from tests.rest.test_serve_process import running
 
 SERVE = [sys.executable, "-m", "memhold", "mcp"]
 
@@ -249,6 +251,17 @@ def test_the_end_waits_for_no_model_and_gives_its_work_back(tmp_path: Path) -> N
     with Memhold.open(db, worker=False) as mem:
         found = mem.scope(user="alice").status()
     assert (found.leased, found.due["redo"]) == (0, 1)
+
+
+def test_a_store_that_a_server_keeps_is_served_too(tmp_path: Path) -> None:
+    with running(tmp_path, "--user", "alice") as server:
+        token = local_token_of(server.url)
+        assert token is not None
+        asked = HANDSHAKE + INITIALIZED + request(2, "tools/call", name="remember", arguments={"text": "Likes tea"})
+        said = answers(spoken(tmp_path, asked, options=("--db", server.url, "--user", "alice"), MEMHOLD_TOKEN=token))[2]
+        assert not said["result"]["isError"], said
+        with Memhold.open(server.url) as mem:
+            assert [one.text for one in mem.scope(user="alice").list().items] == ["Likes tea"]
 
 
 def test_what_is_printed_by_accident_goes_where_the_logs_go(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ MARK = ".memhold-project"
 """An empty file of this name makes its folder, inside a repository, a project of its own."""
 _SHORT_NAME = 200
 """A name of plain letters that is no longer than this is fit as it is: the rules need not be loaded."""
-_SECTION = re.compile(r'\s*\[\s*(remote|url)\s+"(.*)"\s*\]', re.IGNORECASE)
+_SECTION = re.compile(r'\s*\[\s*(remote|url)\s+"((?:[^"\\]|\\.)*)"\s*\]', re.IGNORECASE)
 _VALUE = re.compile(r'\s*+(url|insteadof)\s*+=\s*+("[^"]*"|[^"\s#;](?:[^#;]*[^\s#;])?)\s*(?:[#;].*)?$', re.IGNORECASE)
 """What follows a `#` or `;` outside of quotes is a comment."""
 _SSH_LINE = re.compile(r"\s*+(hostname|host|match)(?:\s*+=|\s)\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)

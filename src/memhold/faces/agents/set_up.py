@@ -49,7 +49,7 @@ HOOK_SECONDS = 5
 class SetUp:
     """What an agent has of Memhold: the tools, and the events whose hooks call it; with the files that say so.
 
-    `note` is what keeps the hooks from running still, and what to do about it; empty where nothing does.
+    `note` is what is amiss with the hooks still, and what to do about it; empty where nothing is.
     """
 
     agent: str
@@ -126,9 +126,11 @@ def state_of(agent: str, place: Place) -> SetUp:
         held = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         held = {}
-    found = _called(agent, held if isinstance(held, dict) else {})
-    note = _codex_note(config, path) if agent == "codex" and found else ""
+    held = held if isinstance(held, dict) else {}
+    found = _called(agent, held)
+    notes = [_codex_note(config, path) if agent == "codex" and found else "", _old_note(agent, held)]
     files = tuple(dict.fromkeys((str(config), str(path))))
+    note = "; ".join(filter(None, notes))
     return SetUp(agent=agent, tools=is_installed(agent, place), hooks=found, files=files, note=note)
 
 
@@ -140,6 +142,21 @@ def _called(agent: str, held: Mapping[str, Any]) -> tuple[str, ...]:
     if not isinstance(groups, dict):
         return ()
     return tuple(event for event in EVENTS if any(_has_ours(one) for one in _listed(groups.get(event))))
+
+
+def _old_note(agent: str, held: Mapping[str, Any]) -> str:
+    """What is to be done where an earlier Memhold wrote the hooks, which run what a project calls `json.py`."""
+    groups = held.get("hooks")
+    if agent == "opencode":
+        given = [one[1] for one in _listed(held.get("plugin")) if _is_our_plug_in(one)]
+        commands = [one["hook"] for one in given if isinstance(one, dict) and _listed(one.get("hook"))]
+    else:
+        listed = [group for one in (groups.values() if isinstance(groups, dict) else ()) for group in _listed(one)]
+        hooks = [hook for one in listed if _has_ours(one) for hook in one["hooks"] if _is_ours(hook)]
+        commands = [hook["command"].split() for hook in hooks]
+    if all("-P" in command for command in commands):
+        return ""
+    return f"an earlier Memhold wrote them, and they run modules of a project: 'memhold agent install {agent}' mends it"
 
 
 def _codex_note(config: Path, hooks: Path) -> str:

@@ -25,6 +25,7 @@ from memhold.faces.mcp.listing import kept_listing
 from memhold.faces.mcp.methods import INTERNAL_ERROR, Methods
 from memhold.faces.mcp.prompts import IN_PROJECT, INSTRUCTIONS
 from memhold.faces.python.opened_behind import OpenedBehind
+from memhold.ports.data_home import is_served
 from memhold.values.errors import MemholdError
 
 if TYPE_CHECKING:
@@ -190,7 +191,8 @@ async def serve_stdio(
     project's memory, which is served beside the principal's own; `former` the one that it had before its repository had
     a remote, which is read too. With `documents` the tools of documents are offered too.
     """
-    settings = {**settings, "drain_seconds": _RUNNING_SECONDS}
+    if not is_served(location):  # a server asks its models itself
+        settings = {**settings, "drain_seconds": _RUNNING_SECONDS}
     opening = OpenedBehind(location, settings, ahead=("memhold.faces.mcp.calls",))
     known: dict[str, bool] = {}
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memhold.faces.python.event_loop_thread import EventLoopThread
 from memhold.faces.python.sync import SyncStore
+from memhold.ports.data_home import is_served
 from memhold.values.errors import InvalidInput, StoreClosed
 from memhold.verbs.local_store import LocalStore
 from memhold.wiring import build, restore
@@ -115,7 +116,7 @@ class AsyncMemhold:
 
         async def opened() -> AsyncMemhold:
             place = _place(location)
-            if place.lower().startswith(("http://", "https://")):
+            if is_served(place):
                 from memhold.faces.remote.remote_store import RemoteStore, reach
 
                 return cls(RemoteStore(*await reach(place, settings)))
