@@ -46,7 +46,7 @@ def _had(claim: Claim, names: frozenset[str], known: frozenset[str]) -> Iterator
 def _owners(noun: str, text: str, *, german: bool) -> Iterator[str | None]:
     """Whose a noun is, wherever a text has it: a name or a pronoun of the third person, None where it says neither."""
     for match in re.finditer(rf"(?<![^\W_]){re.escape(noun)}(?![^\W_])", text, re.IGNORECASE):
-        before = text[: match.start()]
+        before = text[max(0, match.start() - _REACH) : match.start()]
         if _USERS_OWN.search(before):
             yield None  # "That's my brother", "ma sœur de Lyon"
             continue
@@ -65,6 +65,8 @@ def _another(owner: str | None, wanted: str, names: frozenset[str]) -> bool:
     return owner[:1].isupper() and owner.casefold().removesuffix("s") != wanted.removesuffix("s")
 
 
+_REACH: Final = 100
+"""Characters before a noun in which its owner stands: all before it would be read anew for each noun."""
 _THEIRS: Final = (
     r"his|her|their|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|son|sa|ses|leurs?|su|sus|suo|sua|suoi|sue|zijn|haar|hun"
 )
