@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 import memhold
+from memhold.consolidate.grounding.claims import Claim, Line
+from memhold.consolidate.grounding.owners import anothers
+from memhold.facts.moves import left_place
 from tests.attacks import EVERYWHERE, Attack, attacks_on, grows_too_fast
 from tests.patterns import READING, Compiled, analyses, compile_sites, compiled, lines_of
 
 ROOMS = sorted(one.stem for one in Path(memhold.__file__).parent.iterdir() if one.suffix == ".py" or one.is_dir())
 
 
+_AT = datetime(2026, 1, 1, tzinfo=UTC)
+_BROTHER = Claim(core="Leo", frame="brother", value=True, cited=(1,))
 MOST = 12
 """Attacks of a module's own patterns on each of its functions."""
 UNREACHED = {
@@ -57,6 +63,18 @@ def test_an_analysis_takes_work_in_proportion_to_the_text(room: str) -> None:
             some = dict(islice(own.items(), 0, None, 1 + len(own) // MOST))
             found[name] = _attacked(run, EVERYWHERE | some)
     assert not {name: growth for name, growth in found.items() if growth is not None}
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (lambda text: left_place(f"I moved {text}", "Oslo"), "from Oslo and "),
+        (lambda text: anothers(_BROTHER, [Line(place=1, text=text, at=_AT)]), "Ana's brother "),
+    ],
+    ids=["a place that was left", "whose somebody is"],
+)
+def test_a_word_that_is_told_often_takes_work_in_proportion(run: Callable[[str], object], said: str) -> None:
+    assert grows_too_fast(run, lambda size: (said * size)[: 4 * size]) is None
 
 
 @pytest.mark.parametrize("pattern", [r"\s+x", r"(?:a|b|ab)+c", r"[^.!?]+[.!?]", r"<a>.*?</a>", r"\w*\s*\w*@"])

@@ -27,7 +27,19 @@ from memhold.text.times import calendar_words
 
 # ruff: noqa: RUF001 - signs of every script end clauses and sentences
 
-__all__ = ["CLAUSE", "FAVORITE", "KIN", "SENTENCE", "THIRD", "Told", "names_in", "own_names_in", "people", "told_of"]
+__all__ = [
+    "CLAUSE",
+    "FAVORITE",
+    "KIN",
+    "MINE",
+    "SENTENCE",
+    "THIRD",
+    "Told",
+    "names_in",
+    "own_names_in",
+    "people",
+    "told_of",
+]
 
 _TITLE: Final = r"(?<!\b(?:[MD]r|Ms|St)\.)(?<!\b(?:Mrs|Sra)\.)(?<!\bProf\.)"
 """No sentence ends behind the short form of a title: "Mr. Adeyemi"."""
@@ -47,13 +59,14 @@ CLAUSE = re.compile(
 )
 """Where one statement of a line ends and another begins, in the languages whose conjunctions are known."""
 SENTENCE = re.compile(rf"{_TITLE}(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？])|\n+")
-_MINE: Final = (
+MINE: Final = (
     r"my|our|(?:mein|unser)(?:e[nmrs]?)?|mon|ma|mes|notre|nos|mi|mis|nuestr[oa]s?"
     r"|(?:il |la |i |le )?(?:mio|mia|miei|mie|nostr[oaie])"
     r"|(?:o |a )?(?:meu|minha|nosso|nossa)|mijn|onze|ons|min|mitt|mina|vår|vårt|мой|моя|наш|наша"
 )
-_POSSESSED = re.compile(rf"(?i)(?<!\w)(?:{_MINE})\s+(?P<noun>\w+(?:\s+\w+)?)")
-_POSSESSIVE = re.compile(rf"(?i)(?:{_MINE}|mine|meus|minhas|nos|ons|våra|моего|моей|моё|мое|мои)\Z")
+"""Words by which the speaker says that something is theirs, before it."""
+_POSSESSED = re.compile(rf"(?i)(?<!\w)(?:{MINE})\s+(?P<noun>\w+(?:\s+\w+)?)")
+_POSSESSIVE = re.compile(rf"(?i)(?:{MINE}|mine|meus|minhas|nos|ons|våra|моего|моей|моё|мое|мои)\Z")
 """A word of the first person that says whose something is, and not who does it."""
 _OBJECTS: Final = frozenset(
     [
@@ -142,7 +155,7 @@ _SOMEBODY = re.compile(
 """Somebody who is spoken of for the first time: "one girl has an allergy"."""
 _BARE = re.compile(r"\W*(?P<noun>[^\W\d_]{3,})(?=\s)")
 """A word with nothing before it: of kin it needs nothing, "mum fell apart"."""
-_OF_MINE = re.compile(rf"(?i)\s*(?:of|von|de|di)\s+(?:{_MINE})\s+(?P<noun>\w+)")
+_OFMINE = re.compile(rf"(?i)\s*(?:of|von|de|di)\s+(?:{MINE})\s+(?P<noun>\w+)")
 """Whose something is, behind it: "el gato de mi vecina" is of her."""
 _ONE_OF_THEM = re.compile(
     r"(?i)last|first|other|one|next|letzte[nrs]?|erste[nrs]?|andere[nrs]?|dernière?|premi(?:er|ère)|autre|últim[oa]|primer[oa]"
@@ -476,7 +489,7 @@ def _subject(
     if (match := _article(clause, language)) is not None:
         words = _of_noun(match["noun"], language)  # "der Hund verträgt": no verb is of the subject
         after = clause[match.start("noun") + len(words[0]) :]
-        if (owner := _OF_MINE.match(after)) is not None and owner["noun"].casefold() in people():
+        if (owner := _OFMINE.match(after)) is not None and owner["noun"].casefold() in people():
             return frozenset({owner["noun"].casefold()}), after[owner.end() :]
         if _ONE_OF_THEM.fullmatch(words[0]):
             return None, clause  # "my brother runs marathons, the last in 3:40"

@@ -63,6 +63,8 @@ _FROM: Final = re.compile(
 """What stands before a place that somebody left."""
 _FROM_TO: Final = re.compile(r"(?i)(?<!\w)(?:von|vom|des?|du|del|d[aoi]|с|van)\s+\Z|(?<!\w)d['’]\Z")
 """The same where it is that only before a word of whereto: "von Linz nach Graz", but "in die Nähe von Linz"."""
+_REACH: Final = 30
+"""Characters around a place in which those words stand: a whole text would be read anew for each place."""
 _WHERETO: Final = re.compile(r"(?i)\s+(?:nach|in|zu[mr]?|à|au|en|vers|a|al|para|ad|в|naar)\s")
 _LEFT: Final = re.compile(r"에서(?! ?(?:살|산|지내|거주))|[을를] 떠나|から|を(?:離れ|出て)|(?:verlassen|verließ)\b")
 """What stands behind it."""
@@ -77,8 +79,8 @@ def left_place(sentence: str, value: str) -> bool:
 
 
 def _is_left(sentence: str, start: int, end: int) -> bool:
-    before = sentence[:start]
-    if _FROM.search(before) is not None or _LEFT.match(sentence[end:].lstrip()) is not None:
+    before = sentence[max(0, start - _REACH) : start]
+    if _FROM.search(before) is not None or _LEFT.match(sentence[end : end + _REACH].lstrip()) is not None:
         return True
     return _FROM_TO.search(before) is not None and _WHERETO.match(sentence, end) is not None
 

@@ -23,6 +23,8 @@ from memhold.facts.keys import cardinality, decide, nothing, wording
         ("Lieblingsfarbe", "single"),
         ("誕生日", "single"),
         ("血型", "single"),
+        ("年収", "single"),
+        ("월급", "single"),
         ("pets", "many"),
         ("allergies", "many"),
         ("languages", "many"),

@@ -13,7 +13,7 @@ from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.numbers import counts_a_thing
 from memhold.consolidate.grounding.swaps import put_together
 from memhold.consolidate.grounding.words import literally, terms_of
-from memhold.consolidate.told_of import FAVORITE, SENTENCE
+from memhold.consolidate.told_of import FAVORITE, MINE, SENTENCE
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
@@ -75,8 +75,12 @@ def standing_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
 
 def _tells_where(claim: Claim) -> bool:
     """Whether an attribute tells where somebody lives, or no more than where something is; "places: 22" does not."""
-    languages = canonical("user", claim.frame).languages if any(char.isalpha() for char in claim.core) else ()
-    return any(read(claim.frame, language).ids in _WHERE for language in languages)
+    return any(char.isalpha() for char in claim.core) and _is_where(claim.frame)
+
+
+def _is_where(attribute: str) -> bool:
+    languages = canonical("user", attribute).languages
+    return any(read(attribute, language).ids in _WHERE for language in languages)
 
 
 _NAMED = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f\d]|[^\W\d_A-Za-z\u00c0-\u04ff]")
@@ -92,18 +96,31 @@ def _lived(claim: Claim, window: Sequence[Line]) -> bool:
         for asked, sentence in pairwise([before, *SENTENCE.split(line.text)]):
             named = wanted & terms_of(sentence, claim.language) or literally(claim.core, sentence)
             answer = asked.rstrip()[-1:] in "?？" and _LIVING.search(asked) is not None
-            if named and (answer or _LIVING.search(sentence)):
+            if named and (answer or _LIVING.search(sentence) or _names_where(sentence)):
                 return True
         before = line.text
     return False
+
+
+def _names_where(sentence: str) -> bool:
+    """Whether a sentence tells where something of the user's is by a word for it: "my address is", "Ville : Metz"."""
+    return any(_is_where(one) for match in _OWN.finditer(sentence) for one in match.groups() if one)
+
+
+_OWN = re.compile(
+    rf"(?i)(?<!\w)(?:{MINE})\s(?:new\s|neue\s|nouvelle\s|nueva\s)?(?=([^\W\d_]+\s[^\W\d_]+)?)([^\W\d_]+)"
+    r"|\A\W*([^\W\d_]+(?:\s[^\W\d_]+){0,2})\s?[:：]"
+    r"|(?:我的|私の|제\s|내\s|우리\s)?([가-힣一-鿿ぁ-ヿ]{2,6}?)(?:은|는|は|是)"
+)
+"""What the user says is theirs, or what a line is headed by."""
 
 
 _LIVING = re.compile(
     r"(?i)\b(?:liv(?:e|es|ed|ing)|resid\w+|mov(?:e|ed|ing)|settled|based|home|house|flat|apartment|rent\w*"
     r"|i(?:['’]m| am) (?:an?|from|in|at|now|back|still|currently|based)\b"
     r"|(?:ich )?bin|je suis|soy|estoy|sono|ik ben|eu sou|jag är|я"
-    r"|wohn\w*|leb(?:e|en)|zieh\w*|zog\w*|\w*gezogen|zuhause|hause|haus|\w*wohnung|miet\w+"
-    r"|habit\w+|vi[st]|vivons|\w*ménag\w*|maison|appart\w*|loge\w*"
+    r"|bei (?:mir|uns)|wohn\w*|leb(?:e|en)|zieh\w*|zog\w*|\w*gezogen|zuhause|hause|haus|\w*wohnung|miet\w+"
+    r"|habit\w+|chez (?:moi|nous)|vi[st]|vivons|\w*ménag\w*|maison|appart\w*|loge\w*"
     r"|viv\w+|mud\w+|casa|piso|mor(?:o|amos)|abit\w+|trasfer\w+|woon\w*|wonen|verhui\w+|huis|bor|flyttat?|жив\w+|переехал\w*)\b"
     r"|살[아고았]|산다|사는|이사|[집댁]|住|引っ?越|家|搬|我是|我在|私は"
 )

@@ -8,7 +8,7 @@ from typing import Final
 
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
-from memhold.consolidate.told_of import names_in, people
+from memhold.consolidate.told_of import MINE, names_in, people
 from memhold.text.kin import kin_in
 
 # ruff: noqa: RUF001 - apostrophes of every kind
@@ -46,10 +46,14 @@ def _had(claim: Claim, names: frozenset[str], known: frozenset[str]) -> Iterator
 def _owners(noun: str, text: str, *, german: bool) -> Iterator[str | None]:
     """Whose a noun is, wherever a text has it: a name or a pronoun of the third person, None where it says neither."""
     for match in re.finditer(rf"(?<![^\W_]){re.escape(noun)}(?![^\W_])", text, re.IGNORECASE):
-        before = text[: match.start()]
+        before = text[max(0, match.start() - _REACH) : match.start()]
+        if _USERS_OWN.search(before):
+            yield None  # "That's my brother", "ma sœur de Lyon"
+            continue
         found = _BEFORE.search(before) or (_GENITIVE.search(before) if german else None)
         found = found or _BEHIND.match(text, match.end())
-        yield next((one for one in found.groups() if one), None) if found is not None else None
+        owner = next((one for one in found.groups() if one), None) if found is not None else None
+        yield None if found is not None and _IS.match(found[0]) else owner
 
 
 def _another(owner: str | None, wanted: str, names: frozenset[str]) -> bool:
@@ -61,16 +65,23 @@ def _another(owner: str | None, wanted: str, names: frozenset[str]) -> bool:
     return owner[:1].isupper() and owner.casefold().removesuffix("s") != wanted.removesuffix("s")
 
 
+_REACH: Final = 100
+"""Characters before a noun in which its owner stands: all before it would be read anew for each noun."""
 _THEIRS: Final = (
     r"his|her|their|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|son|sa|ses|leurs?|su|sus|suo|sua|suoi|sue|zijn|haar|hun"
 )
 _BEFORE = re.compile(
     rf"(?:\b([^\W\d_]+)['’]s|\b([^\W\d_]+s)['’]|\b(?i:({_THEIRS})))"
-    r"\s(?:[a-zà-ÿ]+\s)?\Z"
+    r"\s(?:(?!(?:the|an?)\s)[a-zà-ÿ]+\s)?\Z"
 )
 """Whose something is, before it: "Ana's brother", "the neighbours' house", "her husband"."""
 _GENITIVE = re.compile(r"\b([A-Z\u00c0-\u00de][^\W\d_]+)s\s(?:[a-zäöü]+e[nmrs]?\s)?\Z")
 """The same in German, without a sign."""
+_IS = re.compile(
+    r"(?i)(?:that|it|s?he|here|there|who|what|where|how)['’]s\s|(?:das|des|als|was|es|uns|bis|alles|dies|eines)\s"
+)
+"""What looks like an owner and is none: "How's mum", "das Kind"."""
+_USERS_OWN = re.compile(rf"(?i)(?<!\w)(?:{MINE})\s(?:\w+\s)?\Z")
 _BEHIND = re.compile(r"\s(?:of|von|de|di|van|av)\s([A-Z\u00c0-\u00de][^\W\d_]+)")
 """The same behind it: "le frère de Malo"."""
 _USERS = re.compile(
