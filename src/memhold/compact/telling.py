@@ -18,10 +18,7 @@ def tells_of_change(text: str) -> bool:
 
 
 _ENDED: Final = re.compile(
-    r"(?i)(?<!\w)(?:off|over|done|finished|gone|left|went over|took over|outgr\w+|since|again|for now"
-    r"|for the time being|at last|finally"
-    r"|from now on|seit|wieder|vorerst|endlich|weg|depuis|de nouveau|enfin|desde|de nuevo|otra vez|por fin|dal"
-    r"|di nuovo|finalmente"
-    r"|de novo|enfim|снова|наконец|уже)(?!\w)|부터|드디어|다시|から|ようやく|また|终于|又|了[，。]?\Z"
+    r"(?i)(?<!\w)(?:done|finished|gone|left(?!-)|went over|took over|outgr\w+|for now|for the time being|at last|finally"
+    r"|from now on|vorerst|endlich|enfin|por fin|finalmente|enfim|наконец)(?!\w)|드디어|ようやく|终于|了[，。]?\Z"
 )
-"""Words of an end and of a beginning, beside those of change."""
+"""Words of an end and of a beginning, beside those of change; "since 2015" and "again" tell of what goes on."""
