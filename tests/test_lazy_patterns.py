@@ -32,6 +32,12 @@ print(sorted({name for name in made if name.startswith("memhold.text")}))
 """
 
 
+@pytest.fixture(autouse=True)
+def _own_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of these tests, one of which is none, are not for others to compile."""
+    monkeypatch.setattr(lazily, "_made", [])
+
+
 def test_it_answers_as_a_compiled_one_does() -> None:
     lazy, compiled = lazily.compile(r"(?P<a>b+)\s", re.IGNORECASE), re.compile(r"(?P<a>b+)\s", re.IGNORECASE)
     text = "a BB c bbb d"
@@ -57,6 +63,13 @@ def test_threads_may_ask_it_first_at_once() -> None:
         lazy = lazily.compile(f"a{{{number}}}b")
         with ThreadPoolExecutor(4) as pool:
             assert all(pool.map(lambda _, lazy=lazy, text="a" * number + "b": lazy.fullmatch(text), range(4)))
+
+
+def test_all_that_was_not_asked_yet_can_be_compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lazy = lazily.compile(r"never\s+asked")
+    lazily.compile_all()
+    monkeypatch.setattr(re, "compile", pytest.fail)
+    assert lazy.search("never asked") is not None
 
 
 def test_opening_a_store_compiles_none_of_those_that_read_texts(tmp_path: object) -> None:

@@ -312,9 +312,9 @@ Given up are answers that came after the memory's own deadline: it asked again, 
 of so few messages are mostly those of an empty store, whose size times 1,000 would say nothing.
 
 mem0 has no row: its first prompt has about 8,000 tokens, of which the model had read 6,144 after 816 s, and it was
-stopped after 24 minutes. Letta and agent-memory-server were not run with it. Asked turn by turn, as suits a small model,
-about 75 and 104 messages of other days, Memhold made 410 and 560 calls for 1,000, with 203,000 and 342,000 tokens in and
-out, in about 67 and 96 minutes of two calm cores.
+stopped after 24 minutes. Letta and agent-memory-server were not run with it. Asked turn by turn, as suits a small
+model, about 75 and 104 messages of other days, Memhold made 410 and 560 calls for 1,000, with 203,000 and 342,000
+tokens in and out, in about 67 and 96 minutes of two calm cores.
 """
 _RECALL = """## What is found again
 

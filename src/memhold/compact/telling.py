@@ -18,7 +18,8 @@ def tells_of_change(text: str) -> bool:
 
 
 _ENDED: Final = re.compile(
-    r"(?i)(?<!\w)(?:done|finished|gone|left(?!-)|went over|took over|outgr\w+|for now|for the time being|at last|finally"
-    r"|from now on|vorerst|endlich|enfin|por fin|finalmente|enfim|наконец)(?!\w)|드디어|ようやく|终于|了[，。]?\Z"
+    r"(?i)(?<!\w)(?:done|finished|gone|left(?!-)|went over|took over|outgr\w+|for now|for the time being|at last"
+    r"|finally|from now on|vorerst|endlich|enfin|por fin|finalmente|enfim|наконец)(?!\w)"
+    r"|드디어|ようやく|终于|了[，。]?\Z"
 )
 """Words of an end and of a beginning, beside those of change; "since 2015" and "again" tell of what goes on."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-__all__ = ["compile"]
+__all__ = ["compile", "compile_all"]
+
+_made: list[_Lazy] = []
 
 
 class _Lazy:
@@ -38,4 +40,12 @@ def compile(pattern: str, flags: int = 0) -> re.Pattern[str]:  # noqa: A001 - `l
     Raises:
         re.error: the pattern is none; only at its first use (a test compiles all of them).
     """
-    return cast("re.Pattern[str]", _Lazy(pattern, flags))
+    lazy = _Lazy(pattern, flags)
+    _made.append(lazy)
+    return cast("re.Pattern[str]", lazy)
+
+
+def compile_all() -> None:
+    """Compile what was not asked yet: for a process whose first answer may not take longer than the others."""
+    for lazy in [*_made]:
+        lazy.flags  # noqa: B018 - asking is what compiles it

@@ -26,6 +26,7 @@ from memhold.faces.python.opened_behind import OpenedBehind
 from memhold.ports.data_home import leave_folder
 from memhold.ports.file_locks import try_lock
 from memhold.ports.signals import heard
+from memhold.text import lazily
 from memhold.values.errors import MemholdError, StoreBusy
 
 if TYPE_CHECKING:
@@ -199,6 +200,7 @@ async def _warmed(opening: OpenedBehind, place: Path) -> None:
     with suppress(MemholdError, OSError):
         await at_start(store, nobody, START_TOKENS, shown=set())
         await at_prompt(store, nobody, "warm", PROMPT_TOKENS, shown=set())
+    await asyncio.to_thread(lazily.compile_all)
 
 
 async def _first(*events: asyncio.Event, seconds: float) -> None:
