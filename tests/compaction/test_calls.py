@@ -13,6 +13,7 @@ from memhold.compact.batches import MOST_SHOWN, Pairs, most_calls, next_batch
 from memhold.compact.compaction_step import Compaction
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.compact.survey import survey
+from memhold.compact.telling import tells_of_change
 from memhold.errors import ModelError
 from memhold.faces.mcp.answers import answer_of
 from memhold.facts.changed_notes import ALIKE, Bounds, changed_since
@@ -223,10 +224,29 @@ async def test_what_replaces_reaches_the_judge_however_far_its_words_are(opened:
     ]
 
 
-async def test_what_replaces_is_found_from_the_middle_of_a_scope(opened: Opened) -> None:
-    """In a scope where all is alike a cosine tells of the scope: by it fourteen others are nearer than the old."""
-    chosen = {f"note {n}": (1.0, 0.02 * math.cos(n), 0.02 * math.sin(n)) for n in range(14)}
-    chosen |= {"plays the cello": (1.0, 0.0, 0.0, 0.5), "now it is drums": (1.0, 0.0, 0.0, 0.15, 0.5)}
+def _about(n: int, *middle: float) -> tuple[float, ...]:
+    return (*middle, 0.03 * math.cos(n), 0.03 * math.sin(n))
+
+
+LEVEL = {
+    **{f"note {n}": _about(n, 1.0, 0.0, 0.0, 0.0) for n in range(14)},
+    "plays the cello": (1.0, 0.0, 0.0, 0.5),
+    "now it is drums": (1.0, 0.0, 0.0, 0.15, 0.5),
+}
+"""By their cosines fourteen others are nearer to the new note than the old one, and none from the middle of all."""
+CROWDED = {
+    **{f"note {n}": _about(n, 1.0, 0.5, 0.0, 0.0) for n in range(14)},
+    **{f"other {n}": _about(n, 1.0, -0.5, 0.0, 0.0) for n in range(14)},
+    "plays the cello": (1.0, 0.0, 0.5),
+    "now it is drums": (1.0, 0.3, 0.22, 0.3),
+}
+"""From the middle of all, too, fourteen are nearer, which are as near to each other as to anything."""
+
+
+@pytest.mark.parametrize("chosen", [LEVEL, CROWDED], ids=["level", "crowded"])
+async def test_what_replaces_is_found_from_the_middle_of_a_scope(
+    opened: Opened, chosen: dict[str, tuple[float, ...]]
+) -> None:
     judge = Judge(lambda _: APART)
     alice = (await opened(judge, Vectors(chosen))).scope(user="alice")
     for place, text in enumerate(chosen):
@@ -235,6 +255,27 @@ async def test_what_replaces_is_found_from_the_middle_of_a_scope(opened: Opened)
         await alice.remember(text, event_time=_AT + timedelta(days=place))
     await alice.compact()
     assert {"plays the cello", "now it is drums"} <= set(judge.asked[-1])
+
+
+@pytest.mark.parametrize(
+    "text", ["He left the choir", "Prefers the bus now", "Ist vorerst bei seiner Schwester", "他不再喝咖啡了"]
+)
+def test_an_end_and_a_beginning_tell_of_a_change(text: str) -> None:
+    assert tells_of_change(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have liked green tea since 2015",
+        "Left-handed",
+        "Lives over the bakery, and is over 40",
+        "Ich wohne seit 2012 in Ulm",
+        "朝からコーヒーを飲む",
+    ],
+)
+def test_what_goes_on_is_no_change(text: str) -> None:
+    assert not tells_of_change(text)
 
 
 # ------------------------------------------------------------------------------------------------ batches
