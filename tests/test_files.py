@@ -18,6 +18,7 @@ import pytest
 
 from memhold import Memhold
 from memhold.errors import InvalidInput, MemholdError, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
+from memhold.ports.data_home import absolute_location
 from memhold.storage.sqlite.connection import create_or_migrate
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -340,6 +341,10 @@ def test_what_is_no_place_is_refused_in_words(place: object) -> None:
 
 
 def test_the_home_of_nobody_is_no_place() -> None:
+    nobody = "~no-such-account/memory.db"
+    with pytest.raises(InvalidInput, match="cannot open '~no-such-account/memory.db'; .* pass its whole path"):
+        Memhold.open(nobody)
+    assert absolute_location(nobody).endswith(nobody)
     with Memhold.open("memory://", worker=False) as mem:
         alice = mem.scope(user="alice")
         for verb in (alice.export, alice.import_file):

@@ -15,7 +15,7 @@ import click
 
 from memhold.cli.output import JSON_HELP, clean, say_object
 from memhold.cli.paging import paged
-from memhold.ports.data_home import default_db
+from memhold.ports.data_home import default_db, file_of
 from memhold.values.errors import NotAStore
 
 if TYPE_CHECKING:
@@ -222,13 +222,12 @@ def need_store(common: CommonOptions) -> None:
         if not postgres_is_there(common.db):
             raise NotAStore(f"there is no store at {shown(common.db)}; add something first", path=shown(common.db))
         return
-    place = common.db.removeprefix("sqlite:///")
-    if "://" in place:
+    file = file_of(common.db)
+    if file is None:
         return
-    file = Path(place).expanduser()
     if not file.exists():
         raise NotAStore(f"there is no store at {common.db}; name it with --db, or add something first", path=common.db)
-    if place and _is_empty(file) and _is_empty(file.with_name(f"{file.name}-wal")):
+    if _is_empty(file) and _is_empty(file.with_name(f"{file.name}-wal")):
         what = "an empty file: what was in it is gone, or it is none yet"
         raise NotAStore(
             f"{common.db} is {what}; 'memhold restore' brings a backup back, adding something makes a new one",

@@ -44,12 +44,15 @@ def sqlite_path(location: str) -> str:
     """The file that a location names: a path, or `sqlite:///path`. Links are followed: one file, one name.
 
     Raises:
-        InvalidInput: the location is empty or of a scheme that is not known.
+        InvalidInput: the location is empty, of a scheme that is not known, or in the home folder of nobody.
     """
     path = location.removeprefix(SQLITE)
     if not path or "://" in path or "\0" in path:
         raise _cannot_open(location, "pass a file path or sqlite:///path")
-    return str(Path(path).expanduser().resolve())
+    try:
+        return str(Path(path).expanduser().resolve())
+    except RuntimeError as error:  # a `~` of nobody's, or links that go round
+        raise _cannot_open(location, f"that names no file ({error}); pass its whole path") from None
 
 
 def scheme_of(location: str) -> str:

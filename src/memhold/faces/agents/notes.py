@@ -9,6 +9,7 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
+from memhold.ports.data_home import data_home, file_of
 from memhold.ports.durable_files import make_folder, replace_text, sync_folder
 
 __all__ = ["close_window", "put_note", "spool_of"]
@@ -19,12 +20,9 @@ _LEFT_SECONDS = 3_600
 
 def spool_of(location: str) -> Path:
     """The folder of notes for a store: beside its file, or in the user's data folder where it is no file."""
-    place = location.removeprefix("sqlite:///")
-    if "://" not in place:
-        file = Path(place).expanduser().absolute()
+    file = file_of(location)
+    if file is not None:
         return file.with_name(f"{file.name}.spool")
-    from memhold.ports.data_home import data_home
-
     return data_home() / "spool" / sha256(location.encode()).hexdigest()[:32]
 
 

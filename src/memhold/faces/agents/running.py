@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from memhold._version import __version__
+from memhold.ports.data_home import file_of
 
 TYPE_CHECKING = False  # type checkers take it for true; what a hook loads holds its client up
 if TYPE_CHECKING:
@@ -64,9 +65,8 @@ def meeting_place(location: str) -> Path:
     """
     if not (hasattr(socket, "AF_UNIX") and hasattr(os, "getuid")):
         raise OSError(errno.ENOTSUP, "this system has no sockets that one account alone can reach")
-    place = location.removeprefix("sqlite:///")
-    if "://" not in place:
-        place = os.path.realpath(Path(place).expanduser())
+    file = file_of(location)
+    place = location if file is None else os.path.realpath(file)
     name = sha256(f"{__version__}\0{place}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return _own_folder() / f"{name}.sock"
 
