@@ -342,7 +342,7 @@ def test_what_is_no_place_is_refused_in_words(place: object) -> None:
 
 def test_the_home_of_nobody_is_no_place() -> None:
     nobody = "~no-such-account/memory.db"
-    with pytest.raises(InvalidInput, match="cannot open '~no-such-account/memory.db'; .* pass its whole path"):
+    with pytest.raises(InvalidInput, match=r"cannot open '~no-such-account/memory.db'; .* pass its whole path"):
         Memhold.open(nobody)
     assert absolute_location(nobody).endswith(nobody)
     with Memhold.open("memory://", worker=False) as mem:
