@@ -39,6 +39,7 @@ from memhold.server.request_cost import MeteredThreads
 from memhold.server.routing import Observed, PathRouter
 from memhold.server.settings import ServeSettings
 from memhold.server.shared_state import ServerFiles, SharedState
+from memhold.text import lazily
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
 from memhold.verbs import local_scope as _loaded_ahead
@@ -244,6 +245,7 @@ class UvicornServer(uvicorn.Server):
 async def around(made: Serving) -> AsyncIterator[None]:
     """What must stand around a server that takes requests: threads that are metered, the loop watched, MCP ready."""
     asyncio.get_running_loop().set_default_executor(MeteredThreads(thread_name_prefix="memhold"))
+    lazily.compile_all()  # no request holds the loop for what it would compile
     made.watch.begin()
     async with made.mcp.lifespan():
         yield
