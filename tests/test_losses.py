@@ -250,7 +250,10 @@ def test_the_page_says_where_others_are_better(tmp_path: Path) -> None:
     results = Results.of(tmp_path, "losses")
     stale, fresh = judged([], []), judged([], [])
     stale.stale, fresh.stale = 2, 0
+    refusing, taking = judged([], []), judged([], [])
+    refusing.refused, taking.refused = 10, 0
     results.held["runs"] = {"memhold+alone/update": stale.plain(), "langmem/update": fresh.plain()}
+    results.held["runs"] |= {"memhold/disk-full": refusing.plain(), "chroma/disk-full": taking.plain()}
     dear = {
         "calls": 1,
         "tokens_in": 9,
@@ -272,6 +275,7 @@ def test_the_page_says_where_others_are_better(tmp_path: Path) -> None:
     text = page(results)
     assert "| memory | set (2 questions, 2026-11-25) |" in text
     assert "- update, then ask: LangMem on SqliteStore (than Memhold, no model)" in text
+    assert "- disk full for a while: Chroma as a memory (than Memhold)" in text
     assert "- bytes on the disk: Chroma as a memory (than Memhold with a model)" in text
     assert "- found again, set: LangGraph SqliteStore" in text
     assert "the wait for one write:" not in text

@@ -189,7 +189,7 @@ def _setup(results: Results, here: list[Peer]) -> str:
     return _SETUP.format(date=held.get("date", "?"), machine=held.get("machine", "?"), rows=_rows(lines))
 
 
-_WRONG = ("lost", "doubled", "stale", "unmarked", "leaked", "served", "left")
+_WRONG = ("lost", "refused", "doubled", "stale", "unmarked", "leaked", "served", "left")
 _COSTLY = (
     ("tokens_in", "tokens read by a model"),
     ("embeds", "requests for vectors"),

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from memhold.errors import UnreadableImport
 from memhold.transfer.formats import READERS, detect
 from memhold.transfer.markdown import history_markdown, memory_markdown
+from memhold.transfer.mirror import write_mirror
 from memhold.transfer.source import Source
-from memhold.values.records import Memory
+from memhold.values.records import Memory, Scope
 
 THEN = datetime(2025, 3, 1, tzinfo=UTC)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -167,3 +168,18 @@ def test_our_own_pages_read_back_as_they_were_written(tmp_path_factory, notes, v
     found = read(folder / "HISTORY.md")
     assert sorted(one.text for one in found) == sorted(one.text for one in summaries)
     assert {one.valid_from for one in found} == {THEN}
+
+
+def test_what_our_own_pages_say_of_themselves_is_no_memory(tmp_path):
+    held = [replace(NOTE, id=f"mem_{at}", kind="summary", text=text) for at, text in enumerate(["Nothing yet.", "x"])]
+    scope = Scope(user="anna")
+    written = write_mirror(tmp_path / "mirror", scope, held, now=NOW, rev=7, summaries=1)
+    (tmp_path / "MEMORY.md").write_text(memory_markdown([], now=NOW), encoding="utf-8")
+    (tmp_path / "HISTORY.md").write_text(history_markdown(held[:1]), encoding="utf-8")
+    found = {}
+    for path in (written / "HISTORY.md", written / "MEMORY.md", tmp_path / "MEMORY.md", tmp_path / "HISTORY.md"):
+        source = Source(path=path, zone=UTC, now=NOW)
+        texts = [one.revisions[-1].text for one in READERS["markdown"](source)]
+        found[str(path.relative_to(tmp_path))] = (texts, dict(source.left_out))
+    own = "lines that tell of the page itself"
+    assert list(found.values()) == [(["x"], {own: 2}), ([], {own: 2}), ([], {own: 1}), (["Nothing yet."], {})]

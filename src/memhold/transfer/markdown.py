@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby, pairwise
 
 from memhold.values.records import Memory
 
-__all__ = ["history_markdown", "in_no_page", "is_own_page", "memory_markdown"]
+__all__ = ["history_markdown", "in_no_page", "is_own_page", "memory_markdown", "of_the_page"]
 
 _TOLD = frozenset({"fact", "instruction", "note"})
 """The kinds of `MEMORY.md`."""
@@ -23,6 +23,9 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>&|~!$])")
 _LEADING = re.compile(r"^(#|[-+=]|\d+(?=[.)]))")
 _SPACES = re.compile(r"\s+")
 _NOTHING = "Nothing yet."
+_OF_THE_PAGE = re.compile(
+    r"\*\d+ older entr(?:y is|ies are) not shown\.\*|As of [^()]{1,40} \(revision \d+\)\. Memhold writes this file.*"
+)
 _TIMED = re.compile(r"## \d{4}-\d\d-\d\d \d\d:\d\d UTC")
 _BARE_LINK = re.compile(r"(?i)\b(https?|ftp|mailto):|\bwww\.")
 
@@ -91,6 +94,14 @@ def is_own_page(name: str, text: str) -> bool:
     return lines[0].startswith(title) and all(
         line.startswith(given) or form(before, line) for before, line in pairwise(lines)
     )
+
+
+def of_the_page(text: str, sections: Sequence[str]) -> bool:
+    """Whether a paragraph below these headings tells of one of these pages and of no memory.
+
+    That is what is not shown, when it was written, or that nothing is there yet.
+    """
+    return _OF_THE_PAGE.fullmatch(text) is not None or (text == _NOTHING and len(sections) == 1)
 
 
 def _of_memory(_: str, line: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from memhold.facts.remember import fact_text
 from memhold.transfer.items import Restored, any_time, fingerprint, make_note, says_name
+from memhold.transfer.markdown import of_the_page
 from memhold.transfer.source import WRONG_BYTES, Source
 from memhold.values.errors import InvalidInput
 
@@ -130,6 +131,9 @@ def _end(source: Source, page: _Page) -> Iterator[Restored]:
         return
     page.bare = 0
     sections = [one for one in page.sections if one]
+    if not item and not code and of_the_page(text, sections):
+        source.leave_out("lines that tell of the page itself")
+        return
     own = None if code else _OWN_LABELS.search(text)
     said = text if code else _own_line(text[: own.start()], sections) if own else _plain(text)
     topics = sections[-1:]
