@@ -112,7 +112,9 @@ def test_an_export_comes_back_equal(run: CommandLine, tmp_path: Path) -> None:
 
 def test_markdown_for_people(run: CommandLine, tmp_path: Path) -> None:
     run("remember", "--attribute", "food", "--value", "ramen")
-    assert run("export", str(tmp_path / "pages"), "--format", "markdown").code == 0
+    run("remember", "likes rain")
+    assert run("export", str(tmp_path / "pages"), "--format", "markdown").out.endswith("HISTORY.md: 2 memories\n")
+    assert "0 sessions, 0 messages, 2 memories, 2 changes" in run("export", str(tmp_path / "all.jsonl")).out
     assert "**food**: ramen" in (tmp_path / "pages" / "MEMORY.md").read_text()
     assert (tmp_path / "pages" / "HISTORY.md").exists()
 

@@ -160,6 +160,7 @@ def test_nothing_found_says_what_to_do_and_no_hosted_vendor_is_taken_unasked(
     done = CliRunner().invoke(cli, ["setup"])
     assert done.exit_code == 1
     assert "start a local server" in done.output
+    assert "Without one all that is said is kept" in done.output
     offered(monkeypatch, Offer(line="openai:gpt-4.1-mini", where="with the key", local=False))
     done = CliRunner().invoke(cli, ["setup", "--yes"])
     assert done.exit_code == 1

@@ -69,6 +69,15 @@ def test_what_is_shown_fits_the_terminal_and_cuts_no_id(store: Path, width: int,
         assert len(re.findall(r"mem_", text)) == 12
 
 
+def test_where_there_is_no_store_yet_what_is_said_of_it_fits_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = seen(Path("new.db"), width=65)
+    assert "new.db: there is no store yet;" in lines[1]
+    assert [one for one in lines if len(one) > 65] == []
+
+
 def test_a_list_that_is_longer_than_the_terminal_is_high_goes_through_the_pager(store: Path) -> None:
     paged = store.with_name("paged")
     seen(store, "list", "--limit", "3", width=80, height=30)

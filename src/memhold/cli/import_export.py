@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["export_command", "import_command"]
 
+_MANY = {"memory": "memories"}
+"""Nouns whose plural is not theirs with an s."""
+
 
 def _there(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
     """A file or folder that is there, or a session of opencode's by its path below the database."""
@@ -126,7 +129,7 @@ def export_command(common: CommonOptions, given: dict[str, Any], *, path: str) -
     """
     with opened(common) as (_, scope):
         done = scope.export(path, **given)
-    counts = ", ".join(f"{count} {name}" for name, count in done.counts.items())
+    counts = ", ".join(one_of(count, name, _MANY.get(name)) for name, count in done.counts.items())
     common.show(done, lambda: _say_written(done, counts))
     if done.damaged:
         raise click.exceptions.Exit(3)

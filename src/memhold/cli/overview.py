@@ -66,7 +66,7 @@ def overview(common: CommonOptions) -> None:
         if there:
             click.echo(wrapped(f"{place}: {_counted(held)}"))
         else:
-            click.echo(f"{place}: there is no store yet; the first thing that is put in makes it")
+            click.echo(wrapped(f"{place}: there is no store yet; the first thing that is put in makes it"))
         click.echo()
         width = max(len(call) for call, _ in todo)
         beside = width + 4 + max(len(why) for _, why in todo) <= shutil.get_terminal_size().columns
