@@ -121,10 +121,18 @@ CLAUDE_AI = [
         ("graphiti", None, {"message": "Facts retrieved", "facts": EDGES}),
         ("agent-memory-server", None, REDIS),
         ("claude-ai", None, CLAUDE_AI),
+        ("mem0", None, {"results": []}),
+        ("agent-memory-server", None, {"memories": [], "total": 0}),
+        ("graphiti", None, {"message": "Facts retrieved", "facts": []}),
     ],
 )
 def test_the_format_is_told_by_content(put, expected, content, doc):
     assert detect(put(content, doc=doc, name="any.bin")) == expected
+
+
+def test_an_empty_list_beside_something_else_tells_nothing(put):
+    with pytest.raises(UnreadableImport, match="no known format"):
+        detect(put(doc={"results": [], "rows": [{"said": "likes tea"}]}))
 
 
 @pytest.fixture

@@ -72,8 +72,13 @@ _OF_TABLES: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"store", "store_migrations"}), "langgraph"),
     (frozenset({"entities", "triples"}), "mempalace"),
 )
-_LISTS = frozenset({"results", "memories", "edges", "facts"})
-"""Members under which other systems list their memories; the first entry tells whose it is."""
+_LISTS: Mapping[str, str] = {
+    "results": "mem0",
+    "memories": "agent-memory-server",
+    "edges": "graphiti",
+    "facts": "graphiti",
+}
+"""Members under which other systems list their memories; the first entry tells whose it is, else the member's name."""
 
 
 def detect(path: Path) -> str:
@@ -194,21 +199,29 @@ def _by_lines(source: Source) -> str | None:
 
 
 def _by_document(source: Source, opening: str) -> str | None:
-    """The format that an array's first element tells, or an object's members; an empty array holds no messages."""
+    """The format that an array's first element tells, or an object's members; an empty array holds no messages.
+
+    An object with an empty list of memories and nothing beside it is of whoever calls the list so.
+    """
     empty = "anthropic-json" if opening == "[" else None
+    beside = False
     try:
-        for piece in source.pieces(stream=frozenset(_SIGNS) | _LISTS | {"messages"}):
+        for piece in source.pieces(stream=frozenset(_SIGNS) | _LISTS.keys() | {"messages"}):
             if piece.key == "messages" and piece.index is not None:
                 return "agent-memory-server" if is_working_memory(piece.value) else "anthropic-json"
             if piece.key == "messages" and piece.value is None:
                 empty = "anthropic-json"
             elif piece.key is None or (piece.key in _LISTS and piece.index is not None):
                 return _of_element(piece.value)
+            elif piece.key in _LISTS and piece.value is None:
+                empty = empty or _LISTS[piece.key]
             elif (found := _of_member(piece)) is not None or piece.index is not None:
                 return found
+            else:
+                beside = beside or (isinstance(piece.value, list | dict) and bool(piece.value))
     except UnreadableImport:
         return None
-    return empty
+    return None if beside and empty in _LISTS.values() else empty
 
 
 def _of_member(piece: Piece) -> str | None:
