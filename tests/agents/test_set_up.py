@@ -92,6 +92,7 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
             assert hooks.read_text(encoding="utf-8") == SAID
     assert take_out(agent, place(tmp_path)) == gone
     assert sorted(one for one in tmp_path.rglob("*") if one.is_file()) == sorted({path, hooks} if there else ())
+    assert there or {one.name for one in tmp_path.rglob("*")} <= {".config"}, "the agent's folder was ours alone"
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -11,6 +11,7 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,13 +103,15 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
 def take_out(agent: str, place: Place) -> SetUp:
     """Take our part out of the agent's files; what else stands in them stays.
 
-    Where the files hold the same again as before us, they are the same byte for byte, and the copies are gone.
+    Where the files hold the same again as before us, they are the same byte for byte, and the copies are gone. A file
+    in which nothing else stands goes, and with it the agent's own folder, where nothing else is in that.
 
     Raises:
         InvalidInput: a file cannot be read as what it should be; it was left as it is.
         OSError: a file cannot be written.
     """
     path = hooks_of(agent, place)
+    there = {file for file in (path, CLIENTS[agent].path(place)) if file.exists()}
     if agent == "opencode":
         changed_json(path, lambda held: without_entry(agent, _without_plug_in(held, path)), keep=False)
     else:
@@ -116,6 +119,9 @@ def take_out(agent: str, place: Place) -> SetUp:
         remove(agent, place)
     for file in {path, CLIENTS[agent].path(place)}:
         bring_back(agent, file)
+        if file in there and not file.exists() and file.parent != place.home:
+            with suppress(OSError):  # something else stands in it
+                file.parent.rmdir()
     return state_of(agent, place)
 
 
