@@ -22,7 +22,7 @@ __all__ = ["setup_command", "with_setting"]
 _NOTHING = (
     "no model was found: start a local server (Ollama, LM Studio, llama.cpp, vLLM), set the variable of a key"
     " (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), or name one with --consolidation. Without one all that is said is kept"
-    " and found word by word; only summaries and facts out of conversations wait for a model"
+    " and can be found; only summaries and facts out of conversations wait for a model"
 )
 _HOSTED = "no model runs on this machine, and a hosted one is taken only by its name: --consolidation {}"
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
