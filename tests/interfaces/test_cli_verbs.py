@@ -64,8 +64,9 @@ def test_add_refuses_what_holds_no_messages(run: CommandLine, text: str) -> None
 
 
 def test_add_reads_no_more_than_a_server_takes(run: CommandLine) -> None:
-    refused = run("add", "--json", stdin="x" * (MAX_BODY + 2))
-    assert (refused.code, refused.error["type"]) == (1, "TooLarge")
+    for text in ("x" * (MAX_BODY + 2), "字" * (MAX_BODY // 3 + 1)):  # of each so many bytes
+        refused = run("add", "--json", stdin=text)
+        assert (refused.code, refused.error["type"]) == (1, "TooLarge")
     assert "memhold import" in refused.error["message"]
 
 

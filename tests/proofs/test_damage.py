@@ -215,7 +215,7 @@ async def test_a_damaged_file_is_never_another_store(
         silent += [f"{run}: {name}: {end}" for name, end in ends.items() if end.startswith(RAW)]
         logged = "damaged and left out" in caplog.text
         other = [name for name, answer in answers.items() if answer != clean[name] and not ends.get(name)]
-        other = [name for name in other if not (logged and name.startswith(("messages", "history", "forget")))]
+        other = [name for name in other if not (logged and name.startswith(("messages", "history")))]
         # Where the trees of the file are damaged and not a row, SQLite reads on beside what it cannot reach.
         if other and (ends["doctor"], ends["backup"]) == ("wrong", "StoreCorrupt"):
             counted["told by doctor and backup alone"] += 1

@@ -26,11 +26,9 @@ def _read_messages(text: str) -> Any:
         InvalidInput: it is none of these.
         TooLarge: it has more than a server takes in one request.
     """
-    if len(text) > MAX_BODY:
-        said = (
-            f"standard input has more than {MAX_BODY:,} characters; add it in parts, or as a file with 'memhold import'"
-        )
-        raise TooLarge(said, size=len(text), limit=MAX_BODY)
+    if (size := len(text.encode("utf-8", "surrogatepass"))) > MAX_BODY:
+        said = f"standard input has more than {MAX_BODY:,} bytes; add it in parts, or as a file with 'memhold import'"
+        raise TooLarge(said, size=size, limit=MAX_BODY)
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -155,7 +155,7 @@ _SOMEBODY = re.compile(
 """Somebody who is spoken of for the first time: "one girl has an allergy"."""
 _BARE = re.compile(r"\W*(?P<noun>[^\W\d_]{3,})(?=\s)")
 """A word with nothing before it: of kin it needs nothing, "mum fell apart"."""
-_OFMINE = re.compile(rf"(?i)\s*(?:of|von|de|di)\s+(?:{MINE})\s+(?P<noun>\w+)")
+_OF_MINE = re.compile(rf"(?i)\s*(?:of|von|de|di)\s+(?:{MINE})\s+(?P<noun>\w+)")
 """Whose something is, behind it: "el gato de mi vecina" is of her."""
 _ONE_OF_THEM = re.compile(
     r"(?i)last|first|other|one|next|letzte[nrs]?|erste[nrs]?|andere[nrs]?|dernière?|premi(?:er|ère)|autre|últim[oa]|primer[oa]"
@@ -489,7 +489,7 @@ def _subject(
     if (match := _article(clause, language)) is not None:
         words = _of_noun(match["noun"], language)  # "der Hund verträgt": no verb is of the subject
         after = clause[match.start("noun") + len(words[0]) :]
-        if (owner := _OFMINE.match(after)) is not None and owner["noun"].casefold() in people():
+        if (owner := _OF_MINE.match(after)) is not None and owner["noun"].casefold() in people():
             return frozenset({owner["noun"].casefold()}), after[owner.end() :]
         if _ONE_OF_THEM.fullmatch(words[0]):
             return None, clause  # "my brother runs marathons, the last in 3:40"

@@ -70,19 +70,19 @@ _LEFT: Final = re.compile(r"에서(?! ?(?:살|산|지내|거주))|[을를] 떠�
 """What stands behind it."""
 
 
-def left_place(sentence: str, value: str) -> bool:
-    """Whether a sentence that tells of a move has a place only as the one that was left: "from Bergen to Oslo"."""
-    if not value.strip() or _MOVED.search(sentence) is None:
+def left_place(text: str, value: str) -> bool:
+    """Whether a text that tells of a move has a place only as the one that was left: "from Bergen to Oslo"."""
+    if not value.strip() or _MOVED.search(text) is None:
         return False
-    places = list(re.finditer(rf"(?<![^\W\d_가-힣ぁ-ヿ一-鿿]){re.escape(value.strip())}", sentence, re.IGNORECASE))
-    return bool(places) and all(_is_left(sentence, one.start(), one.end()) for one in places)
+    places = list(re.finditer(rf"(?<![^\W\d_가-힣ぁ-ヿ一-鿿]){re.escape(value.strip())}", text, re.IGNORECASE))
+    return bool(places) and all(_is_left(text, one.start(), one.end()) for one in places)
 
 
-def _is_left(sentence: str, start: int, end: int) -> bool:
-    before = sentence[max(0, start - _REACH) : start]
-    if _FROM.search(before) is not None or _LEFT.match(sentence[end : end + _REACH].lstrip()) is not None:
+def _is_left(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - _REACH) : start]
+    if _FROM.search(before) is not None or _LEFT.match(text[end : end + _REACH].lstrip()) is not None:
         return True
-    return _FROM_TO.search(before) is not None and _WHERETO.match(sentence, end) is not None
+    return _FROM_TO.search(before) is not None and _WHERETO.match(text, end) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from memhold.compact.check.marks import have_in_common, lost_marks
 from memhold.compact.check.names import lost_names, named
 from memhold.compact.check.subjects import turned
 from memhold.compact.check.terms import LIGHT, clauses_of, met, neighbours, terms_of
-from memhold.compact.telling import tells_of_change
+from memhold.compact.telling import may_replace
 from memhold.text.analysis import language_of, unspaced
 from memhold.text.details import capitalises_nouns
 from memhold.text.figures import figures
@@ -70,7 +70,7 @@ def unsaid(older: str, newer: str, *, apart: bool) -> bool:
     another value of the same kind in the same words is enough.
     """
     language = language_of(f"{older} {newer}")
-    if tells_of_change(newer):
+    if may_replace(newer):
         return True
     within = f"{older} {newer}"
     said = terms_of(older, language)

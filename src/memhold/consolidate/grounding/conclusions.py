@@ -66,7 +66,7 @@ def standing_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
         and not claim.known
         and not claim.about
         and _tells_where(claim)
-        and not (_NAMED.search(claim.core) and _lived(claim, window))
+        and not (_PLACES_NAME.search(claim.core) and _lived(claim, window))
     ):
         return "inferred"
     liked = claim.known or FAVORITE.search(claim.frame) is None or any(_LIKED.search(line.text) for line in lines)
@@ -83,7 +83,7 @@ def _is_where(attribute: str) -> bool:
     return any(read(attribute, language).ids in _WHERE for language in languages)
 
 
-_NAMED = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f\d]|[^\W\d_A-Za-z\u00c0-\u04ff]")
+_PLACES_NAME = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f\d]|[^\W\d_A-Za-z\u00c0-\u04ff]")
 """What a place is called: a capital, a number, or a script that has no capitals. "A house" is no place."""
 
 _WHERE: Final = frozenset({("residence",), ("residence_city",), ("country_of_residence",), ("place",)})

@@ -143,9 +143,7 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "of somebody of whom no line speaks"
     if strangers(claim.whole, every, claim.language):
         return "of somebody of whom no line speaks"
-    if other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language):
-        return _OF_ANOTHER
-    if anothers(claim, window):
+    if other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language) or anothers(claim, window):
         return _OF_ANOTHER
     if done_by_another(claim, lines, window) or done_by_the_assistant(claim, lines, window):
         return _OF_ANOTHER

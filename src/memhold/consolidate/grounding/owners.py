@@ -38,7 +38,7 @@ def _had(claim: Claim, names: frozenset[str], known: frozenset[str]) -> Iterator
         return
     for match in _USERS.finditer(claim.core):
         yield next(filter(None, match.groups())), ""
-    for match in _NAMED.finditer(claim.core):
+    for match in _SOMEBODYS.finditer(claim.core):
         if match["name"].casefold() in known - names:
             yield match["noun"], match["name"].casefold()
 
@@ -90,4 +90,4 @@ _USERS = re.compile(
     r"(?:de[sr] (?:Nutzer|Benutzer)(?:s|in)?|de l['’]utilisat(?:eur|rice)|del usuario|de la usuaria|dell['’]utente"
     r"|d[oa] usuári[oa]|van de gebruiker)\b"
 )
-_NAMED = re.compile(r"\b(?P<name>[A-Z\u00c0-\u00de][^\W\d_]+)['’]s\s(?P<noun>[^\W\d_]{3,})")
+_SOMEBODYS = re.compile(r"\b(?P<name>[A-Z\u00c0-\u00de][^\W\d_]+)['’]s\s(?P<noun>[^\W\d_]{3,})")
