@@ -523,6 +523,8 @@ def test_what_is_unsaid_says_so_or_gives_another_value_later() -> None:
     assert unsaid("Uses Trellox for invoices", "Trellox was replaced by Vantro", apart=False)
     assert unsaid("The depot is in Graz", "The depot is in Linz", apart=True)
     assert not unsaid("The depot is in Graz", "The depot is in Linz", apart=False)
+    assert unsaid("Works from the office", "Works from home since March", apart=False)
+    assert unsaid("Fährt mit dem Auto zur Arbeit", "Fährt wieder mit dem Rad zur Arbeit", apart=False)
     assert unsaid("The invoices go through Trellox", "We threw Trellox out, Vantro it is", apart=False)
     assert not unsaid("Keeps bees", "Keeps hens in the yard", apart=True)
     assert not unsaid("Der Nutzer hat einen Hund", "Der Hund hat im Garten eine Hütte mit Dach", apart=True)

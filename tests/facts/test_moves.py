@@ -116,9 +116,10 @@ async def test_a_doubted_city_goes_where_a_person_says_so(clock: FakeClock) -> N
         "I never moved to Bergen",
         "Wir sind nicht nach Bergen gezogen",
         "No vivo en Bergen ahora",
+        "I moved from Bergen to Oslo",
     ],
 )
-async def test_a_move_that_is_denied_is_none(denied: str) -> None:
+async def test_a_move_that_is_denied_or_from_there_is_none(denied: str) -> None:
     """Whatever a model made of it, and whether or not its fact was let through."""
     at = datetime(2026, 1, 1, tzinfo=UTC)
 
