@@ -170,9 +170,9 @@ def change_words(text: str) -> list[Span]:
 def changes(text: str) -> bool:
     """Whether a text has a word of change."""
     low = _small(text)
-    for word in dict.fromkeys(_WORD.findall(low)):
-        if word in _WORDS or (word in _PHRASES and _phrase(word).search(low)):
-            return True
+    words = frozenset(_WORD.findall(low))
+    if not _WORDS.isdisjoint(words) or any(_phrase(word).search(low) for word in _PHRASES.keys() & words):
+        return True
     return not low.isascii() and _WIDE.search(low) is not None and _UNSPACED.search(low) is not None
 
 

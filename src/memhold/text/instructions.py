@@ -170,6 +170,8 @@ _SIGNS = (
 _TRIGGERS = frozenset(_SIGNS.split())
 """Words without one of which, a phrase of `_PHRASES` or a script without spaces no instruction stands."""
 _PHRASES = ("from now on", "from here on", "this point on", "to the point", "until i ", "every time i ")
+_PHRASE_WORDS = frozenset(phrase.split()[0] for phrase in _PHRASES)
+"""A text that has none of the phrases' first words has none of them."""
 _WORD = lazily.compile(r"[^\W\d_]+")
 _UNSPACED = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 _QUOTED = lazily.compile(
@@ -209,7 +211,10 @@ def ends(newer: str, older: str) -> bool:
 def _may(text: str) -> bool:
     """Whether a text has anything of what instructions are told by: most have not, and are looked at no further."""
     low = text.lower()
-    if not _TRIGGERS.isdisjoint(_WORD.findall(low)) or any(phrase in low for phrase in _PHRASES):
+    words = _WORD.findall(low)
+    if not _TRIGGERS.isdisjoint(words):
+        return True
+    if not _PHRASE_WORDS.isdisjoint(words) and any(phrase in low for phrase in _PHRASES):
         return True
     return not low.isascii() and _UNSPACED.search(low) is not None
 

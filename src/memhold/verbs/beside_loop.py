@@ -35,9 +35,9 @@ def is_long(given: object) -> bool:
         held: Any = ()
         if isinstance(one, str):
             left -= len(one) // _CHARS
-        elif isinstance(one, list | tuple):
+        elif isinstance(one, (list, tuple)):  # half the time of a union, for each message
             held = one
-        elif isinstance(one, Mapping):
+        elif isinstance(one, dict) or isinstance(one, Mapping):  # noqa: SIM101 - the usual one first
             held = one.values()
         elif is_dataclass(one):
             held = [getattr(one, field.name) for field in fields(one)]
