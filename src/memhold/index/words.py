@@ -139,6 +139,17 @@ class WordScores:
         """How many words of the question are neither function words nor set aside."""
         return sum(weight == 1 and not aside[place] for place, weight in enumerate(self._weights))
 
+    @property
+    def asks(self) -> bool:
+        """Whether the question has a word that is no function word and not set aside."""
+        return any(weight == 1 for weight in self._weights)
+
+    def best(self, count: int) -> list[int]:
+        """The rows that matched best, at most so many."""
+        import numpy as np
+
+        return best_first(self.score, np.flatnonzero(self.hit), count).tolist()
+
     def share(self, rows: Sequence[int]) -> float:
         """The greatest share of the question's words that one of the rows says itself, each by how rare it is.
 

@@ -33,8 +33,12 @@ LOOKED_AT = 3
 """How many later messages are tried."""
 
 
-def change_signal(question: Question, index: DecodedIndex) -> Signal | None:
+def change_signal(question: Question, index: DecodedIndex, about: Floats, said: float) -> Signal | None:
     """Short messages in which the user tells of a change: what people ask for is mostly how it is now.
+
+    The newer statement seldom names what it is about ("we've got it at 73.8 now"), so it counts whole where words
+    answer the question (`said`, 0 to 1); where they do not, only as far as each is `about` it: there is nothing then
+    that the change would be of.
 
     None where the question asks for what was before, where it goes on with a conversation (its own sentences say what
     is the case now), and where two people with names talk.
@@ -46,7 +50,8 @@ def change_signal(question: Question, index: DecodedIndex) -> Signal | None:
     told = _told(index)
     if not (told > 1).any():
         return None
-    return Signal(name="change", score=(told > 1).astype(np.float32), found=np.zeros(len(index), dtype=np.bool_))
+    score = (told > 1) * np.maximum(about, np.float32(said))
+    return Signal(name="change", score=score.astype(np.float32), found=np.zeros(len(index), dtype=np.bool_))
 
 
 def lift_newer(

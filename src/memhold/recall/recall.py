@@ -14,7 +14,7 @@ from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.postings_cache import IndexCache
 from memhold.index.vector_cache import DecodedVectors, VectorCache
-from memhold.index.words import best_first
+from memhold.index.words import best_first, score_words
 from memhold.journal.visibility import checked_id, checked_session
 from memhold.ports.postings import term_key
 from memhold.ports.transaction import ReadTx
@@ -31,6 +31,7 @@ from memhold.recall.ranking import View, evidence_of, newest_first, ordered, rer
 from memhold.recall.signals import (
     NEARER,
     Question,
+    by_words,
     key_signal,
     meaning_signals,
     recency_signal,
@@ -251,7 +252,11 @@ def _view(
     index = caches.indexes.index(tx).upto(place.ceiling)
     question = understood(query.text, place.now, carried(query.text, query.conversation))
     speaker, aside = speaker_signal(question, index)
-    words, scores = words_signal(question, index, aside)
+    # Words that name a speaker count like function words beside others: the speaker signal says who spoke, and whoever
+    # is spoken to is named as often.
+    scores = score_words(question.words, index, faint=aside)
+    said = by_words(scores)
+    words = words_signal(scores, said)
     # Where cosines are estimated, those of the best by words are exact all the same.
     also = lambda: best_first(scores.score, np.flatnonzero(scores.hit), EXACT_BY_WORDS)  # noqa: E731 - of this call
     meaning = meaning or Meaning(off=True)
@@ -264,6 +269,7 @@ def _view(
     if not question.words:
         return view
     near = meaning_signals(found, index) if found is not None else []
+    about = np.maximum(words.score, near[0].score) if near else words.score
     rest = Rest(gaps=gaps, in_time=in_time)
     facts = rest.ask("key", lambda: _facts(tx, index, question, words, near), there=_has_facts(index)) or []
     timed = bool(question.times or question.anchors)
@@ -277,7 +283,7 @@ def _view(
         *near,
         *given,
         role_signal(question, index),
-        change_signal(question, index),
+        change_signal(question, index, about, said),
         reply_signal(index),
         recency_signal(question, index, micros(place.now)),
     ]

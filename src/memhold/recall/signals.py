@@ -40,6 +40,7 @@ __all__ = [
     "MEANS_IT",
     "NEARER",
     "Question",
+    "by_words",
     "key_signal",
     "meaning_signals",
     "recency_signal",
@@ -62,6 +63,10 @@ ASKED_FOR = 0.5
 """The share of a fact's subject and attribute from which on it is what a question asks for."""
 ELSES = 0.4
 """What is left of that share where the question asks for it of somebody else: below what is asked for."""
+SAID = 0.5
+"""The share of a question's words, each by how rare it is, from which on a document that says them answers by words."""
+BEST = 5
+"""How many of the best by words are looked at for that."""
 HALF_LIFE = timedelta(days=14)
 """After this long a message counts half as recent."""
 SHOULDER = timedelta(days=7)
@@ -128,14 +133,22 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
     )
 
 
-def words_signal(question: Question, index: DecodedIndex, aside: Mask | None = None) -> tuple[Signal, WordScores]:
-    """Words of the question in the message, its window and its session.
+def words_signal(scores: WordScores, said: float) -> Signal:
+    """Words of the question in the message, its window and its session, as far as words answer it (`by_words`)."""
+    import numpy as np
 
-    Words that name a speaker (`aside`) count like function words beside others: the speaker signal says who spoke, and
-    whoever is spoken to is named as often.
+    return Signal(name="words", score=normalised(scores.score) * np.float32(said), found=scores.hit)
+
+
+def by_words(scores: WordScores) -> float:
+    """How far the words of a scope answer a question, 0 to 1: 1 where one document says half of what is asked.
+
+    The best by words is no better than its words: where all that it shares with the question is "day", something else
+    must say what is meant. A question of function words alone has nothing but them.
     """
-    scores = score_words(question.words, index, faint=aside)
-    return Signal(name="words", score=normalised(scores.score), found=scores.hit), scores
+    if not scores.asks:
+        return 1.0
+    return min(1.0, scores.share(scores.best(BEST)) / SAID)
 
 
 def meaning_signals(near: Near, index: DecodedIndex) -> list[Signal]:
