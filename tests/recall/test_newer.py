@@ -139,3 +139,23 @@ async def test_what_only_stands_beside_the_words_is_not_lifted(memhold: AsyncMem
     texts = ("My sister has a dog called Rex.", "The car has new tyres.")
     await memhold.scope(user="ann", session="s").add([{"role": "user", "content": text} for text in texts])
     assert (await memhold.scope(user="ann").recall("sister's dog")).hits[0].text == texts[0]
+
+
+@pytest.mark.asyncio
+async def test_a_change_of_something_else_is_no_answer(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    told = (
+        "Our beagle chewed through another cable last night.",
+        "The rent has gone up to 1,150 euros now.",
+        "We have moved the sofa to the other wall.",
+        "Saturday is my long run along the river.",
+    )
+    for text in told:
+        await scope.add([{"role": "user", "content": text}])
+    await memhold.settle()
+    # No word of these questions stands anywhere, so no change that was told is of what they ask for.
+    answer = await scope.recall("Do you know any dogs?")
+    assert answer.hits[0].text == told[0]
+    [sofa] = [hit for hit in answer.hits if hit.text == told[2]]
+    assert {reason.signal: reason.score < 1 for reason in sofa.why}["change"]
+    assert not [hit for hit in (await scope.recall("Which sport?")).hits if "change" in {one.signal for one in hit.why}]

@@ -101,6 +101,28 @@ async def test_an_answer_to_a_question_counts_only_where_people_with_names_talk(
     assert "reply" not in {reason.signal for hit in answer.hits for reason in hit.why}
 
 
+@pytest.mark.asyncio
+async def test_words_count_as_far_as_they_say_what_is_asked(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    told = (
+        "The twins start nursery on Monday, name labels are to be sewn in.",
+        "We keep some money tucked away for a rainy day.",
+        "The dishwasher flooded half the kitchen.",
+    )
+    for text in told:
+        await scope.add([{"role": "user", "content": text}])
+    await memhold.settle()
+    # "day" is all that any of them shares with this question, and it does not say what is meant.
+    answer = await scope.recall("When is the first day of daycare for my toddlers?")
+    assert answer.hits[0].text == told[0]
+    assert 0 < _part(answer, told[1], "words") < 0.5
+    whole = await scope.recall("rainy day money")
+    assert whole.hits[0].text == told[1]
+    assert _part(whole, told[1], "words") == 1
+    # Function words are all that such a question has.
+    assert _part(await scope.recall("where is it half the"), told[2], "words") > 0
+
+
 def _said(name: str, text: str) -> dict[str, str]:
     return {"role": "user", "name": name, "content": text}
 
