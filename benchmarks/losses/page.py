@@ -92,13 +92,14 @@ def cost_table(results: Results) -> list[list[str]]:
             "processor, s",
             "one write, ms",
             "MB",
+            "MB when empty",
         ]
     ]
     for peer in PEERS.values():
         if (cost := results.held["costs"].get(peer.name)) is not None:
             counts = [f"{cost[name]:,}" for name in ("calls", "tokens_in", "tokens_out", "embeds")]
-            size = f"{cost['size'] / 1e6:.1f}"
-            lines.append([peer.label, *counts, f"{cost['processor']:.1f}", f"{cost['wait']:.0f}", size])
+            sizes = [f"{cost[name] / 1e6:.1f}" for name in ("size", "empty")]
+            lines.append([peer.label, *counts, f"{cost['processor']:.1f}", f"{cost['wait']:.0f}", *sizes])
     return lines
 
 
@@ -125,18 +126,23 @@ def recall_table(results: Results) -> list[list[str]]:
     asked = {name: max(int(one["questions"]) for one in found.values()) for name, found in sets.items() if found}
     when = {name: f", {day}" for name, day in results.held["days"].items()}
     lines = [["memory", *(f"{name} ({count} questions{when.get(name, '')})" for name, count in asked.items())]]
-    for row in rows:
-        found = [sets[name].get(row) for name in asked]
-        lines.append([row, *("" if one is None else f"{one['R@5']:.3f}, {one['R@10']:.3f}" for one in found)])
-    return lines
+    return lines + [[row, *(_recalled(sets[name].get(row)) for name in asked)] for row in rows]
+
+
+def _recalled(found: Mapping[str, float] | None) -> str:
+    if found is None:
+        return ""
+    left = f" ({found['unkept']} messages not taken)" if found.get("unkept") else ""
+    return f"{found['R@5']:.3f}, {found['R@10']:.3f}{left}"
 
 
 def page(results: Results) -> str:
     """The whole page in Markdown."""
     held = results.held
     here = [peer for peer in PEERS.values() if peer.name in held["versions"]]
+    asked = [peer for peer in here if not peer.recall_only]
     top = [["memory", *(SCENARIOS[name].label for name in _TOP)]]
-    top += [[f"**{peer.label}**" if peer.environment is None else peer.label, *_cells(peer, results)] for peer in here]
+    top += [[f"**{peer.label}**" if peer.environment is None else peer.label, *_cells(peer, results)] for peer in asked]
     parts = [
         _HEAD,
         _rows(top),

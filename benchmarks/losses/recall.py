@@ -195,12 +195,13 @@ def found_by_memhold(conversations: Sequence[Conversation], embedding: str) -> M
 
 
 def found_by_child(peer: Peer, environment: Environment, conversations: Sequence[Conversation]) -> Measured:
-    """A peer in its own environment, a store for each conversation.
+    """A peer in its own environment, a store for each conversation; `unkept` tells how many messages it did not take.
 
     Raises:
         RuntimeError: it could not be opened, told or asked.
     """
     found: list[tuple[float, ...]] = []
+    unkept: list[int] = []
     with (
         tempfile.TemporaryDirectory(prefix="memhold-losses-") as name,
         Relay(None, Path(name) / "none", dimension=DIMENSION) as relay,
@@ -209,16 +210,17 @@ def found_by_child(peer: Peer, environment: Environment, conversations: Sequence
             doing(f"{peer.label}: {conversation.name}")
             with running(peer.name, environment, Path(name) / f"store{place}", relay.url) as child:
                 _right(child.opened)
-                _replayed(conversation, _teller(child), _asker(child), found)
-    return _means(found)
+                _replayed(conversation, _teller(child, unkept), _asker(child), found)
+    return {**_means(found), "unkept": sum(unkept)}
 
 
-def _teller(child: Child) -> Tell:
+def _teller(child: Child, unkept: list[int]) -> Tell:
     def tell(turns: Sequence[Turn]) -> None:
         for start in range(0, len(turns), _BATCH):
             own = turns[start : start + _BATCH]
             messages = [{"role": one.role, "content": one.text} for one in own]
-            _right(child.ask("add", user="ann", key=own[0].id, messages=messages, seconds=600.0))
+            answer = _right(child.ask("add", user="ann", key=own[0].id, messages=messages, seconds=600.0))
+            unkept.append(len(own) - answer["kept"])
 
     return tell
 

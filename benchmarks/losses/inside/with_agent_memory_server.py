@@ -11,18 +11,22 @@ import importlib.util
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from servers import Rest, Servers, free_port  # type: ignore[import-not-found]  # beside this file
+from servers import Answered, Rest, Servers, free_port  # type: ignore[import-not-found]  # beside this file
 
 _PAGE = 100
 _KEPT = ("user_id", "memories", "context", "data")
+_SECONDS = 120.0
 _STILL = 12.0
 """Seconds without a change after which it is taken to be done."""
 
 
 class _AgentMemoryServer:
+    variables: Mapping[str, str] = {}
+
     def __init__(self, folder: str, url: str) -> None:
         from agent_memory_client import (  # type: ignore[import-not-found, unused-ignore]
             MemoryAPIClient,
@@ -31,7 +35,7 @@ class _AgentMemoryServer:
 
         self.servers = Servers(folder)
         if self.servers.ours:
-            _start(self.servers, folder, url)
+            _start(self.servers, folder, url, self.variables)
         port = self.servers.ports["api"]
         self.rest = Rest(port)
         self._client, self._settings = MemoryAPIClient, MemoryClientConfig(base_url=f"http://127.0.0.1:{port}")
@@ -110,7 +114,33 @@ class _AgentMemoryServer:
         self.servers.close()
 
 
-def _start(servers: Servers, folder: str, url: str) -> None:
+class _Records(_AgentMemoryServer):
+    """Its long-term memory, told records that are already what is to be kept; no model is asked."""
+
+    variables: Mapping[str, str] = {"ENABLE_TOPIC_EXTRACTION": "false", "ENABLE_NER": "false"}
+
+    def add(self, user: str, messages: list[dict[str, str]], key: str) -> int:
+        """It answers before it keeps them: waited for is the last."""
+        own = [{"id": f"{key}-{place}", "text": one["content"], "user_id": user} for place, one in enumerate(messages)]
+        self.rest.ask("POST", "/v1/long-term-memory/", {"memories": own, "deduplicate": False})
+        end = time.monotonic() + _SECONDS
+        while not self._there(own[-1]["id"]):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{len(own)} records are not there after {_SECONDS:.0f} s")
+            time.sleep(0.02)
+        return len(own)
+
+    def _there(self, record: str) -> bool:
+        try:
+            self.rest.ask("GET", f"/v1/long-term-memory/{record}")
+        except Answered as error:
+            if error.status not in {404, 500}:  # 500 while its index is being made
+                raise
+            return False
+        return True
+
+
+def _start(servers: Servers, folder: str, url: str, variables: Mapping[str, str]) -> None:
     data = Path(folder) / "redis"
     data.mkdir(exist_ok=True)
     redis, api = free_port(), free_port()
@@ -132,6 +162,7 @@ def _start(servers: Servers, folder: str, url: str) -> None:
         OPENAI_API_BASE=url,
         OPENAI_BASE_URL=url,
         TIKTOKEN_CACHE_DIR=str(_folder("litellm") / "litellm_core_utils/tokenizers"),
+        **variables,
     )
 
 
@@ -156,5 +187,4 @@ def _openssl(folder: str) -> str:
 
 def opened(name: str, folder: str, url: str) -> _AgentMemoryServer:
     """The server, with its Redis in this folder."""
-    del name
-    return _AgentMemoryServer(folder, url)
+    return (_Records if name == "agent-memory-server+records" else _AgentMemoryServer)(folder, url)

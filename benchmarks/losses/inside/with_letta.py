@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from servers import Rest, Servers, free_port, run  # type: ignore[import-not-found]  # beside this file
+from servers import Answered, Rest, Servers, free_port, run  # type: ignore[import-not-found]  # beside this file
 
 _TABLES = """
 import asyncio
@@ -98,6 +99,28 @@ class _Letta:
         self.servers.close()
 
 
+class _Archive(_Letta):
+    """The archive of an agent, told and asked without its model."""
+
+    def add(self, user: str, messages: list[dict[str, str]], key: str) -> int:
+        """How many it takes: one of more than 8,192 tokens it refuses."""
+        del key  # it takes none
+        return sum(self._kept(f"/v1/agents/{self._agents[user]}/archival-memory", one["content"]) for one in messages)
+
+    def _kept(self, path: str, text: str) -> bool:
+        try:
+            self.rest.ask("POST", path, {"text": text})
+        except Answered as error:
+            if "exceeds token limit" not in str(error):
+                raise
+            return False
+        return True
+
+    def ask(self, user: str, question: str, limit: int) -> list[dict[str, Any]]:
+        path = f"/v1/agents/{self._agents[user]}/archival-memory/search?query={quote(question)}&top_k={limit}"
+        return [{"text": one["content"], "old": False} for one in self.rest.ask("GET", path)["results"]]
+
+
 def _agent(user: str, url: str) -> dict[str, Any]:
     model = {"model": "gpt-4o-mini", "model_endpoint_type": "openai", "model_endpoint": url, "context_window": 128000}
     vectors = {"embedding_model": "text-embedding-3-small", "embedding_endpoint_type": "openai",
@@ -152,5 +175,4 @@ def _programs() -> Path:
 
 def opened(name: str, folder: str, url: str) -> _Letta:
     """The server, with its PostgreSQL in this folder."""
-    del name
-    return _Letta(folder, url)
+    return (_Archive if name == "letta+archive" else _Letta)(folder, url)
