@@ -22,6 +22,9 @@ _KEPT = ("user_id", "memories", "context", "data")
 _SECONDS = 120.0
 _STILL = 12.0
 """Seconds without a change after which it is taken to be done."""
+_IDLE = 75.0
+"""The same where messages are unread: it waits 30 s for more of them."""
+_PAUSE = 3.0
 
 
 class _AgentMemoryServer:
@@ -91,24 +94,24 @@ class _AgentMemoryServer:
         return len(named)
 
     def settle(self, seconds: float) -> bool:
-        """Until it has extracted from every message, and what it made of them stays the same for a while.
+        """Until it has read every message, and what it made of them stays the same for a while.
 
-        It marks a message before it keeps what it made of it, and nothing of its API tells when that is done.
+        It marks a message before it keeps what it made of it, and nothing of its API tells when that is done. Messages
+        that came while it waited to read the ones before may stay unread until another comes.
         """
         end = time.monotonic() + seconds
-        for user in ("ann", "ben"):
-            session = self._session(user)
-            while session and any(one["discrete_memory_extracted"] != "t" for one in session["messages"]):
-                if time.monotonic() > end:
-                    return False
-                time.sleep(0.5)
-                session = self._session(user)
-            held, since = set[str](), time.monotonic()
-            while session and time.monotonic() < min(end, since + _STILL):
-                time.sleep(1.0)
-                before, held = held, {one["id"] for one in self._memories(user)}
-                since = since if held == before else time.monotonic()
-        return True
+        return not sum(self._unread(user, end) for user in ("ann", "ben"))
+
+    def _unread(self, user: str, end: float) -> int:
+        held, since = None, time.monotonic()
+        while session := self._session(user):
+            unread = sum(one["discrete_memory_extracted"] != "t" for one in session["messages"])
+            before, held = held, (unread, {one["id"] for one in self._memories(user)})
+            since = since if held == before else time.monotonic()
+            if time.monotonic() > min(end, since + (_IDLE if unread else _STILL)):
+                return unread
+            time.sleep(_PAUSE)
+        return 0
 
     def close(self) -> None:
         self.servers.close()
