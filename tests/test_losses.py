@@ -239,6 +239,9 @@ def test_the_page_says_what_was_measured(tmp_path: Path) -> None:
     results = Results.of(tmp_path, "losses")
     lost = judged([(one, FINE) for one in told(3)], [])
     results.held["runs"]["chroma/kill"] = lost.plain()
+    forgotten = judged([(one, FINE) for one in told(15)], [["message", one.text] for one in told(15)])
+    forgotten.served, forgotten.left = 0, 5
+    results.held["runs"]["chroma/forget"] = forgotten.plain()
     results.held["versions"]["chroma"] = {"chromadb": "1.2.3"}
     results.held["missing"]["zep"] = {"command": "get zep", "said": "no | such"}
     results.keep()
@@ -247,6 +250,7 @@ def test_the_page_says_what_was_measured(tmp_path: Path) -> None:
     assert "| Chroma as a memory | asks no model |" in text
     assert "3 lost of 3" in text
     assert "| Chroma as a memory | 3 | 3 | 0 | 3 | 0 | 0 |  | 3 of the lost: success |" in text
+    assert "bytes of 5 of 5 deleted" in text
     assert "| zep | `get zep` | no / such |" in text
     assert "- nowhere in what was measured" in text
 

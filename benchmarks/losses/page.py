@@ -21,11 +21,12 @@ def _short(found: Mapping[str, Any]) -> str:
         return "not run"
     parts = [f"{found[name]} {name}" for name in ("lost", "doubled", "stale", "leaked") if found.get(name)]
     parts += [f"{found['served']} still found"] if found.get("served") else []
-    parts += [f"bytes of {found['left']} left"] if found.get("left") else []
     if found.get("refused"):
         parts += [*([] if parts else ["none lost"]), f"{found['refused']} refused"]
-    said = found["said"] + (found["said"] // 3 if found.get("left") is not None else 0)
-    return f"{', '.join(parts)} of {said}" if parts else "nothing"
+    whole = [f"{', '.join(parts)} of {found['said']}"] if parts else []
+    if found.get("left"):
+        whole.append(f"bytes of {found['left']} of {found['said'] // 3} deleted")  # a quarter was, the rest was said
+    return "; ".join(whole) or "nothing"
 
 
 def _cells(peer: Peer, results: Results) -> list[str]:
@@ -245,7 +246,7 @@ def _left_out(results: Results) -> str:
         label = PEERS[name].label if name in PEERS else name
         lines.append([label, f"`{told['command']}`", told["said"].replace("|", "/").replace("\n", " ")])
     lines += [[name, f"`{command}`", " ".join(said.split())] for name, command, said in LEFT_OUT]
-    return f"## Left out\n\n{_rows(lines)}\n"
+    return f"## Left out\n\n{_LEFT_OUT}\n{_rows(lines)}\n"
 
 
 _HEAD = """# Memhold beside others
@@ -256,13 +257,13 @@ Counted is what went wrong; *refused* is what the caller got an error for, and s
 """
 _READING = """
 *nothing*: nothing went wrong. *lost*: acknowledged, and nowhere afterwards. *doubled*: there twice, after it was
-sent again or of itself. *stale*: the old value is first, or the new one is not found. *bytes left*: of what was
-deleted, in how many cases its words still stand in a file. *asks no model*: nothing is made of the messages, so nothing
-can fail there.
+sent again or of itself. *stale*: the old value is first, or the new one is not found. *bytes*: in how many cases the
+words of what was deleted still stand in a file. *asks no model*: nothing is made of the messages, so nothing can fail
+there.
 """
 _SETUP = """## How it was measured
 
-{date}, {machine}; nothing but loopback and the disk is reached, and what would go elsewhere meets a closed port.
+{date}; {machine}. Nothing but loopback and the disk is reached, and what would go elsewhere meets a closed port.
 
 {rows}
 
@@ -288,8 +289,9 @@ _SETUP = """## How it was measured
 - **Servers** (Letta's, agent-memory-server, and the databases below them) are the memory's processes: they are killed
   with it, their writes are recorded, and a full disk is theirs. Two writers are two clients of one server. What stands
   in Letta's history or in a session of agent-memory-server counts as kept as well; what was made of it is told apart.
-  The latter reads a session 30 s after each message: of messages that come sooner it makes the same several times, and
-  where its process ends before (all scenarios that do not let it settle first) nothing is made of them.
+  *Answered* is an error over HTTP. agent-memory-server reads a session 30 s after each message: of messages that come
+  sooner it makes the same several times, and where its process ends before (all scenarios that do not let it settle
+  first) nothing is made of them. Its Redis saves once a minute: what a kill or a power cut takes is what came since.
 - **SQLite** here is that of the Python each runs on. Debian's overwrites what is deleted; other builds do not.
 
 Run it: `python -m benchmarks losses` (an hour or so; stopped and started again it goes on; `--only mem0/kill`,
@@ -299,11 +301,18 @@ for the disk.
 _COSTS = """## What it costs
 
 `python -m benchmarks losses --costs`: 100 turns (a thing said, and a short answer) of one user, written one by one,
-times five: figures for 1,000 messages. Processor time is that of all the memory's processes beyond opening and
-closing it. Tokens are estimated from what is sent and answered, with the scripted model; it answers each prompt as
-shortly as is right, and a real one writes more. Prices follow from the tokens. Questions are not counted: none of
-these asks its chat model for one. A memory without a row was not measured. Memhold's model works behind the writes: at
-this pace its windows are larger than the twenty messages that make one due, and its calls fewer.
+times five: figures for 1,000 messages. Processor time is that of all the memory's processes, its servers and databases
+among them, beyond opening and closing it; one write is the median that a caller waits. Tokens are estimated from what
+is sent and answered, with the scripted model; it answers each prompt as shortly as is right, and a real one writes
+more. Prices follow from the tokens. What an empty store takes on the disk counts once, the rest times five; logs of
+servers do not count. Questions are not counted: none of these asks its chat model for one, but for Letta, where a
+question is another turn.
+
+Memhold's model works behind the writes: at this pace its windows are larger than the twenty messages that make one due,
+and its calls fewer. Letta sends its whole history with each turn, until it is longer than the model's context: what is
+five times as long costs more than five times as many tokens. agent-memory-server too works behind its answers; of
+messages that come while it waits to read the ones before, the last stay unread until another comes (38 of 200 in a
+run that was looked at), and what they would cost is in no figure.
 """
 _REAL = """### With a real small model
 
@@ -327,10 +336,13 @@ _RECALL = """## What is found again
 `python -m benchmarks losses --recall NAME=PATH …`: R@5 and R@10, the share of the messages that answer a question
 among the first five and ten found (for RealMem the sessions that these stand in; the other pages rank whole
 sessions there). Every message is told as it is, without a model: what a model makes of them is another question.
-The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one; with a larger
+Letta and agent-memory-server have a place for that, which is set up as told above. Messages that a memory refuses are
+counted in its cell. The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one; with a larger
 embedder of yours they find more, and so does Memhold. Memhold has the messages' times and, in LoCoMo, their
-speakers, whom the others are told in the text. A day says when Memhold was last measured there; an empty cell was
-not measured.
+speakers, whom the others are told in the text. A day says when Memhold was last measured there; an empty cell was not
+measured.
+"""
+_LEFT_OUT = """What could not be run here. Of Letta and of agent-memory-server an older release stands above.
 """
 _BETTER = """## Where others do better
 
