@@ -333,12 +333,12 @@ tokens in and out, in about 67 and 96 minutes of two calm cores.
 """
 _RECALL = """## What is found again
 
-`python -m benchmarks losses --recall NAME=PATH …`: R@5 and R@10, the share of the messages that answer a question
-among the first five and ten found (for RealMem the sessions that these stand in; the other pages rank whole
-sessions there). Every message is told as it is, without a model: what a model makes of them is another question.
-Letta and agent-memory-server have a place for that, which is set up as told above. Messages that a memory refuses are
-counted in its cell. The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one; with a larger
-embedder of yours they find more, and so does Memhold. Memhold has the messages' times and, in LoCoMo, their
+`python -m benchmarks losses --recall NAME=PATH …`: R@5 and R@10, the share of the messages that answer a question among
+the first five and ten found (for RealMem the sessions that these stand in; the other pages rank whole sessions there).
+Every message is told as it is, without a model: what a model makes of them is another question. Letta and
+agent-memory-server have a place for that, which is set up as told above. Messages that a memory refuses are counted in
+its cell. The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one; with a
+larger embedder of yours they find more, and so does Memhold. Memhold has the messages' times and, in LoCoMo, their
 speakers, whom the others are told in the text. A day says when Memhold was last measured there; an empty cell was not
 measured.
 """

@@ -15,7 +15,8 @@ class Peer:
     embedding server, `users` whether it knows any, `loads` whether its SQLite must load extensions, which not every
     build of Python does, `least` the oldest Python that it takes, `ranks` whether
     it keeps messages as they are and ranks them for a question, `recall_only` whether it is another way to use a memory
-    that stands above, which nothing else is asked of. `beside` are wheels of which only the files are needed,
+    that stands above, which nothing else is asked of, `slow` whether it takes minutes to
+    open. `beside` are wheels of which only the files are needed,
     whatever Python they are of. `told` is what stands in the page about how it is set up.
     """
 
@@ -32,6 +33,7 @@ class Peer:
     least: tuple[int, int] = (3, 11)
     ranks: bool = False
     recall_only: bool = False
+    slow: bool = False
     told: str = ""
 
 
@@ -143,6 +145,7 @@ PEERS = {
             pip=_LETTA,
             ranks=True,
             recall_only=True,
+            slow=True,
             told="The same server. Its archive is what it keeps as it is told: each message a passage "
             "(`POST /v1/agents/…/archival-memory`), asked by `archival-memory/search`.",
         ),

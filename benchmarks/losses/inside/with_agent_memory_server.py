@@ -103,9 +103,10 @@ class _AgentMemoryServer:
         return not sum(self._unread(user, end) for user in ("ann", "ben"))
 
     def _unread(self, user: str, end: float) -> int:
-        held, since = None, time.monotonic()
+        held: tuple[int, set[str]] | None = None
+        since = time.monotonic()
         while session := self._session(user):
-            unread = sum(one["discrete_memory_extracted"] != "t" for one in session["messages"])
+            unread: int = sum(one["discrete_memory_extracted"] != "t" for one in session["messages"])
             before, held = held, (unread, {one["id"] for one in self._memories(user)})
             since = since if held == before else time.monotonic()
             if time.monotonic() > min(end, since + (_IDLE if unread else _STILL)):

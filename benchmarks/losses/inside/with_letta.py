@@ -40,9 +40,14 @@ class _Letta:
             _start(self.servers, folder, url)
         self.rest = Rest(self.servers.ports["letta"])
         self._agents = {one["name"]: str(one["id"]) for one in self.rest.ask("GET", "/v1/agents/?limit=100")}
+        self._url = url
         for user in ("ann", "ben") if self.servers.ours else ():  # by one client: two would make two of one name
-            if user not in self._agents:
-                self._agents[user] = str(self.rest.ask("POST", "/v1/agents/", _agent(user, url))["id"])
+            self._agent_of(user)
+
+    def _agent_of(self, user: str) -> str:
+        if user not in self._agents:
+            self._agents[user] = str(self.rest.ask("POST", "/v1/agents/", _agent(user, self._url))["id"])
+        return self._agents[user]
 
     def add(self, user: str, messages: list[dict[str, str]], key: str) -> int:
         """What the user says; the agent answers by itself."""
@@ -105,7 +110,8 @@ class _Archive(_Letta):
     def add(self, user: str, messages: list[dict[str, str]], key: str) -> int:
         """How many it takes: one of more than 8,192 tokens it refuses."""
         del key  # it takes none
-        return sum(self._kept(f"/v1/agents/{self._agents[user]}/archival-memory", one["content"]) for one in messages)
+        path = f"/v1/agents/{self._agent_of(user)}/archival-memory"
+        return sum(self._kept(path, one["content"]) for one in messages)
 
     def _kept(self, path: str, text: str) -> bool:
         try:
