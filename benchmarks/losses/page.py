@@ -291,7 +291,8 @@ _SETUP = """## How it was measured
   in Letta's history or in a session of agent-memory-server counts as kept as well; what was made of it is told apart.
   *Answered* is an error over HTTP. agent-memory-server reads a session 30 s after each message: of messages that come
   sooner it makes the same several times, and where its process ends before (all scenarios that do not let it settle
-  first) nothing is made of them. Its Redis saves once a minute: what a kill or a power cut takes is what came since.
+  first) nothing is made of them. Its Redis answers from memory and saves once a minute: a full disk refuses nothing,
+  and what a kill or a power cut takes is what came since.
 - **SQLite** here is that of the Python each runs on. Debian's overwrites what is deleted; other builds do not.
 
 Run it: `python -m benchmarks losses` (an hour or so; stopped and started again it goes on; `--only mem0/kill`,
@@ -312,7 +313,8 @@ Memhold's model works behind the writes: at this pace its windows are larger tha
 and its calls fewer. Letta sends its whole history with each turn, until it is longer than the model's context: what is
 five times as long costs more than five times as many tokens. agent-memory-server too works behind its answers; of
 messages that come while it waits to read the ones before, the last stay unread until another comes (38 of 200 in a
-run that was looked at), and what they would cost is in no figure.
+run that was looked at), and what they would cost is in no figure. Its bytes are those of a compressed snapshot, in
+which the scripted server's vectors, nearly all zeros, take little; it needs the memory for the whole.
 """
 _REAL = """### With a real small model
 
@@ -321,10 +323,10 @@ memory that asks a model, with a real one ([Qwen2.5-Coder-1.5B](consolidation.md
 one thread) behind one relay. Calls and tokens are those that its server counts, of the sample that the first column
 names, times 1,000 by its size; the sample is too small for what grows with a memory (prompts that hold what is known),
 so long runs cost more. Errors and bytes are those of the sample. `--pid` is the model's server, whose processor time is
-told; the minutes of its answers are
-those of a machine that does other things (here at a load of 9 to 18). One write is the median that a caller waits.
-Given up are answers that came after the memory's own deadline: it asked again, and they are in no other figure. Bytes
-of so few messages are mostly those of an empty store, whose size times 1,000 would say nothing.
+told; the minutes of its answers are those of a machine that does other things (here at a load of 9 to 18). One write is
+the median that a caller waits. Given up are answers that came after the memory's own deadline: it asked again, and they
+are in no other figure. Bytes of so few messages are mostly those of an empty store, whose size times 1,000 would say
+nothing.
 
 mem0 has no row: its first prompt has about 8,000 tokens, of which the model had read 6,144 after 816 s, and it was
 stopped after 24 minutes. Letta and agent-memory-server were not run with it. Asked turn by turn, as suits a small
