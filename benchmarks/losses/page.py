@@ -295,9 +295,10 @@ _SETUP = """## How it was measured
   and what a kill or a power cut takes is what came since.
 - **SQLite** here is that of the Python each runs on. Debian's overwrites what is deleted; other builds do not.
 
-Run it: `python -m benchmarks losses` (an hour or so; stopped and started again it goes on; `--only mem0/kill`,
-`--only /update` for a part, `--again` to measure anew). It needs `pip`, `npm` for the MCP server and a C compiler
-for the disk.
+Run it: `python -m benchmarks losses` (an hour or so, and up to two more for Letta and agent-memory-server; stopped and
+started again it goes on; `--only mem0/kill`, `--only /update` for a part, `--again` to measure anew). It needs `pip`,
+`npm` for the MCP server, a C compiler for the disk, Python 3.12 for basic-memory and agent-memory-server, and for
+LangGraph's store a Python whose SQLite loads extensions; what cannot be had here is said under "Left out".
 """
 _COSTS = """## What it costs
 
@@ -310,11 +311,12 @@ servers do not count. Questions are not counted: none of these asks its chat mod
 question is another turn.
 
 Memhold's model works behind the writes: at this pace its windows are larger than the twenty messages that make one due,
-and its calls fewer. Letta sends its whole history with each turn, until it is longer than the model's context: what is
-five times as long costs more than five times as many tokens. agent-memory-server too works behind its answers; of
-messages that come while it waits to read the ones before, the last stay unread until another comes (38 of 200 in a
-run that was looked at), and what they would cost is in no figure. Its bytes are those of a compressed snapshot, in
-which the scripted server's vectors, nearly all zeros, take little; it needs the memory for the whole.
+and its calls fewer. Letta sends its history with each call until it is longer than the model's context (128,000 tokens
+here), and in it each result of `memory_insert` has the whole block: a conversation of five times as many turns costs
+more than five times the tokens that were measured. agent-memory-server works behind its answers too; of messages that
+come while it waits to read the ones before, the last stay unread until another comes (38 of 200 in a run that was
+looked at), and what they would cost is in no figure. Its bytes are those of a compressed snapshot, in which the
+scripted server's vectors, nearly all zeros, take little; in memory it needs the whole.
 """
 _REAL = """### With a real small model
 
@@ -341,8 +343,9 @@ Every message is told as it is, without a model: what a model makes of them is a
 agent-memory-server have a place for that, which is set up as told above. Messages that a memory refuses are counted in
 its cell. The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one; with a
 larger embedder of yours they find more, and so does Memhold. Memhold has the messages' times and, in LoCoMo, their
-speakers, whom the others are told in the text. A day says when Memhold was last measured there; an empty cell was not
-measured.
+speakers, whom the others are told in the text. A day says when Memhold was last measured there. An empty cell was not
+measured: Letta takes one passage at a time, at .15 s of processor time each, which was one or two a second on a machine
+that did much else.
 """
 _LEFT_OUT = """What could not be run here. Of Letta and of agent-memory-server an older release stands above.
 """
