@@ -7,6 +7,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.losses.cost import Spent, scaled
 from benchmarks.losses.disk import OPENED, NoCompiler, Operation, cut, recorded, recorder
 from benchmarks.losses.environments import environment_of
 from benchmarks.losses.inside.servers import Answered, Rest, Servers, free_port
@@ -26,6 +28,7 @@ from benchmarks.losses.run import Results, applies, chosen, run
 from benchmarks.losses.said import told
 from benchmarks.losses.scenarios import SCENARIOS, bench
 from memhold.testing.chaos.replies import Asked, Offer, Reply
+from memhold.testing.chaos.server import Request
 
 FINE: dict[str, Any] = {"kept": 1}
 
@@ -54,7 +57,7 @@ def written(inode: int, data: bytes, at: int = 0) -> Operation:
 
 def test_a_power_cut_keeps_what_was_synced_and_names_that_were_known(tmp_path: Path) -> None:
     root, whole = tmp_path / "store", tmp_path / "whole"
-    whole.mkdir()
+    whole.mkdir(mode=0o700)
     (whole / "unseen").write_bytes(b"no record tells of it")
 
     def named(name: str) -> bytes:
@@ -81,6 +84,7 @@ def test_a_power_cut_keeps_what_was_synced_and_names_that_were_known(tmp_path: P
         bytes(cut(record, 7, "some", Random(seed), whole, root) and (root / "log").read_bytes()) for seed in range(9)
     }
     assert some == {b"new", b"NEWER"}
+    assert root.stat().st_mode & 0o777 == 0o700  # a database may refuse a folder that others can read
 
 
 def test_the_recorder_sees_what_a_program_syncs(tmp_path: Path) -> None:
@@ -199,7 +203,8 @@ def test_who_comes_second_uses_the_servers_of_the_first(tmp_path: Path) -> None:
 def test_what_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     assert [(peer.name, scenario.name) for peer, scenario in chosen(["mem0/kill"])] == [("mem0", "kill")]
     everything = chosen([])
-    assert {peer.name for peer, _ in everything} == set(PEERS)
+    assert {peer.name for peer, _ in everything} == {peer.name for peer in PEERS.values() if not peer.recall_only}
+    assert chosen(["letta+archive"]) == []
     assert {scenario.name for _, scenario in everything} == set(SCENARIOS)
     assert not applies(PEERS["chroma"], SCENARIOS["prose"])
     assert main(["losses", "--only", "mem0/nothing"]) == 2
@@ -234,6 +239,9 @@ def test_the_page_says_what_was_measured(tmp_path: Path) -> None:
     results = Results.of(tmp_path, "losses")
     lost = judged([(one, FINE) for one in told(3)], [])
     results.held["runs"]["chroma/kill"] = lost.plain()
+    forgotten = judged([(one, FINE) for one in told(15)], [["message", one.text] for one in told(15)])
+    forgotten.served, forgotten.left = 0, 5
+    results.held["runs"]["chroma/forget"] = forgotten.plain()
     results.held["versions"]["chroma"] = {"chromadb": "1.2.3"}
     results.held["missing"]["zep"] = {"command": "get zep", "said": "no | such"}
     results.keep()
@@ -242,6 +250,7 @@ def test_the_page_says_what_was_measured(tmp_path: Path) -> None:
     assert "| Chroma as a memory | asks no model |" in text
     assert "3 lost of 3" in text
     assert "| Chroma as a memory | 3 | 3 | 0 | 3 | 0 | 0 |  | 3 of the lost: success |" in text
+    assert "bytes of 5 of 5 deleted" in text
     assert "| zep | `get zep` | no / such |" in text
     assert "- nowhere in what was measured" in text
 
@@ -262,7 +271,9 @@ def test_the_page_says_where_others_are_better(tmp_path: Path) -> None:
         "processor": 2.0,
         "wait": 1.0,
         "size": 9,
+        "empty": 1,
         "failed": 0,
+        "settled": True,
     }
     results.held["costs"] = {"memhold": dear, "chroma": dear | {"size": 8, "wait": 5.0}}
     results.held["recall"] = {
@@ -279,6 +290,30 @@ def test_the_page_says_where_others_are_better(tmp_path: Path) -> None:
     assert "- bytes on the disk: Chroma as a memory (than Memhold with a model)" in text
     assert "- found again, set: LangGraph SqliteStore" in text
     assert "the wait for one write:" not in text
+
+
+def test_a_cost_counts_once_what_an_empty_store_takes() -> None:
+    idle = Spent(processor=3.0, size=40_000_000, waits=(), failed=(), settled=True)
+    busy = Spent(processor=5.0, size=42_000_000, waits=(0.1, 0.3, 0.2), failed=(None, "Full", None), settled=False)
+    chat = {"messages": [{"role": "user", "content": "My cat is Zorlin7."}]}
+    asked = [
+        Request(at=datetime.now(UTC), method="POST", path=path, model="m", body=body, headers={}, fault="")
+        for path, body in (("/v1/chat/completions", chat), ("/v1/embeddings", {"input": "cat"}))
+    ]
+    cost = scaled(idle, busy, asked)
+    assert (cost.size, cost.empty, cost.processor, cost.wait) == (50_000_000, 40_000_000, 10.0, 200.0)
+    assert (cost.calls, cost.embeds, cost.failed, cost.settled) == (5, 5, 1, False)
+
+
+def test_who_did_not_take_all_is_told_with_what_it_finds(tmp_path: Path) -> None:
+    results = Results.of(tmp_path, "recall")
+    found = {"R@5": 0.1, "R@10": 0.2, "questions": 2}
+    results.held["recall"] = {"set": {"Letta, its archive": found | {"unkept": 3}, "Chroma as a memory": found}}
+    results.held["versions"] = {"letta+archive": {"letta": "1.2.3"}, "chroma": {"chromadb": "1.2.3"}}
+    text = page(results)
+    assert "| Letta, its archive | 0.100, 0.200 (3 messages not taken) |" in text
+    assert "| Chroma as a memory | 0.100, 0.200 |" in text
+    assert text.count("| Letta, its archive |") == 2, "its row of recall, and how it is set up; none of losses"
 
 
 def test_sets_are_read_in_order_and_measured_by_their_gold(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tests.install_lines import Install, installs
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = set(PROJECT["optional-dependencies"])
 OTHERS = {
-    "agent-memory-server": "a peer that docs/comparison.md says was tried and left out",
+    "agent-memory-server": "a peer of docs/comparison.md",
     "apsw-sqlite3mc": "takes the place of apsw where a store is encrypted (docs/how-to/encrypt.md)",
     "chromadb": "a peer that `python -m benchmarks peers` measures where it is installed",
     "graphiti-core": "a peer that docs/comparison.md says was tried and left out",
@@ -28,7 +28,7 @@ OTHERS = {
     "kuzu": "a peer that docs/comparison.md says was tried and left out, with graphiti-core",
     "httpx": "what graphiti-core asks for and does not bring, in the same line of docs/comparison.md",
     "langgraph-checkpoint-sqlite": "a peer that `python -m benchmarks peers` measures where it is installed",
-    "letta": "a peer that docs/comparison.md says was tried and left out",
+    "letta": "a peer of docs/comparison.md",
     "mem0ai": "a peer that `python -m benchmarks peers` measures where it is installed",
     "onnx": "writes the graph that `scripts/embedding_engines.py` compares",
     "onnxruntime": "what NumPy is compared with by `scripts/embedding_engines.py`",

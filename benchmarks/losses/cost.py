@@ -23,11 +23,13 @@ from benchmarks.real_relay import Relay
 from memhold.testing.chaos.server import Request
 from memhold.text.token_estimate import estimate_tokens
 
-__all__ = ["Cost", "RealCost", "measured", "measured_really"]
+__all__ = ["Cost", "RealCost", "Spent", "measured", "measured_really", "scaled"]
 
 TURNS = 100
 """A turn is two messages: what the user says, and a short answer."""
 _SHARE = 1_000 / (2 * TURNS)
+_SETTLE = 600.0
+"""Seconds that a memory may go on after the last turn: what it does behind its answers is of the cost."""
 _PATIENCE = 3_600.0
 """Seconds that a real model on a small machine may take for one answer of a memory."""
 
@@ -37,7 +39,8 @@ class Cost:
     """For 1,000 messages, beyond what opening costs.
 
     `processor` in seconds of all processes, `wait` the median of one write in milliseconds, tokens estimated from the
-    requests and replies of chat, `size` in bytes.
+    requests and replies of chat, `size` in bytes, of which `empty` were there before the first message: a database
+    brings them once. `failed` writes came back as errors; not `settled`, work was left after ten minutes.
     """
 
     calls: int
@@ -47,33 +50,53 @@ class Cost:
     processor: float
     wait: float
     size: int
+    empty: int
     failed: int
+    settled: bool
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """A peer's processes from start to end: their processor seconds, how long each write took and what it answered."""
+
+    processor: float
+    size: int
+    waits: Sequence[float]
+    failed: Sequence[str | None]
+    settled: bool
+
+
 def measured(place: Bench) -> Cost:
-    """One peer's cost over 100 turns of one user, five sessions' worth, written one by one."""
-    idle = _processor(place, ())
+    """One peer's cost over 100 turns of one user, five sessions' worth, written one by one.
+
+    Raises:
+        RuntimeError: it could not be opened.
+    """
+    idle = _spent(place, "idle", ())
     began = len(place.server.requests)
     turns = [_turn(one.request()) for seed in range(5) for one in told(TURNS // 5, seed=seed)]
-    waits: list[float] = []
-    failed: list[str] = []
-    busy = _processor(place, turns, waits, failed)
-    asked = place.server.requests[began:]
+    busy = _spent(place, "busy", turns)
+    return scaled(idle, busy, place.server.requests[began:])
+
+
+def scaled(idle: Spent, busy: Spent, asked: Sequence[Request]) -> Cost:
+    """The cost for 1,000 messages, from what opening alone took and what the turns took. Pure."""
     chats = [one for one in asked if one.path.endswith("/chat/completions")]
-    size = sum(path.stat().st_size for path in (place.folder / "busy").rglob("*") if path.is_file())
     return Cost(
         calls=round(len(chats) * _SHARE),
         tokens_in=round(sum(_tokens_in(one) for one in chats) * _SHARE),
         tokens_out=round(sum(map(_tokens_out, chats)) * _SHARE),
         embeds=round(sum(one.path.endswith("/embeddings") for one in asked) * _SHARE),
-        processor=round((busy - idle) * _SHARE, 1),
-        wait=round(statistics.median(waits) * 1e3, 1),
-        size=round(size * _SHARE),
-        failed=len(failed),
+        processor=round((busy.processor - idle.processor) * _SHARE, 1),
+        wait=round(statistics.median(busy.waits) * 1e3, 1),
+        size=idle.size + round((busy.size - idle.size) * _SHARE),
+        empty=idle.size,
+        failed=sum(map(bool, busy.failed)),
+        settled=busy.settled,
     )
 
 
@@ -135,7 +158,7 @@ def measured_really(
             processor=round(sum(relay.processor), 1) if relay.processor else None,
             seconds=round(sum(relay.seconds), 1),
             wait=round(statistics.median(waits) * 1e3, 1),
-            size=sum(path.stat().st_size for path in store.rglob("*") if path.is_file()),
+            size=_size(store),
             failed=len(failed),
             refused=relay.failed,
             given_up=relay.given_up,
@@ -147,21 +170,26 @@ def _turn(request: dict[str, Any]) -> dict[str, Any]:
     return request | {"messages": [*request["messages"], reply]}
 
 
-def _processor(
-    place: Bench, turns: Sequence[Mapping[str, Any]], waits: list[float] | None = None, failed: list[str] | None = None
-) -> float:
-    """Processor seconds of a peer's processes from start to end."""
-    before = _children()
-    with place.open(folder=place.folder / ("busy" if turns else "idle")) as child:
+def _spent(place: Bench, name: str, turns: Sequence[Mapping[str, Any]]) -> Spent:
+    before, folder = _children(), place.folder / name
+    waits: list[float] = []
+    failed: list[str | None] = []
+    with place.open(folder=folder) as child:
+        if "error" in child.opened:
+            raise RuntimeError(f"{place.peer.label}: {child.opened['error']}")
         for turn in turns:
             began = time.perf_counter()
             answer = child.ask("add", **turn)
-            if waits is not None:
-                waits.append(time.perf_counter() - began)
-            if failed is not None and (kind := answered(answer)):
-                failed.append(kind)
-        child.ask("settle", within=90.0, seconds=SECONDS)
-    return _children() - before
+            waits.append(time.perf_counter() - began)
+            failed.append(answered(answer))
+        settled = child.ask("settle", within=_SETTLE, seconds=_SETTLE + SECONDS).get("settled", False)
+    return Spent(processor=_children() - before, size=_size(folder), waits=waits, failed=failed, settled=bool(settled))
+
+
+def _size(store: Path) -> int:
+    """Bytes of what a memory keeps; the logs of its servers are beside it."""
+    files = (path for path in store.rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in files if path.parent != store or path.suffix != ".log")
 
 
 def _children() -> float:

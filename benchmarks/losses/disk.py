@@ -189,6 +189,7 @@ def _unrecorded(operations: Sequence[Operation], whole: Path, root: Path) -> Non
         target = root / path.relative_to(whole)
         if path.is_dir():
             target.mkdir(parents=True, exist_ok=True)
+            shutil.copymode(path, target)  # PostgreSQL starts on nothing that others may read
         elif path.is_file() and str(target) not in told and not path.name.endswith("-shm"):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)

@@ -21,11 +21,12 @@ def _short(found: Mapping[str, Any]) -> str:
         return "not run"
     parts = [f"{found[name]} {name}" for name in ("lost", "doubled", "stale", "leaked") if found.get(name)]
     parts += [f"{found['served']} still found"] if found.get("served") else []
-    parts += [f"bytes of {found['left']} left"] if found.get("left") else []
     if found.get("refused"):
         parts += [*([] if parts else ["none lost"]), f"{found['refused']} refused"]
-    said = found["said"] + (found["said"] // 3 if found.get("left") is not None else 0)
-    return f"{', '.join(parts)} of {said}" if parts else "nothing"
+    whole = [f"{', '.join(parts)} of {found['said']}"] if parts else []
+    if found.get("left"):
+        whole.append(f"bytes of {found['left']} of {found['said'] // 3} deleted")  # a quarter was, the rest was said
+    return "; ".join(whole) or "nothing"
 
 
 def _cells(peer: Peer, results: Results) -> list[str]:
@@ -92,13 +93,14 @@ def cost_table(results: Results) -> list[list[str]]:
             "processor, s",
             "one write, ms",
             "MB",
+            "MB when empty",
         ]
     ]
     for peer in PEERS.values():
         if (cost := results.held["costs"].get(peer.name)) is not None:
             counts = [f"{cost[name]:,}" for name in ("calls", "tokens_in", "tokens_out", "embeds")]
-            size = f"{cost['size'] / 1e6:.1f}"
-            lines.append([peer.label, *counts, f"{cost['processor']:.1f}", f"{cost['wait']:.0f}", size])
+            sizes = [f"{cost[name] / 1e6:.1f}" for name in ("size", "empty")]
+            lines.append([peer.label, *counts, f"{cost['processor']:.1f}", f"{cost['wait']:.0f}", *sizes])
     return lines
 
 
@@ -125,18 +127,23 @@ def recall_table(results: Results) -> list[list[str]]:
     asked = {name: max(int(one["questions"]) for one in found.values()) for name, found in sets.items() if found}
     when = {name: f", {day}" for name, day in results.held["days"].items()}
     lines = [["memory", *(f"{name} ({count} questions{when.get(name, '')})" for name, count in asked.items())]]
-    for row in rows:
-        found = [sets[name].get(row) for name in asked]
-        lines.append([row, *("" if one is None else f"{one['R@5']:.3f}, {one['R@10']:.3f}" for one in found)])
-    return lines
+    return lines + [[row, *(_recalled(sets[name].get(row)) for name in asked)] for row in rows]
+
+
+def _recalled(found: Mapping[str, float] | None) -> str:
+    if found is None:
+        return ""
+    left = f" ({found['unkept']} messages not taken)" if found.get("unkept") else ""
+    return f"{found['R@5']:.3f}, {found['R@10']:.3f}{left}"
 
 
 def page(results: Results) -> str:
     """The whole page in Markdown."""
     held = results.held
     here = [peer for peer in PEERS.values() if peer.name in held["versions"]]
+    asked = [peer for peer in here if not peer.recall_only]
     top = [["memory", *(SCENARIOS[name].label for name in _TOP)]]
-    top += [[f"**{peer.label}**" if peer.environment is None else peer.label, *_cells(peer, results)] for peer in here]
+    top += [[f"**{peer.label}**" if peer.environment is None else peer.label, *_cells(peer, results)] for peer in asked]
     parts = [
         _HEAD,
         _rows(top),
@@ -239,7 +246,7 @@ def _left_out(results: Results) -> str:
         label = PEERS[name].label if name in PEERS else name
         lines.append([label, f"`{told['command']}`", told["said"].replace("|", "/").replace("\n", " ")])
     lines += [[name, f"`{command}`", " ".join(said.split())] for name, command, said in LEFT_OUT]
-    return f"## Left out\n\n{_rows(lines)}\n"
+    return f"## Left out\n\n{_LEFT_OUT}\n{_rows(lines)}\n"
 
 
 _HEAD = """# Memhold beside others
@@ -250,13 +257,13 @@ Counted is what went wrong; *refused* is what the caller got an error for, and s
 """
 _READING = """
 *nothing*: nothing went wrong. *lost*: acknowledged, and nowhere afterwards. *doubled*: there twice, after it was
-sent again or of itself. *stale*: the old value is first, or the new one is not found. *bytes left*: of what was
-deleted, in how many cases its words still stand in a file. *asks no model*: nothing is made of the messages, so nothing
-can fail there.
+sent again or of itself. *stale*: the old value is first, or the new one is not found. *bytes*: in how many cases the
+words of what was deleted still stand in a file. *asks no model*: nothing is made of the messages, so nothing can fail
+there.
 """
 _SETUP = """## How it was measured
 
-{date}, {machine}; nothing but loopback and the disk is reached, and what would go elsewhere meets a closed port.
+{date}; {machine}. Nothing but loopback and the disk is reached, and what would go elsewhere meets a closed port.
 
 {rows}
 
@@ -282,22 +289,34 @@ _SETUP = """## How it was measured
 - **Servers** (Letta's, agent-memory-server, and the databases below them) are the memory's processes: they are killed
   with it, their writes are recorded, and a full disk is theirs. Two writers are two clients of one server. What stands
   in Letta's history or in a session of agent-memory-server counts as kept as well; what was made of it is told apart.
-  The latter reads a session 30 s after each message: of messages that come sooner it makes the same several times, and
-  where its process ends before (all scenarios that do not let it settle first) nothing is made of them.
+  *Answered* is an error over HTTP. agent-memory-server reads a session 30 s after each message: of messages that come
+  sooner it makes the same several times, and where its process ends before (all scenarios that do not let it settle
+  first) nothing is made of them. Its Redis answers from memory and saves once a minute: a full disk refuses nothing,
+  and what a kill or a power cut takes is what came since.
 - **SQLite** here is that of the Python each runs on. Debian's overwrites what is deleted; other builds do not.
 
-Run it: `python -m benchmarks losses` (an hour or so; stopped and started again it goes on; `--only mem0/kill`,
-`--only /update` for a part, `--again` to measure anew). It needs `pip`, `npm` for the MCP server and a C compiler
-for the disk.
+Run it: `python -m benchmarks losses` (an hour or so, and up to two more for Letta and agent-memory-server; stopped and
+started again it goes on; `--only mem0/kill`, `--only /update` for a part, `--again` to measure anew). It needs `pip`,
+`npm` for the MCP server, a C compiler for the disk, Python 3.12 for basic-memory and agent-memory-server, and for
+LangGraph's store a Python whose SQLite loads extensions; what cannot be had here is said under "Left out".
 """
 _COSTS = """## What it costs
 
 `python -m benchmarks losses --costs`: 100 turns (a thing said, and a short answer) of one user, written one by one,
-times five: figures for 1,000 messages. Processor time is that of all the memory's processes beyond opening and
-closing it. Tokens are estimated from what is sent and answered, with the scripted model; it answers each prompt as
-shortly as is right, and a real one writes more. Prices follow from the tokens. Questions are not counted: none of
-these asks its chat model for one. A memory without a row was not measured. Memhold's model works behind the writes: at
-this pace its windows are larger than the twenty messages that make one due, and its calls fewer.
+times five: figures for 1,000 messages. Processor time is that of all the memory's processes, its servers and databases
+among them, beyond opening and closing it; one write is the median that a caller waits. Tokens are estimated from what
+is sent and answered, with the scripted model; it answers each prompt as shortly as is right, and a real one writes
+more. Prices follow from the tokens. What an empty store takes on the disk counts once, the rest times five; logs of
+servers do not count. Questions are not counted: none of these asks its chat model for one, but for Letta, where a
+question is another turn.
+
+Memhold's model works behind the writes: at this pace its windows are larger than the twenty messages that make one due,
+and its calls fewer. Letta sends its history with each call until it is longer than the model's context (128,000 tokens
+here), and in it each result of `memory_insert` has the whole block: a conversation of five times as many turns costs
+more than five times the tokens that were measured. agent-memory-server works behind its answers too; of messages that
+come while it waits to read the ones before, the last stay unread until another comes (38 of 200 in a run that was
+looked at), and what they would cost is in no figure. Its bytes are those of a compressed snapshot, in which the
+scripted server's vectors, nearly all zeros, take little; in memory it needs the whole.
 """
 _REAL = """### With a real small model
 
@@ -306,10 +325,10 @@ memory that asks a model, with a real one ([Qwen2.5-Coder-1.5B](consolidation.md
 one thread) behind one relay. Calls and tokens are those that its server counts, of the sample that the first column
 names, times 1,000 by its size; the sample is too small for what grows with a memory (prompts that hold what is known),
 so long runs cost more. Errors and bytes are those of the sample. `--pid` is the model's server, whose processor time is
-told; the minutes of its answers are
-those of a machine that does other things (here at a load of 9 to 18). One write is the median that a caller waits.
-Given up are answers that came after the memory's own deadline: it asked again, and they are in no other figure. Bytes
-of so few messages are mostly those of an empty store, whose size times 1,000 would say nothing.
+told; the minutes of its answers are those of a machine that does other things (here at a load of 9 to 18). One write is
+the median that a caller waits. Given up are answers that came after the memory's own deadline: it asked again, and they
+are in no other figure. Bytes of so few messages are mostly those of an empty store, whose size times 1,000 would say
+nothing.
 
 mem0 has no row: its first prompt has about 8,000 tokens, of which the model had read 6,144 after 816 s, and it was
 stopped after 24 minutes. Letta and agent-memory-server were not run with it. Asked turn by turn, as suits a small
@@ -318,13 +337,17 @@ tokens in and out, in about 67 and 96 minutes of two calm cores.
 """
 _RECALL = """## What is found again
 
-`python -m benchmarks losses --recall NAME=PATH …`: R@5 and R@10, the share of the messages that answer a question
-among the first five and ten found (for RealMem the sessions that these stand in; the other pages rank whole
-sessions there). Every message is told as it is, without a model: what a model makes of them is another question.
-The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one; with a larger
-embedder of yours they find more, and so does Memhold. Memhold has the messages' times and, in LoCoMo, their
-speakers, whom the others are told in the text. A day says when Memhold was last measured there; an empty cell was
-not measured.
+`python -m benchmarks losses --recall NAME=PATH …`: R@5 and R@10, the share of the messages that answer a question among
+the first five and ten found (for RealMem the sessions that these stand in; the other pages rank whole sessions there).
+Every message is told as it is, without a model: what a model makes of them is another question. Letta and
+agent-memory-server have a place for that, which is set up as told above. Messages that a memory refuses are counted in
+its cell. The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one; with a
+larger embedder of yours they find more, and so does Memhold. Memhold has the messages' times and, in LoCoMo, their
+speakers, whom the others are told in the text. A day says when Memhold was last measured there. An empty cell was not
+measured: Letta takes one passage at a time, at .15 s of processor time each, which was one or two a second on a machine
+that did much else.
+"""
+_LEFT_OUT = """What could not be run here. Of Letta and of agent-memory-server an older release stands above.
 """
 _BETTER = """## Where others do better
 

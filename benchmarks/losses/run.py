@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -69,6 +69,8 @@ class Results:
 
 def applies(peer: Peer, scenario: Scenario) -> bool:
     """Whether a scenario can happen to a peer: a model that fails is nothing to who asks none."""
+    if peer.recall_only:
+        return False
     if scenario.needs == "model":
         return peer.asks
     return scenario.needs != "embedder" or peer.embeds or peer.name == "memhold"
@@ -81,14 +83,20 @@ def chosen(only: Sequence[str]) -> list[tuple[Peer, Scenario]]:
         ValueError: a name is none.
     """
     found: list[tuple[Peer, Scenario]] = []
+    for peers, scenarios in _each(only):
+        found += [(p, s) for p in peers for s in scenarios if applies(p, s) and (p, s) not in found]
+    return found
+
+
+def _each(only: Sequence[str]) -> Iterator[tuple[list[Peer], list[Scenario]]]:
     for one in only or ("/",):
         peer, _, scenario = one.partition("/")
         if (peer and peer not in PEERS) or (scenario and scenario not in SCENARIOS):
             raise ValueError(f"{one}: write PEER/SCENARIO of {', '.join(PEERS)} and {', '.join(SCENARIOS)}")
-        peers = [PEERS[peer]] if peer else list(PEERS.values())
-        scenarios = [SCENARIOS[scenario]] if scenario else list(SCENARIOS.values())
-        found += [(p, s) for p in peers for s in scenarios if applies(p, s) and (p, s) not in found]
-    return found
+        yield (
+            [PEERS[peer]] if peer else list(PEERS.values()),
+            [SCENARIOS[scenario]] if scenario else list(SCENARIOS.values()),
+        )
 
 
 def run(keep: Path, only: Sequence[str] = (), *, size: float = 1.0, again: bool = False) -> Results:
@@ -113,7 +121,7 @@ def run_costs(keep: Path, only: Sequence[str] = (), *, again: bool = False) -> R
     results = Results.of(keep, "costs")
     made: dict[str, Environment | None] = {}
     for peer in _named(only):
-        if peer.name in results.held["costs"] and not again:
+        if peer.recall_only or (peer.name in results.held["costs"] and not again):
             continue
         environment = _environment(peer, keep, made, results)
         if environment is not None:
@@ -178,7 +186,7 @@ def run_recall(keep: Path, sets: Mapping[str, Path], only: Sequence[str] = (), *
 
 
 def _named(only: Sequence[str]) -> list[Peer]:
-    return list(dict.fromkeys(peer for peer, _ in chosen(only)))
+    return list(dict.fromkeys(peer for peers, _ in _each(only) for peer in peers))
 
 
 def _environment(peer: Peer, keep: Path, made: dict[str, Environment | None], results: Results) -> Environment | None:

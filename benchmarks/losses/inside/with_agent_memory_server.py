@@ -11,18 +11,25 @@ import importlib.util
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from servers import Rest, Servers, free_port  # type: ignore[import-not-found]  # beside this file
+from servers import Answered, Rest, Servers, free_port  # type: ignore[import-not-found]  # beside this file
 
 _PAGE = 100
 _KEPT = ("user_id", "memories", "context", "data")
+_SECONDS = 120.0
 _STILL = 12.0
 """Seconds without a change after which it is taken to be done."""
+_IDLE = 75.0
+"""The same where messages are unread: it waits 30 s for more of them."""
+_PAUSE = 3.0
 
 
 class _AgentMemoryServer:
+    variables: Mapping[str, str] = {}
+
     def __init__(self, folder: str, url: str) -> None:
         from agent_memory_client import (  # type: ignore[import-not-found, unused-ignore]
             MemoryAPIClient,
@@ -31,7 +38,7 @@ class _AgentMemoryServer:
 
         self.servers = Servers(folder)
         if self.servers.ours:
-            _start(self.servers, folder, url)
+            _start(self.servers, folder, url, self.variables)
         port = self.servers.ports["api"]
         self.rest = Rest(port)
         self._client, self._settings = MemoryAPIClient, MemoryClientConfig(base_url=f"http://127.0.0.1:{port}")
@@ -87,30 +94,57 @@ class _AgentMemoryServer:
         return len(named)
 
     def settle(self, seconds: float) -> bool:
-        """Until it has extracted from every message, and what it made of them stays the same for a while.
+        """Until it has read every message, and what it made of them stays the same for a while.
 
-        It marks a message before it keeps what it made of it, and nothing of its API tells when that is done.
+        It marks a message before it keeps what it made of it, and nothing of its API tells when that is done. Messages
+        that came while it waited to read the ones before may stay unread until another comes.
         """
         end = time.monotonic() + seconds
-        for user in ("ann", "ben"):
-            session = self._session(user)
-            while session and any(one["discrete_memory_extracted"] != "t" for one in session["messages"]):
-                if time.monotonic() > end:
-                    return False
-                time.sleep(0.5)
-                session = self._session(user)
-            held, since = set[str](), time.monotonic()
-            while session and time.monotonic() < min(end, since + _STILL):
-                time.sleep(1.0)
-                before, held = held, {one["id"] for one in self._memories(user)}
-                since = since if held == before else time.monotonic()
-        return True
+        return not sum(self._unread(user, end) for user in ("ann", "ben"))
+
+    def _unread(self, user: str, end: float) -> int:
+        held: tuple[int, set[str]] | None = None
+        since = time.monotonic()
+        while session := self._session(user):
+            unread: int = sum(one["discrete_memory_extracted"] != "t" for one in session["messages"])
+            before, held = held, (unread, {one["id"] for one in self._memories(user)})
+            since = since if held == before else time.monotonic()
+            if time.monotonic() > min(end, since + (_IDLE if unread else _STILL)):
+                return unread
+            time.sleep(_PAUSE)
+        return 0
 
     def close(self) -> None:
         self.servers.close()
 
 
-def _start(servers: Servers, folder: str, url: str) -> None:
+class _Records(_AgentMemoryServer):
+    """Its long-term memory, told records that are already what is to be kept; no model is asked."""
+
+    variables: Mapping[str, str] = {"ENABLE_TOPIC_EXTRACTION": "false", "ENABLE_NER": "false"}
+
+    def add(self, user: str, messages: list[dict[str, str]], key: str) -> int:
+        """It answers before it keeps them: waited for is the last."""
+        own = [{"id": f"{key}-{place}", "text": one["content"], "user_id": user} for place, one in enumerate(messages)]
+        self.rest.ask("POST", "/v1/long-term-memory/", {"memories": own, "deduplicate": False})
+        end = time.monotonic() + _SECONDS
+        while not self._there(own[-1]["id"]):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{len(own)} records are not there after {_SECONDS:.0f} s")
+            time.sleep(0.02)
+        return len(own)
+
+    def _there(self, record: str) -> bool:
+        try:
+            self.rest.ask("GET", f"/v1/long-term-memory/{record}")
+        except Answered as error:
+            if error.status not in {404, 500}:  # 500 while its index is being made
+                raise
+            return False
+        return True
+
+
+def _start(servers: Servers, folder: str, url: str, variables: Mapping[str, str]) -> None:
     data = Path(folder) / "redis"
     data.mkdir(exist_ok=True)
     redis, api = free_port(), free_port()
@@ -132,6 +166,7 @@ def _start(servers: Servers, folder: str, url: str) -> None:
         OPENAI_API_BASE=url,
         OPENAI_BASE_URL=url,
         TIKTOKEN_CACHE_DIR=str(_folder("litellm") / "litellm_core_utils/tokenizers"),
+        **variables,
     )
 
 
@@ -156,5 +191,4 @@ def _openssl(folder: str) -> str:
 
 def opened(name: str, folder: str, url: str) -> _AgentMemoryServer:
     """The server, with its Redis in this folder."""
-    del name
-    return _AgentMemoryServer(folder, url)
+    return (_Records if name == "agent-memory-server+records" else _AgentMemoryServer)(folder, url)

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from servers import Rest, Servers, free_port, run  # type: ignore[import-not-found]  # beside this file
+from servers import Answered, Rest, Servers, free_port, run  # type: ignore[import-not-found]  # beside this file
 
 _TABLES = """
 import asyncio
@@ -39,9 +40,14 @@ class _Letta:
             _start(self.servers, folder, url)
         self.rest = Rest(self.servers.ports["letta"])
         self._agents = {one["name"]: str(one["id"]) for one in self.rest.ask("GET", "/v1/agents/?limit=100")}
+        self._url = url
         for user in ("ann", "ben") if self.servers.ours else ():  # by one client: two would make two of one name
-            if user not in self._agents:
-                self._agents[user] = str(self.rest.ask("POST", "/v1/agents/", _agent(user, url))["id"])
+            self._agent_of(user)
+
+    def _agent_of(self, user: str) -> str:
+        if user not in self._agents:
+            self._agents[user] = str(self.rest.ask("POST", "/v1/agents/", _agent(user, self._url))["id"])
+        return self._agents[user]
 
     def add(self, user: str, messages: list[dict[str, str]], key: str) -> int:
         """What the user says; the agent answers by itself."""
@@ -98,6 +104,29 @@ class _Letta:
         self.servers.close()
 
 
+class _Archive(_Letta):
+    """The archive of an agent, told and asked without its model."""
+
+    def add(self, user: str, messages: list[dict[str, str]], key: str) -> int:
+        """How many it takes: one of more than 8,192 tokens it refuses."""
+        del key  # it takes none
+        path = f"/v1/agents/{self._agent_of(user)}/archival-memory"
+        return sum(self._kept(path, one["content"]) for one in messages)
+
+    def _kept(self, path: str, text: str) -> bool:
+        try:
+            self.rest.ask("POST", path, {"text": text})
+        except Answered as error:
+            if "exceeds token limit" not in str(error):
+                raise
+            return False
+        return True
+
+    def ask(self, user: str, question: str, limit: int) -> list[dict[str, Any]]:
+        path = f"/v1/agents/{self._agents[user]}/archival-memory/search?query={quote(question)}&top_k={limit}"
+        return [{"text": one["content"], "old": False} for one in self.rest.ask("GET", path)["results"]]
+
+
 def _agent(user: str, url: str) -> dict[str, Any]:
     model = {"model": "gpt-4o-mini", "model_endpoint_type": "openai", "model_endpoint": url, "context_window": 128000}
     vectors = {"embedding_model": "text-embedding-3-small", "embedding_endpoint_type": "openai",
@@ -152,5 +181,4 @@ def _programs() -> Path:
 
 def opened(name: str, folder: str, url: str) -> _Letta:
     """The server, with its PostgreSQL in this folder."""
-    del name
-    return _Letta(folder, url)
+    return (_Archive if name == "letta+archive" else _Letta)(folder, url)
