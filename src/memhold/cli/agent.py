@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memhold.cli.mcp import located, no_secret, seen_line, tried
+from memhold.cli.mcp_install import located, no_secret, seen_line, tried
 from memhold.cli.options import CommonOptions, command, opened
 from memhold.cli.output import clean, progress, table
 from memhold.faces.agents.running import end
