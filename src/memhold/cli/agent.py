@@ -44,7 +44,7 @@ def agent_install(common: CommonOptions, *, client: str) -> None:
     """
     no_secret(common.db)
     place = place_of()
-    server = [*launcher(), "mcp", *located(common), "--project", "auto"]
+    server = [*launcher(in_folder=True), "mcp", *located(common), "--project", "auto"]
     trial = tried(client, server, place)
     done = set_up(client, server, located(common), place)
     lines = [*_lines(done), f"restart {CLIENTS[client].title} to load it", seen_line(CLIENTS[client].title, trial)]

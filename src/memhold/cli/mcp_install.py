@@ -27,7 +27,8 @@ def mcp_install(common: CommonOptions, *, client: str, documents: bool, printed:
     A password for PostgreSQL is not written there: keep it in ~/.pgpass or a service file.
     """
     no_secret(common.db)
-    started = [*launcher(), "mcp", *located(common), *(["--project", "auto"] if CLIENTS[client].in_folder else [])]
+    in_folder = CLIENTS[client].in_folder
+    started = [*launcher(in_folder=in_folder), "mcp", *located(common), *(["--project", "auto"] if in_folder else [])]
     started += ["--documents"] if documents else []
     place = place_of()
     if printed:

@@ -19,6 +19,8 @@ import pytest
 
 from memhold import Memhold
 from memhold.cli.options import default_db
+from memhold.faces.mcp.install import launcher
+from memhold.faces.mcp.trial import try_start
 from memhold.faces.remote.local_token import local_token_of
 from memhold.testing.chaos import ChaosServer
 from tests.interfaces.mcp.conftest import (
@@ -224,6 +226,18 @@ def test_the_settings_of_a_repository_are_not_read(tmp_path: Path) -> None:
         said = answers(spoken(repository, asked, options=options, HOME=str(home)))[2]["result"]["content"][0]["text"]
         assert ("no_such_setting" in said) == read, said
     assert (repository / "m.db").exists()
+
+
+def test_no_module_of_a_repository_is_run(tmp_path: Path) -> None:
+    """As a coding agent starts it, also where an empty entry of PYTHONPATH makes the folder a place of modules."""
+    ran = tmp_path / "ran"
+    (tmp_path / "cloned").mkdir()
+    for name in ("asyncio", "json", "memhold", "sitecustomize"):
+        (tmp_path / "cloned" / f"{name}.py").write_text(f"open({str(ran)!r}, 'a').write({name!r})\n")
+    command = [*launcher(in_folder=True), "mcp", "--project", "auto", "--db", str(tmp_path / "memory.db")]
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": ":/opt/x"}
+    seen = try_start(command, environment=env, folder=tmp_path / "cloned", seconds=60)
+    assert (seen.problem, len(seen.tools), ran.exists()) == (None, 10, False)
 
 
 def test_the_end_waits_for_no_model_and_gives_its_work_back(tmp_path: Path) -> None:
