@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -123,7 +124,7 @@ def agent_import(common: CommonOptions, *, client: str | None, every: bool, yes:
             return
     with opened(common, create=True) as (mem, _), progress(common, "import") as bar:
         done = replace(_brought_in(mem, common, found, bar), troubles=tuple(troubles))
-    common.show(done, lambda: _show_done(done))
+    common.show(done, lambda: _show_done(done, found, common.user))
 
 
 def _found(agents: Sequence[str]) -> tuple[list[Kept], list[str]]:
@@ -194,7 +195,7 @@ def _brought_in(
     return BroughtIn(conversations=len(found), added=added, known=known, skipped=skipped, unread=tuple(unread))
 
 
-def _show_done(done: BroughtIn) -> None:
+def _show_done(done: BroughtIn, found: Sequence[Kept], user: str | None) -> None:
     click.echo(
         f"{one_of(done.conversations, 'conversation')}: {one_of(done.added, 'message')} new,"
         f" {done.known} already there, {done.skipped} lines skipped,"
@@ -202,6 +203,11 @@ def _show_done(done: BroughtIn) -> None:
     )
     for why in done.unread:
         click.echo(f"  {clean(why, 200)}")
+    projects = Counter(one.namespace for one in found if one.namespace)
+    if projects:
+        most, whose = projects.most_common(1)[0][0], [] if user is None else ["--user", user]
+        words = ["memhold", "recall", "what was decided?", *whose, "--namespace", most]
+        click.echo(f"look into a project's memory with: {clean(shlex.join(words), 1_000)}")
 
 
 def _lines(one: SetUp) -> list[str]:
