@@ -487,14 +487,16 @@ def test_a_memory_that_cannot_start_ends_no_client(
     agent = Agent(name=name, node=node, home=tmp_path, provider=provider)
     agent.settle_in()
     installed(agent)
-    program = str(ROOT / ".venv" / "bin" / "memhold")
+    program = str(ROOT / ".venv" / "bin" / "python")
     instead = tmp_path / "memhold"
     if broken != "gone":
         instead.write_text(f"#!/bin/sh\n{'exit 3' if broken == 'ends' else 'exec sleep 600'}\n")
         instead.chmod(0o755)
     file = {"claude-code": ".claude.json", "codex": ".codex/config.toml", "opencode": ".config/opencode/opencode.json"}
     config = tmp_path / file[name]
-    config.write_text(config.read_text().replace(program, str(instead)))
+    written = config.read_text()
+    assert program in written
+    config.write_text(re.sub(rf"{re.escape(program)}[\d.]*", str(instead), written))
     provider.say(lambda _: Reply(text="All right."))
     began = time.monotonic()
     assert "All right." in agent.ask("Hello.").out

@@ -280,11 +280,13 @@ def test_memory_in_trouble_holds_no_client_up_and_is_told_of_once(
 def well_and_in_trouble(
     name: str, node: Node, provider: ChaosServer, folder: Path, over: ExitStack
 ) -> dict[str, Agent]:
-    """One without Memhold, one with it, and one in each trouble until `over`, each with a home of its own."""
+    """One without Memhold, one with it and a model that answers, one in each trouble; each with a home of its own."""
     bare = Agent(name=name, node=node, home=folder / "without Memhold", provider=provider)
     bare.settle_in()
-    agents = {"without Memhold": bare, "with Memhold": set_up(name, node, folder / "well", provider)}
-    over.callback(agents["with Memhold"].rest, store_of(agents["with Memhold"]))
+    answering = over.enter_context(ChaosServer())
+    well = set_up(name, node, folder / "well", provider, MEMHOLD_CONSOLIDATION=f"{answering.url}/v1#answering")
+    over.callback(well.rest, store_of(well))
+    agents = {"without Memhold": bare, "with Memhold": well}
     for trouble, happens in TROUBLES.items():
         if trouble == "full" and not disks_in(folder):
             print(f"{name}, full: this account can make no small disk")

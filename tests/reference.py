@@ -157,7 +157,9 @@ def _command(name: str, found: click.Command, common: set[str | None]) -> Iterab
     if any(p.get_help_record(context) for p in own):
         yield _options(own) + "\n"
     if name in {"mcp", "documents"} and isinstance(found, click.Group):
-        for sub, command in found.commands.items():
+        for sub in [*found.commands] or found.list_commands(context):
+            command = found.get_command(context, sub)
+            assert command is not None
             yield from _command(f"{name} {sub}", command, common)
 
 

@@ -71,7 +71,7 @@ def test_the_list_of_others_is_short_and_used() -> None:
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_clients_file_starts_what_is_installed_and_fetches_nothing(client: str, tmp_path: Path) -> None:
-    command = [*launcher(), "mcp", "--user", "alice"]
+    command = [*launcher(in_folder=CLIENTS[client].in_folder), "mcp", "--user", "alice"]
     done = install(client, command, Place(system="linux", home=tmp_path, environment={}))
     for text in (snippet(client, command), done.path.read_text("utf-8")):
         assert list(installs(text)) == []

@@ -91,7 +91,12 @@ def test_each_conversation_goes_to_its_own_memory_once(run: CommandLine) -> None
     assert "own memory" in refused.out
     assert run("agent", "import", "--yes").code == run("agent", "import", "codex", "--all").code == 2
     assert not Path(run.db).exists()
-    assert "1 conversation: 1 message new" in run("agent", "import", "codex", "--yes").out
+    brought = run("agent", "import", "codex", "--yes").out
+    assert "1 conversation: 1 message new" in brought
+    # Whoever looks into the own memory next finds nothing, and is told where it is.
+    assert f"memhold recall 'what was decided?' --user alice --namespace {SHOP}" in brought
+    assert f"in other namespaces: {SHOP} (1 message); name one with --namespace" in run("status").out
+    assert "in other namespaces" not in run("status", "--namespace", SHOP).out
     told = run("agent", "import", "--all", "--yes", "--json").json
     assert (told["conversations"], told["added"], told["known"], told["unread"]) == (4, 7, 1, [])
     with Memhold.open(run.db, worker=False) as mem:

@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 
+import memhold
 from memhold.errors import InvalidInput
 from memhold.faces.agents.hook import EVENTS
 from memhold.faces.agents.running import end
 from memhold.faces.agents.set_up import AGENTS, hooks_of, set_up, state_of, take_out
-from memhold.faces.mcp.install import CLIENTS, Place
+from memhold.faces.mcp.install import CLIENTS, Place, python_alone
 from tests.interfaces.conftest import process
 
 SERVER = ["/opt/memhold", "mcp", "--db", "/home/a b/memory.db"]
@@ -137,14 +138,27 @@ def test_a_hook_that_a_person_put_beside_ours_stays_and_ours_goes(agent: str, tm
     set_up(agent, SERVER, OPTIONS, place(tmp_path))
     path = hooks_of(agent, place(tmp_path))
     told = json.loads(path.read_text())
-    (ours,) = told["hooks"]["Stop"][0]["hooks"]
-    told["hooks"]["Stop"][0]["hooks"] += MINE["hooks"]
+    (ours,) = told["hooks"]["PreCompact"][0]["hooks"]
+    told["hooks"]["PreCompact"][0]["hooks"] += MINE["hooks"]
     path.write_text(json.dumps(told))
-    assert "Stop" in state_of(agent, place(tmp_path)).hooks
+    assert "PreCompact" in state_of(agent, place(tmp_path)).hooks
     set_up(agent, SERVER, OPTIONS, place(tmp_path))
-    assert json.loads(path.read_text())["hooks"]["Stop"] == [MINE, {"hooks": [ours]}]
+    assert json.loads(path.read_text())["hooks"]["PreCompact"] == [MINE, {"hooks": [ours]}]
     assert take_out(agent, place(tmp_path)).hooks == ()
-    assert json.loads(path.read_text()) == {"hooks": {"Stop": [MINE]}}
+    assert json.loads(path.read_text()) == {"hooks": {"PreCompact": [MINE]}}
+
+
+def test_hooks_that_an_earlier_memhold_wrote_at_more_events_go(tmp_path: Path) -> None:
+    """One at the end of each turn took no note that the prompt's had not, and held the turn up (decision 115)."""
+    set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
+    path = hooks_of("claude-code", place(tmp_path))
+    now = json.loads(path.read_text())
+    ours = json.dumps(now["hooks"]["PreCompact"][0])
+    more = {event: [json.loads(ours.replace("PreCompact", event))] for event in ("Stop", "SubagentStop")}
+    path.write_text(json.dumps({"hooks": {**now["hooks"], **more}}))
+    assert state_of("claude-code", place(tmp_path)).hooks == EVENTS
+    assert set_up("claude-code", SERVER, OPTIONS, place(tmp_path)).hooks == AGENTS["claude-code"]
+    assert json.loads(path.read_text()) == now
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -161,7 +175,8 @@ def test_no_module_of_a_project_is_run_by_its_hooks(agent: str, tmp_path: Path) 
         command = [*told["plugin"][0][1]["hook"], "SessionStart"]
     else:
         command = shlex.split(told["hooks"]["SessionStart"][0]["hooks"][0]["command"])
-    env = {**os.environ, "XDG_RUNTIME_DIR": str(meeting), "HOME": str(tmp_path)}
+    # An empty entry, as `export PYTHONPATH=$PYTHONPATH:/opt/x` leaves it, is the folder too.
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(meeting), "HOME": str(tmp_path), "PYTHONPATH": ":/opt/x"}
     say = json.dumps({"transcript_path": str(tmp_path / "t.jsonl"), "session_id": "s", "cwd": str(project)})
     done = subprocess.run(
         command, input=say, text=True, capture_output=True, cwd=project, env=env, timeout=60, check=False
@@ -183,6 +198,19 @@ def test_no_module_of_a_project_is_run_by_its_hooks(agent: str, tmp_path: Path) 
     shutil.rmtree(meeting, ignore_errors=True)
 
 
+def test_a_memory_that_is_found_by_a_variable_of_pythons_is_found_by_its_hooks(tmp_path: Path) -> None:
+    root = Path(memhold.__file__).parents[1]
+    (tmp_path / "link").symlink_to(root)
+    for named, alone in (
+        ({}, True),
+        ({"PYTHONPATH": f":{tmp_path}"}, True),
+        ({"PYTHONPATH": f"/opt/x:{root}"}, False),
+        ({"PYTHONPATH": f"{tmp_path / 'link'}"}, False),
+        ({"PYTHONUSERBASE": "/opt/x"}, False),
+    ):
+        assert python_alone(named) == [sys.executable, *(["-E"] if alone else []), "-P"], named
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_hooks_that_run_modules_of_the_project_are_told_of(agent: str, tmp_path: Path) -> None:
     """Those of before `-P` run on: whoever asks is to know."""
@@ -202,7 +230,7 @@ def test_opencodes_plug_in_is_told_what_to_call(tmp_path: Path) -> None:
     (config,) = map(Path, done.files)
     (spec, given) = json.loads(config.read_text())["plugin"][0]
     assert Path(spec.removeprefix("file://")).read_text().count("export default") == 1
-    assert given == {"hook": [sys.executable, "-P", "-m", "memhold.faces.agents.hook", *OPTIONS]}
+    assert given == {"hook": [sys.executable, "-E", "-P", "-m", "memhold.faces.agents.hook", *OPTIONS]}
     # One that a former Memhold left, in another place, is ours too.
     config.write_text(json.dumps({"plugin": [["file:///gone/memhold/faces/agents/opencode.ts", given], "theirs"]}))
     set_up("opencode", SERVER, OPTIONS, place(tmp_path))
@@ -229,11 +257,11 @@ def test_what_the_user_changed_since_stays(tmp_path: Path) -> None:
     set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
     hooks = hooks_of("claude-code", place(tmp_path))
     changed = json.loads(hooks.read_text())
-    changed["hooks"]["Stop"].append(MINE)
+    changed["hooks"]["SessionEnd"].append(MINE)
     changed["model"] = "haiku"
     hooks.write_text(json.dumps(changed))
     take_out("claude-code", place(tmp_path))
-    assert json.loads(hooks.read_text()) == {"model": "haiku", "hooks": {"Stop": [MINE]}}
+    assert json.loads(hooks.read_text()) == {"model": "haiku", "hooks": {"SessionEnd": [MINE]}}
 
 
 def test_another_set_up_takes_the_place_of_ours(tmp_path: Path) -> None:
@@ -242,7 +270,7 @@ def test_another_set_up_takes_the_place_of_ours(tmp_path: Path) -> None:
     hooks = hooks_of("claude-code", place(tmp_path))
     groups = json.loads(hooks.read_text())["hooks"]
     assert {len(one) for one in groups.values()} == {1}
-    assert "/other.db" in groups["Stop"][0]["hooks"][0]["command"]
+    assert "/other.db" in groups["SessionEnd"][0]["hooks"][0]["command"]
     assert "Zoë" not in hooks.read_text()
 
 
@@ -311,7 +339,7 @@ def test_odd_files_are_the_same_again_byte_for_byte(agent: str, odd: str, linked
         b"\xff\xfe{\x00}\x00",
         b'{"a": ' + b"[" * 100_000,
         b"[]",
-        b'{"hooks": {"Stop": {"a": 1}}, "mcp": 1}',
+        b'{"hooks": {"PreCompact": {"a": 1}}, "mcp": 1}',
     ],
 )
 def test_a_file_that_cannot_be_changed_changes_none(agent: str, text: bytes, tmp_path: Path) -> None:
@@ -319,7 +347,7 @@ def test_a_file_that_cannot_be_changed_changes_none(agent: str, text: bytes, tmp
     for one in (path, hooks):
         one.parent.mkdir(parents=True, exist_ok=True)
         one.write_bytes(SAID.encode())
-    (hooks if b"Stop" in text else path).write_bytes(text)
+    (hooks if b"PreCompact" in text else path).write_bytes(text)
     before = files(tmp_path)
     with pytest.raises(InvalidInput, match="left as it is"):
         set_up(agent, SERVER, OPTIONS, place(tmp_path))
@@ -346,12 +374,12 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "it listed 10 tools" in done.stdout
     shown = json.loads(process("agent", "status", "--json", env=home, cwd=tmp_path).stdout)["agents"]
     assert [(one["agent"], one["tools"], len(one["hooks"])) for one in shown] == [
-        ("claude-code", True, len(EVENTS)),
+        ("claude-code", True, len(AGENTS["claude-code"])),
         ("codex", False, 0),
         ("opencode", False, 0),
     ]
     settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
-    (group,) = settings["hooks"]["Stop"]
+    (group,) = settings["hooks"]["SessionEnd"]
     assert "--user alice" in group["hooks"][0]["command"]
     # The plug-in's tools and hooks stand back: one set is enough.
     told = json.dumps({"transcript_path": str(tmp_path / "t.jsonl"), "session_id": "s"})

@@ -80,7 +80,7 @@ test("a session that goes on says so, and after a compaction it is told anew", a
   )
 })
 
-test("the end of a turn and of the process are told, of sessions that a person spoke in", async () => {
+test("the end of the process is told and that of a turn is not, of sessions that a person spoke in", async () => {
   const opencode = await loaded()
   await opencode.says("ses_new", "hello")
   assert.deepEqual(await opencode.says("ses_inner", "the model asks its agent"), [])
@@ -89,7 +89,7 @@ test("the end of a turn and of the process are told, of sessions that a person s
   }
   await opencode.hooks.dispose()
   const heard = opencode.heard()
-  assert.deepEqual(heard.map((one) => one.event), ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"])
+  assert.deepEqual(heard.map((one) => one.event), ["SessionStart", "UserPromptSubmit", "SessionEnd"])
   assert.deepEqual([...new Set(heard.map((one) => one.session_id))], ["ses_new"])
 })
 

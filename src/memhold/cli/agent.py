@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memhold.cli.mcp import located, no_secret, seen_line, tried
+from memhold.cli.mcp_install import located, no_secret, seen_line, tried
 from memhold.cli.options import CommonOptions, command, opened
 from memhold.cli.output import clean, progress, table
 from memhold.faces.agents.running import end
@@ -44,7 +45,7 @@ def agent_install(common: CommonOptions, *, client: str) -> None:
     """
     no_secret(common.db)
     place = place_of()
-    server = [*launcher(), "mcp", *located(common), "--project", "auto"]
+    server = [*launcher(in_folder=True), "mcp", *located(common), "--project", "auto"]
     trial = tried(client, server, place)
     done = set_up(client, server, located(common), place)
     lines = [*_lines(done), f"restart {CLIENTS[client].title} to load it", seen_line(CLIENTS[client].title, trial)]
@@ -123,7 +124,7 @@ def agent_import(common: CommonOptions, *, client: str | None, every: bool, yes:
             return
     with opened(common, create=True) as (mem, _), progress(common, "import") as bar:
         done = replace(_brought_in(mem, common, found, bar), troubles=tuple(troubles))
-    common.show(done, lambda: _show_done(done))
+    common.show(done, lambda: _show_done(done, found, common.user))
 
 
 def _found(agents: Sequence[str]) -> tuple[list[Kept], list[str]]:
@@ -194,7 +195,7 @@ def _brought_in(
     return BroughtIn(conversations=len(found), added=added, known=known, skipped=skipped, unread=tuple(unread))
 
 
-def _show_done(done: BroughtIn) -> None:
+def _show_done(done: BroughtIn, found: Sequence[Kept], user: str | None) -> None:
     click.echo(
         f"{one_of(done.conversations, 'conversation')}: {one_of(done.added, 'message')} new,"
         f" {done.known} already there, {done.skipped} lines skipped,"
@@ -202,6 +203,11 @@ def _show_done(done: BroughtIn) -> None:
     )
     for why in done.unread:
         click.echo(f"  {clean(why, 200)}")
+    projects = Counter(one.namespace for one in found if one.namespace)
+    if projects:
+        most, whose = projects.most_common(1)[0][0], [] if user is None else ["--user", user]
+        words = ["memhold", "recall", "what was decided?", *whose, "--namespace", most]
+        click.echo(f"look into a project's memory with: {clean(shlex.join(words), 1_000)}")
 
 
 def _lines(one: SetUp) -> list[str]:

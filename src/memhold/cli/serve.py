@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from memhold.cli.mcp import no_secret
+from memhold.cli.mcp_install import no_secret
 from memhold.cli.options import CommonOptions, command
 from memhold.values.errors import InvalidInput
 

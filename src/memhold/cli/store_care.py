@@ -12,10 +12,11 @@ from memhold._version import __version__
 from memhold.cli.declared_commands import by_hand
 from memhold.cli.options import CommonOptions, command, need_store, opened
 from memhold.cli.output import clean, progress, table, wrapped
-from memhold.values.errors import InvalidInput
+from memhold.values.errors import InvalidInput, MemholdError
 from memhold.values.repr_parts import one_of
 
 if TYPE_CHECKING:
+    from memhold.faces.python.sync import SyncStore
     from memhold.ports.maintenance import Finding
     from memhold.ports.models import Tally
     from memhold.values.answers import OpenSuspicion, Residue, Status
@@ -273,6 +274,8 @@ def status_command(common: CommonOptions, given: dict[str, Any]) -> None:
         found = scope.status(**given)
         to_settle = scope.suspicions() if found.open_suspicions else ()
         used = store.admin.model_usage()
+        empty = not (found.messages or found.memories or common.as_json)
+        elsewhere = _elsewhere(store, common.namespace) if empty else ()
     # Models are used for the whole store, so their line is not the scope's.
     from memhold.values.jsonable import to_jsonable
 
@@ -285,10 +288,23 @@ def status_command(common: CommonOptions, given: dict[str, Any]) -> None:
 
     def people() -> None:
         _say_status(found, used, to_settle)
+        if elsewhere:
+            click.echo(f"in other namespaces: {', '.join(elsewhere)}; name one with --namespace")
         if waiting:
             click.echo(f"transcripts of coding agents that are not taken in yet: {waiting} (memhold doctor)")
 
     common.show(answer, people)
+
+
+def _elsewhere(store: SyncStore, namespace: str) -> tuple[str, ...]:
+    """The other namespaces that hold most, where the asker may know: agents keep a project's memory in its own."""
+    try:
+        held = [one for one in store.admin.usage() if one.namespace != namespace and one.messages + one.memories]
+    except MemholdError:
+        return ()
+    most = sorted(held, key=lambda one: -one.messages - one.memories)
+    named = [f"{clean(one.namespace)} ({one_of(one.messages, 'message')})" for one in most[:3]]
+    return (*named, *([f"{len(most) - 3} more (memhold usage)"] if len(most) > 3 else []))
 
 
 def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:

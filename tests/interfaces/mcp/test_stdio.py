@@ -19,6 +19,8 @@ import pytest
 
 from memhold import Memhold
 from memhold.cli.options import default_db
+from memhold.faces.mcp.install import launcher
+from memhold.faces.mcp.trial import try_start
 from memhold.faces.remote.local_token import local_token_of
 from memhold.testing.chaos import ChaosServer
 from tests.interfaces.mcp.conftest import (
@@ -187,7 +189,8 @@ def test_a_signal_ends_it_in_order(tmp_path: Path, number: int) -> None:
 def test_the_list_of_tools_needs_little_of_the_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Codex leaves out a server that takes over a second to list its tools. What is loaded is judged, the time printed."""
     env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
-    command = [sys.executable, "-X", "importtime", "-m", "memhold", "mcp", "--db", "memory.db"]
+    command = [sys.executable, "-X", "importtime", "-m", "memhold", "mcp", "--db", "memory.db", "--project", "auto"]
+    (tmp_path / ".git").mkdir()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=tmp_path
@@ -208,7 +211,8 @@ def test_the_list_of_tools_needs_little_of_the_machine(tmp_path: Path, capsys: p
     assert "memhold.faces.mcp.stdio" in loaded
     heavy = {"mcp", "mcp_types", "pydantic", "anyio", "apsw", "numpy", "httpx2", "rich", "memhold.faces.python.open"}
     assert loaded & heavy == set()
-    assert "memhold.faces.mcp.calls" not in loaded
+    # What only a call, or installing, needs: each is a tenth of what is left.
+    assert loaded & {f"memhold.{one}" for one in ("faces.mcp.calls", "values.answers", "faces.mcp.install")} == set()
 
 
 def test_the_settings_of_a_repository_are_not_read(tmp_path: Path) -> None:
@@ -222,6 +226,18 @@ def test_the_settings_of_a_repository_are_not_read(tmp_path: Path) -> None:
         said = answers(spoken(repository, asked, options=options, HOME=str(home)))[2]["result"]["content"][0]["text"]
         assert ("no_such_setting" in said) == read, said
     assert (repository / "m.db").exists()
+
+
+def test_no_module_of_a_repository_is_run(tmp_path: Path) -> None:
+    """As a coding agent starts it, also where an empty entry of PYTHONPATH makes the folder a place of modules."""
+    ran = tmp_path / "ran"
+    (tmp_path / "cloned").mkdir()
+    for name in ("asyncio", "json", "memhold", "sitecustomize"):
+        (tmp_path / "cloned" / f"{name}.py").write_text(f"open({str(ran)!r}, 'a').write({name!r})\n")
+    command = [*launcher(in_folder=True), "mcp", "--project", "auto", "--db", str(tmp_path / "memory.db")]
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": ":/opt/x"}
+    seen = try_start(command, environment=env, folder=tmp_path / "cloned", seconds=60)
+    assert (seen.problem, len(seen.tools), ran.exists()) == (None, 10, False)
 
 
 def test_the_end_waits_for_no_model_and_gives_its_work_back(tmp_path: Path) -> None:

@@ -130,11 +130,9 @@ const server: Plugin = async ({ client, directory }, given) => {
     },
 
     event: async ({ event }) => {
+      // The end of a turn needs no call: the prompt's hook has noted the session, and whoever runs looks at it.
       if (event.type === "session.compacted" && begun.has(event.properties.sessionID)) {
         compacted.add(event.properties.sessionID)
-      } else if (event.type === "session.idle" && begun.has(event.properties.sessionID)) {
-        const session = event.properties.sessionID
-        await call("Stop", { session_id: session, transcript_path: transcriptOf(session) })
       }
     },
 

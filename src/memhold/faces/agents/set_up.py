@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +24,7 @@ from memhold.faces.mcp.install import (
     install,
     is_installed,
     planned,
+    python_alone,
     remove,
     with_entry,
     without_entry,
@@ -34,12 +34,12 @@ from memhold.values.errors import InvalidInput
 __all__ = ["AGENTS", "HOOK_SECONDS", "PLUG_IN", "SetUp", "hooks_of", "set_up", "state_of", "take_out"]
 
 AGENTS: Mapping[str, Sequence[str]] = {
-    "claude-code": EVENTS,
-    "codex": tuple(event for event in EVENTS if event != "SessionEnd"),
-    "opencode": tuple(event for event in EVENTS if event != "SubagentStop"),
+    "claude-code": ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"),
+    "codex": ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact"),
+    "opencode": ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"),
 }
-"""Each agent, and the events that it has. Codex has none for the end of a session: what was said last comes with the
-next look at its transcript. The sessions that opencode's agents start of their own are theirs, and no person's."""
+"""Each agent, and the events whose hooks we set up. One at the end of a turn would say what the prompt's said, and hold
+each turn up (decision 115); Codex, which has none for the end of a session, has no later one."""
 PLUG_IN = Path(__file__).with_name("opencode.ts")
 """Our plug-in for opencode, which calls the hook; `plugins/opencode` makes the package for npm from it."""
 HOOK_SECONDS = 5
@@ -80,8 +80,8 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
         OSError: a file cannot be written.
     """
     path = hooks_of(agent, place)
-    # -P: a hook runs in the folder of a project, and what is called `json.py` there is no module of ours.
-    command = [sys.executable, "-P", "-m", MODULE]
+    # A hook runs in the folder of a project, and what is called `json.py` there is no module of ours.
+    command = [*python_alone(place.environment), "-m", MODULE]
     if agent == "opencode":
         # Both stand in one file, which is changed once: the copy beside it is of what the user had.
         hook = [*command, *options]

@@ -22,6 +22,7 @@ def start(location: str) -> None:
     if not hasattr(os, "posix_spawn"):
         raise OSError(errno.ENOTSUP, "this system starts no process of its own that way")
     nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
-    # -P: what is called `json.py` in the folder of a project is no module of ours.
-    command = [sys.executable, "-P", "-m", _MODULE, "--db", absolute_location(location)]
+    # -P, and -E where the hook has it: what is called `json.py` in the folder of a project is no module of ours.
+    alone = ["-E", "-P"] if sys.flags.ignore_environment else ["-P"]
+    command = [sys.executable, *alone, "-m", _MODULE, "--db", absolute_location(location)]
     os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)

@@ -31,6 +31,7 @@ __all__ = [
     "launcher",
     "place_of",
     "planned",
+    "python_alone",
     "remove",
     "snippet",
     "with_entry",
@@ -187,8 +188,25 @@ class Installed:
     backup: Path | None
 
 
-def launcher() -> list[str]:
-    """How a client starts Memhold: by an absolute path, since applications do not have a shell's PATH."""
+def python_alone(environment: Mapping[str, str]) -> list[str]:
+    """How our modules are run in a folder of which nothing is to be imported: this Python, and what it is told.
+
+    `-P` keeps the folder out. `-E` does so where PYTHONPATH has an empty or a relative entry, which is the folder too;
+    it is left out where one of Python's variables says where this Memhold is.
+    """
+    root = Path(__file__).resolve().parents[3]
+    named = {Path(one).resolve() for one in environment.get("PYTHONPATH", "").split(os.pathsep) if one}
+    needed = root in named or any(environment.get(name) for name in ("PYTHONHOME", "PYTHONUSERBASE"))
+    return [sys.executable, "-P"] if needed else [sys.executable, "-E", "-P"]
+
+
+def launcher(*, in_folder: bool = False) -> list[str]:
+    """How a client starts Memhold: by an absolute path, since applications do not have a shell's PATH.
+
+    With `in_folder` it starts it in the folder of a project, of which no module is to be run.
+    """
+    if in_folder:
+        return [*python_alone(os.environ), "-m", "memhold"]
     beside = Path(sys.executable).with_name("memhold.exe" if sys.platform == "win32" else "memhold")
     if beside.exists():
         return [str(beside)]

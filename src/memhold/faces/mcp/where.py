@@ -11,12 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from memhold.recall.several import in_turn
-from memhold.values.answers import Recall
 from memhold.values.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from memhold.context.answer import Context
+    from memhold.values.answers import Recall
 
 __all__ = ["PLACED", "WHERE", "Place", "Where", "asked_in", "fused", "places_of", "with_where"]
 
@@ -129,6 +128,8 @@ def fused(found: list[tuple[Place, Recall]], limit: int) -> list[tuple[Place, Re
 
     One of which nothing is left is not told: "nothing matches" would be false of it.
     """
+    from memhold.recall.several import in_turn  # late: a client waits for the list of tools
+
     order = in_turn([answer.hits for _, answer in found], [answer.total for _, answer in found])
     shown = {hit.id for hit in order[:limit]}
     cut = [

@@ -96,7 +96,7 @@ class Session:
         if not late:
             self._transcript.says("assistant", text)
         self.window.append(("assistant", text))
-        stopped = self._call("Stop")
+        stopped = self._call("Stop") if "Stop" in EVENTS[self._agent.client] else Answer()
         if late:
             self._transcript.says("assistant", text)
         return stopped

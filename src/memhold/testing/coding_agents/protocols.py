@@ -18,9 +18,10 @@ AGENTS: tuple[Client, ...] = get_args(Client)
 EVENTS: Mapping[Client, tuple[str, ...]] = {
     "claude-code": ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"),
     "codex": ("SessionStart", "UserPromptSubmit", "Stop"),
-    "opencode": ("Wake", "SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"),
+    "opencode": ("Wake", "SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"),
 }
-"""The events that a double plays. Codex has one before a compaction too, which could not be brought about."""
+"""The events that a double plays; of opencode those at which Memhold's plug-in calls a hook. Codex has one before a
+compaction too, which could not be brought about."""
 _SHOWN = ("SessionStart", "UserPromptSubmit")
 """The events at which the model is shown what a hook prints."""
 _REFUSED = 2
