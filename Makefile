@@ -12,7 +12,12 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: $(STAMP)  ## the main job, in one minute, on the embedded store
 	$(BIN)/memhold demo
 
-test: lint types tests  ## lint, types and the whole suite
+test: lint  ## lint, types and the whole suite; the types are looked at beside the tests, and told below them
+	@mkdir -p build
+	@$(BIN)/mypy > build/types.txt 2>&1 & types=$$!; \
+	$(MAKE) --no-print-directory tests; tested=$$?; \
+	wait $$types; typed=$$?; cat build/types.txt; \
+	[ $$tested = 0 ] && [ $$typed = 0 ]
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -29,6 +29,8 @@ __all__ = ["READING", "Compiled", "analyses", "compile_sites", "compiled", "line
 ROOT = Path(memhold.__file__).parent
 MODULES = ("re", "lazily")
 """What compiles patterns."""
+_NAMED = re.compile(rf"\b(?:{'|'.join(MODULES)})\.")
+"""Most files name neither: they need no parser."""
 
 _COLLECTOR = """
 import json, re, sys
@@ -120,7 +122,7 @@ def compiled() -> tuple[Compiled, ...]:
 
 def _calls(module: ModuleType) -> Iterator[ast.Call]:
     file = module.__file__
-    if file is None or not file.endswith(".py"):
+    if file is None or not file.endswith(".py") or not _NAMED.search(Path(file).read_text(encoding="utf-8")):
         return
     for node in ast.walk(_tree(Path(file))):
         if isinstance(node, ast.Call) and node.args and _of(node) not in {"", "escape"}:

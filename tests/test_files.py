@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -12,11 +13,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
-from memhold import Memhold
+from memhold import AsyncMemhold, Memhold
 from memhold.errors import InvalidInput, MemholdError, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
 from memhold.ports.data_home import absolute_location
 from memhold.storage.sqlite.connection import create_or_migrate
@@ -110,6 +112,15 @@ def test_a_newer_file_is_left_untouched(tmp_path: Path) -> None:
     assert {name: state for name, state in after.items() if not name.endswith(("-shm", "-wal"))} == before
 
 
+@pytest.mark.parametrize(
+    ("face", "said"), [(Memhold, "with Memhold.open("), (AsyncMemhold, "async with AsyncMemhold.open(")]
+)
+@pytest.mark.parametrize(("given", "settings"), [(("m.db",), {}), ((), {}), ((Path("m.db"),), {"worker": False})])
+def test_a_store_that_is_not_opened_by_open_says_what_to_write(face: Any, said: str, given: Any, settings: Any) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(f"write `{said}")):
+        face(*given, **settings)
+
+
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotAStore):
         Memhold.open(str(tmp_path))
@@ -200,7 +211,7 @@ def test_files_are_private(tmp_path: Path) -> None:
 
 READER = """
 import os, sys
-from memhold import Memhold
+from memhold import AsyncMemhold, Memhold
 from memhold.errors import StoreReadOnly
 with Memhold.open(sys.argv[1] + ".warm", worker=False) as mem:
     mem.scope().remember("everything is imported while it can be")
@@ -240,7 +251,7 @@ def test_a_file_or_folder_that_cannot_be_written_is_refused() -> None:
 
 OPENER = """
 import sys, time
-from memhold import Memhold
+from memhold import AsyncMemhold, Memhold
 while time.time() < float(sys.argv[2]):
     pass
 with Memhold.open(sys.argv[1], worker=False) as mem:

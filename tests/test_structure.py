@@ -7,6 +7,7 @@ import importlib
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,10 @@ def imported(path: Path) -> set[str]:
     return {name for name in found if name.startswith("memhold.")}
 
 
-IMPORTS = {name: {one for one in imported(path) if one in NAMES} - {name} for name, path in NAMES.items()}
+@cache
+def imports() -> dict[str, set[str]]:
+    """What each module imports of ours; walked when it is asked for, since each worker collects these tests."""
+    return {name: {one for one in imported(path) if one in NAMES} - {name} for name, path in NAMES.items()}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -62,7 +66,7 @@ def test_imports_go_one_way(name: str) -> None:
     if room == "__init__":
         return  # it names what programs import, and loads none of it
     assert room in ORDER, f"{room} is a new room: say in this table where it stands"
-    for other in IMPORTS[name]:
+    for other in imports()[name]:
         theirs = room_of(other)
         assert theirs == room or ORDER[theirs] < ORDER[room], f"{name} must not import {other}"
         if room in WALLS:
@@ -83,7 +87,7 @@ STORES = {"sqlite", "postgres", "inmemory"}
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("memhold.storage.")])
 def test_stores_know_nothing_of_each_other(name: str) -> None:
     mine = {name.split(".")[2]} & STORES
-    for other in IMPORTS[name]:
+    for other in imports()[name]:
         theirs = {*other.split(".")[2:3]} & STORES if other.startswith("memhold.storage.") else set()
         assert theirs <= mine, f"{name} must not import {other}"
 
@@ -113,13 +117,13 @@ def _reached(edges: dict[str, set[str]], start: str) -> set[str]:
 
 def test_no_files_import_each_other_in_a_circle() -> None:
     assert circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}), "the walk finds a circle"
-    assert circles(IMPORTS) == []
+    assert circles(imports()) == []
 
 
 def test_the_house_has_few_floors() -> None:
     """A room stands above all that it imports; the longest way down is short enough to keep in mind."""
     rooms: dict[str, set[str]] = {}
-    for name, others in IMPORTS.items():
+    for name, others in imports().items():
         rooms.setdefault(room_of(name), set()).update(room_of(other) for other in others)
     floors: dict[str, int] = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -88,3 +89,25 @@ def test_ci_calls_both_suites_and_the_report() -> None:
     for suite in ("tests", "reality"):
         assert f"--junitxml=build/{suite}.xml" in makefile
         assert f"build/{suite}.xml" in script
+
+
+@pytest.mark.parametrize("fails", ["", "ruff", "mypy", "pytest"])
+def test_make_test_runs_all_three_and_fails_where_one_does(fails: str, tmp_path: Path) -> None:
+    """With programs that do nothing in their places: the types are looked at beside the tests, and fail the whole."""
+    tools = tmp_path / "venv" / "bin"
+    tools.mkdir(parents=True)
+    for name in ("ruff", "mypy", "pytest"):
+        (tools / name).write_text(f"#!/bin/sh\necho {name} ran\nexit {int(name == fails)}\n")
+        (tools / name).chmod(0o755)
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    (tmp_path / "Makefile").write_text(makefile)
+    needed = re.search(r"^\$\(STAMP\): (.+)$", makefile, re.MULTILINE)
+    assert needed
+    for name in (*needed[1].split(), "venv/.installed"):
+        (tmp_path / name).touch()
+    quiet = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    command = ["make", "VENV=venv", "test"]
+    done = subprocess.run(command, cwd=tmp_path, env=quiet, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == (fails == ""), done
+    ran = re.findall(r"^(\w+) ran$", done.stdout, re.MULTILINE)
+    assert ran == (["ruff"] if fails == "ruff" else ["ruff", "ruff", "pytest", "mypy"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -89,6 +90,7 @@ def test_work_in_proportion_is_no_fault(pattern: str) -> None:
     assert _attacked(one.run(), _attacks(one)) is None
 
 
+@cache
 def _attacks(one: Compiled) -> dict[str, Attack]:
     return attacks_on(re.compile(one.pattern, one.flags))
 

@@ -459,7 +459,7 @@ def real_session(count: int, seed: int) -> list[dict[str, Any]]:
                 "function": {"name": "bash", "arguments": '{"cmd": "make -j2"}'},
             }
             found.append({"role": "assistant", "content": None, "tool_calls": [call]})
-            output = "".join(f"{k}: error in file_{k}.c\n" for k in range(random.choice((3, 1200))))
+            output = "".join(f"{k}: error in file_{k}.c\n" for k in range(random.choice((3, 3, 3, 1200))))
             found.append({"role": "tool", "tool_call_id": "call_0", "content": output})
         found.append({"role": "assistant", "content": f"C'est fait. 다 됐어요. Done with turn {n}."})
     return found[:count] if found[count - 1]["role"] != "tool" else found[: count + 1]

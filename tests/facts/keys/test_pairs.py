@@ -1,7 +1,6 @@
 """The project's own labelled pairs: not one false merge, in nine languages and some that no lexicon knows."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -9,38 +8,38 @@ from memhold.cli.keys import judged
 from memhold.errors import UnreadableImport
 from memhold.facts.keys import LANGUAGES, canonical, compare, lowest_safe_threshold, measure, pair_of, pairs_from
 from memhold.providers.embedding.builtin.model import BuiltinEmbedding
-
-PAIRS = pairs_from((Path(__file__).parent / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
+from tests.facts.keys.labelled import lines, name_of, pair, pairs
 
 
 def test_the_file_is_large_and_mixed() -> None:
-    languages = Counter(pair.language for pair in PAIRS)
-    assert len(PAIRS) >= 300
+    languages = Counter(one.language for one in pairs())
+    assert len(pairs()) >= 300
     assert sum(count >= 20 for count in languages.values()) >= 6
-    assert sum(pair.label == "different" for pair in PAIRS) >= 200
+    assert sum(one.label == "different" for one in pairs()) >= 200
 
 
 def test_no_false_merge_and_most_recognised_with_words_only() -> None:
-    report = measure(PAIRS)
+    report = measure(pairs())
     assert [judged.as_json() for judged in report.false_merges] == []
     assert report.share >= 0.90
     assert len(LANGUAGES) >= 5
     for language in LANGUAGES:
-        assert measure([p for p in PAIRS if p.language == language]).share >= 0.60, language
+        assert measure([p for p in pairs() if p.language == language]).share >= 0.60, language
 
 
 def test_no_false_merge_when_every_similarity_is_one() -> None:
     # The worst embedder there is: what it can lift is only what no rule guards.
-    lifted = measure(PAIRS, lambda a, b: compare(a, b, similarity=1.0, threshold=0.9))
+    lifted = measure(pairs(), lambda a, b: compare(a, b, similarity=1.0, threshold=0.9))
     assert {(j.pair.a.attribute, j.pair.b.attribute) for j in lifted.false_merges} <= {
         ("credit limit", "credit score"),
         ("wedding date", "wedding venue"),
     }
 
 
-@pytest.mark.parametrize("pair", [p for p in PAIRS if p.label == "different"][::7], ids=lambda p: p.a.attribute)
-def test_symmetric(pair) -> None:
-    there, back = compare(pair.a, pair.b), compare(pair.b, pair.a)
+@pytest.mark.parametrize("line", lines("different")[::7], ids=name_of)
+def test_symmetric(line: str) -> None:
+    one = pair(line)
+    there, back = compare(one.a, one.b), compare(one.b, one.a)
     assert (there.same, there.rule, there.left_a) == (back.same, back.rule, back.left_b)
 
 
@@ -71,21 +70,21 @@ def test_a_bad_line_is_named(line: str) -> None:
 
 
 def test_a_safe_threshold_lies_above_the_likest_different_pair() -> None:
-    pairs = pairs_from(
+    three = pairs_from(
         [
             '{"a": "credit limit", "b": "credit gizmo", "label": "different"}',
             '{"a": "wife job", "b": "wife vocation", "label": "same"}',
             '{"a": "likes", "b": "dislikes", "label": "different"}',
         ]
     )
-    scores = {pair_of(pairs[0].a, pairs[0].b): 0.84, pair_of(pairs[2].a, pairs[2].b): 0.99}
-    found = lowest_safe_threshold(pairs, lambda a, b: scores.get(pair_of(a, b), 0.95))
-    assert found.hardest is pairs[0]
+    scores = {pair_of(three[0].a, three[0].b): 0.84, pair_of(three[2].a, three[2].b): 0.99}
+    found = lowest_safe_threshold(three, lambda a, b: scores.get(pair_of(a, b), 0.95))
+    assert found.hardest is three[0]
     assert found.value == pytest.approx(0.85)
     assert found.measured == 1
-    verdict = compare(pairs[1].a, pairs[1].b, similarity=0.95, threshold=found.value)
+    verdict = compare(three[1].a, three[1].b, similarity=0.95, threshold=found.value)
     assert verdict.same == "same"
-    assert lowest_safe_threshold(pairs, lambda *_: 1.0).value is None
+    assert lowest_safe_threshold(three, lambda *_: 1.0).value is None
 
 
 def test_a_subject_is_part_of_the_key() -> None:
@@ -96,7 +95,7 @@ def test_a_subject_is_part_of_the_key() -> None:
 
 
 def test_the_builtin_embedding_at_its_threshold_merges_nothing_false() -> None:
-    report = judged(PAIRS, BuiltinEmbedding(), None)
+    report = judged(pairs(), BuiltinEmbedding(), None)
     assert report["false_merges"] == []
     assert report["threshold"] is not None
     assert report["recognised_share"] >= 0.75

@@ -31,8 +31,18 @@ class AsyncMemhold:
     mem.close()`. It belongs to the event loop that opened it. Its verbs are those of `AsyncStore`.
     """
 
-    def __init__(self, store: AsyncStore) -> None:
-        self._store = store
+    _store: AsyncStore
+
+    if TYPE_CHECKING:
+
+        def __init__(self, store: AsyncStore) -> None: ...
+
+    else:  # who has no type checker is told what to write
+
+        def __init__(self, store: object = None, **settings: object) -> None:
+            if store is None or isinstance(store, str | PathLike) or settings:
+                raise _to_be_opened("async with AsyncMemhold")
+            self._store = store
 
     @property
     def admin(self) -> AsyncAdmin:
@@ -164,8 +174,19 @@ class Opening:
         await self._memhold.close()
 
 
+def _to_be_opened(face: str) -> InvalidInput:
+    return InvalidInput(f'a store is opened by `open`: write `{face}.open("memory.db") as mem:`')
+
+
 class Memhold(SyncStore):
     """One open store, for code that is not async. Thread-safe; close it, or use `with`."""
+
+    if not TYPE_CHECKING:  # a checker knows what it is made of; who has none is told what to write
+
+        def __init__(self, core: object = None, loop: EventLoopThread | None = None, **settings: object) -> None:
+            if loop is None or settings:
+                raise _to_be_opened("with Memhold")
+            super().__init__(core, loop)
 
     @classmethod
     def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Memhold:
