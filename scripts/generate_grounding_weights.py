@@ -1,4 +1,4 @@
-"""Writes what the signs of a proof weigh, learned on the labelled items of the tests. Run after a sign or a set changes.
+"""Writes what the signs of a proof weigh, learned on the labelled items of the tests. Run where a sign changes.
 
 A logistic regression of facts and one of statements. It prints what they tell apart on worlds that they did not learn
 (ten parts, each judged by what was learned on the other nine): the shares that are not likely.

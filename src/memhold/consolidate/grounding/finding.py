@@ -49,7 +49,7 @@ from memhold.text.normal_form import normal_form
 from memhold.text.times import calendar_words
 from memhold.text.when import named_days
 
-__all__ = ["find"]
+__all__ = ["WRONG_SUBJECT", "find"]
 
 
 def find(claim: Claim, lines: Sequence[Line]) -> Finding:
@@ -154,9 +154,9 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     every = "\n".join(line.text for line in window)
     kin = kin_in(claim.about, claim.language) and not strangers(claim.about, every, claim.language)
     if claim.about and not kin and not about_stands(claim.about, window):
-        return "of somebody of whom no line speaks"
+        return _OF_NOBODY
     if strangers(claim.whole, every, claim.language):
-        return "of somebody of whom no line speaks"
+        return _OF_NOBODY
     if other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language) or anothers(claim, window):
         return _OF_ANOTHER
     if done_by_another(claim, lines, window) or done_by_the_assistant(claim, lines, window):
@@ -179,3 +179,7 @@ def _left(claim: Claim, lines: Sequence[Line]) -> bool:
 
 
 _OF_ANOTHER: Final = "said of somebody else"
+_OF_NOBODY: Final = "of somebody of whom no line speaks"
+
+WRONG_SUBJECT: Final = frozenset({_OF_ANOTHER, _OF_NOBODY})
+"""The reasons of what is left out since it is told of somebody or something of whom its lines do not say it."""

@@ -71,13 +71,14 @@ def proof(claim: Claim, lines: Sequence[Line]) -> float:
 def signs(claim: Claim, lines: Sequence[Line]) -> tuple[float, ...]:
     """The signs of a claim, each between -1 and 1."""
     language = claim.language
-    subject = _subject(claim, lines)
+    own, known = own_names(lines), names_in(line.text for line in lines)
+    subject = _subject(claim, own, known)
     named = terms_of(" ".join(subject or ()), language)
     rest = " ".join(word for word in claim.told.split() if not terms_of(word, language) & named) or claim.told
     every = [
         (overlap(rest, one.text, language), _of(one, subject, named, line, language), line, one)
         for line in _spoken(lines)
-        for one in _clauses(line, language, lines)
+        for one in told_of(line.text, language, own, known)
     ]
     if not every:
         return (0.0,) * len(SIGNS)
@@ -99,7 +100,6 @@ def signs(claim: Claim, lines: Sequence[Line]) -> tuple[float, ...]:
     whole, share = line.text.casefold(), overlap(rest, one.text, language)
     begins = [place for word in subject or () if (place := whole.find(word)) >= 0]
     tells = [place for word in rest.split() if terms_of(word, language) and (place := _place(word, whole)) >= 0]
-    people = names_in(each.text for each in lines) - own_names(lines)
     found = (
         max(overlap(rest, each.text, language) for each in lines) >= _ALL,
         overlap(rest, line.text, language),
@@ -123,7 +123,7 @@ def signs(claim: Claim, lines: Sequence[Line]) -> tuple[float, ...]:
         bool(begins and tells) and min(begins, default=0) > max(tells, default=0),
         overlap(rest, sentence, language) - share,
         bool(kin_in(claim.whole, language) - kin_in(sentence, language)),
-        bool((people & _words(one.text)) - _words(claim.whole)),
+        bool(((known - own) & _words(one.text)) - _words(claim.whole)),
     )
     return tuple(float(each) for each in found)
 
@@ -132,7 +132,7 @@ _HALF: Final = 0.6
 _ALL: Final = 0.99
 
 
-def _subject(claim: Claim, lines: Sequence[Line]) -> frozenset[str] | None:
+def _subject(claim: Claim, own: frozenset[str], known: frozenset[str]) -> frozenset[str] | None:
     """The words for whom or what a claim is of: none for the user, None where it does not say."""
     if claim.value:
         return frozenset(claim.about.casefold().split())
@@ -140,11 +140,10 @@ def _subject(claim: Claim, lines: Sequence[Line]) -> frozenset[str] | None:
     if user is not None and not _POSSESSED.match(claim.core, user.end()):
         return frozenset()
     core = claim.core if user is None else f"My {claim.core[user.end() :].lstrip(_POSSESSION)}"
-    names = own_names(lines)
-    told = told_of(core, claim.language, names, names_in(line.text for line in lines))
+    told = told_of(core, claim.language, own, known)
     if not told or not (told[0].who or told[0].first):
         return None
-    return frozenset() if told[0].who & names or (told[0].first and not told[0].who) else told[0].who
+    return frozenset() if told[0].who & own or (told[0].first and not told[0].who) else told[0].who
 
 
 _POSSESSED = re.compile(r"['’]s\b|[的の의]")
@@ -155,10 +154,6 @@ def _spoken(lines: Sequence[Line]) -> Iterator[Line]:
     """The lines, each offer to which the user says yes as one of theirs."""
     for line in lines:
         yield replace(line, own=True) if not line.own and agreed_to("", line, lines) else line
-
-
-def _clauses(line: Line, language: str, lines: Sequence[Line]) -> Sequence[Told]:
-    return told_of(line.text, language, own_names(lines), names_in(each.text for each in lines))
 
 
 def _of(one: Told, subject: frozenset[str] | None, named: frozenset[str], line: Line, language: str) -> str:
