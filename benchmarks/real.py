@@ -25,7 +25,7 @@ from benchmarks.real_answers import BUDGET, Sheet, filled, ranked
 from benchmarks.real_relay import Relay
 from benchmarks.worlds import Question, Ranking, World, baselines, read_worlds
 from memhold import Memhold
-from memhold.consolidate.grounding import Claim, Line, find
+from memhold.consolidate.grounding import WRONG_SUBJECT, Claim, Line, find
 from memhold.ports.models import ChatModel, ChatReply, ChatRequest, ToolCall, Usage
 from memhold.providers.catalog import load_catalog
 from memhold.providers.chat import chat_model
@@ -165,6 +165,7 @@ class _Seen:
     said: int = 0
     inferred: int = 0
     ungrounded: int = 0
+    wrong_subjects: int = 0
     unreadable: int = 0
     superseded: int = 0
     golds: int = 0
@@ -329,7 +330,9 @@ def _count(mem: Memhold, user: str, seen: _Seen) -> None:
     seen.superseded += len(scope.list(kinds=["fact"], states=["superseded"], limit=1_000).items)
     seen.inferred, seen.said = seen.inferred + inferred, seen.said + len(made) - inferred
     for change in scope.changes(limit=1_000).items:
-        seen.ungrounded += len(change.detail.get("ungrounded", ()))
+        ungrounded = change.detail.get("ungrounded", ())
+        seen.ungrounded += len(ungrounded)
+        seen.wrong_subjects += sum(one["reason"] in WRONG_SUBJECT for one in ungrounded)
         seen.unreadable += len(change.detail.get("unreadable", ()))
 
 
@@ -365,6 +368,7 @@ def _rows(seen: _Seen, model: Recorded) -> Iterable[Row]:
         share = seen.held / seen.golds
         yield Row(name="answers held", value=f"{seen.held} of {seen.golds}", ratio=share, bar=0.6, at_most=False)
     yield Row(name="left out: no line says it", value=str(seen.ungrounded))
+    yield Row(name="of these, of a wrong subject", value=str(seen.wrong_subjects))
     yield Row(name="left out: cannot be read", value=str(seen.unreadable))
     if model.seconds:
         yield Row(name="seconds a call, median", value=f"{sorted(model.seconds)[len(model.seconds) // 2]:.0f}")

@@ -7,7 +7,7 @@ facts, recalled text) is no source. See docs/decisions/0035-grounding.md.
 """
 
 from memhold.consolidate.grounding.claims import Claim, Finding, Line
-from memhold.consolidate.grounding.finding import find
+from memhold.consolidate.grounding.finding import WRONG_SUBJECT, find
 from memhold.consolidate.grounding.replies import ground, poor
 
-__all__ = ["Claim", "Finding", "Line", "find", "ground", "poor"]
+__all__ = ["WRONG_SUBJECT", "Claim", "Finding", "Line", "find", "ground", "poor"]

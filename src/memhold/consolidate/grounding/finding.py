@@ -38,6 +38,7 @@ from memhold.consolidate.grounding.quotes import quoted
 from memhold.consolidate.grounding.subjects import other_subject, told_about
 from memhold.consolidate.grounding.supposed import only_supposed
 from memhold.consolidate.grounding.swaps import taken_from_another
+from memhold.consolidate.grounding.weight import LIKELY, proof
 from memhold.consolidate.grounding.words import any_word, literally
 from memhold.facts.keys import nothing
 from memhold.facts.moves import home, left_place
@@ -48,11 +49,15 @@ from memhold.text.normal_form import normal_form
 from memhold.text.times import calendar_words
 from memhold.text.when import named_days
 
-__all__ = ["find"]
+__all__ = ["WRONG_SUBJECT", "find"]
 
 
 def find(claim: Claim, lines: Sequence[Line]) -> Finding:
-    """Whether lines say a claim: those it cites, else others of the window, which are then what it stands on."""
+    """Whether lines say a claim: those it cites, else others of the window, which are then what it stands on.
+
+    What no reason refuses is said only where one clause is likely to say it, as far as what proves it weighs; else it
+    is inferred.
+    """
     claim = replace(claim, language=language_of(" ".join(line.text[:500] for line in lines)))
     cited = [line for line in lines if line.place in claim.cited]
     if claim.value and nothing(claim.core, claim.frame):
@@ -63,6 +68,15 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
             return Finding(standing=None, reason="no line says that there is none")
     if (line := quoted(claim, [*cited, *lines])) is not None:
         return _found([line], "said")
+    found = _not_refused(claim, cited, lines)
+    whole = claim.value and any(claim.core == line.text for line in lines)
+    if found.standing == "said" and not (claim.known or whole) and proof(claim, lines) < LIKELY:
+        return replace(found, standing="inferred")
+    return found
+
+
+def _not_refused(claim: Claim, cited: Sequence[Line], lines: Sequence[Line]) -> Finding:
+    """How a claim stands by its words and hard details, and by every reason to refuse it."""
     if refused_offer(claim, lines):
         return Finding(standing=None, reason="the user said no to it")
     if claim.value and of_another_complement(claim, lines):
@@ -140,9 +154,9 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     every = "\n".join(line.text for line in window)
     kin = kin_in(claim.about, claim.language) and not strangers(claim.about, every, claim.language)
     if claim.about and not kin and not about_stands(claim.about, window):
-        return "of somebody of whom no line speaks"
+        return _OF_NOBODY
     if strangers(claim.whole, every, claim.language):
-        return "of somebody of whom no line speaks"
+        return _OF_NOBODY
     if other_subject(claim, lines, window) or other_kin(claim.core, every, claim.language) or anothers(claim, window):
         return _OF_ANOTHER
     if done_by_another(claim, lines, window) or done_by_the_assistant(claim, lines, window):
@@ -165,3 +179,7 @@ def _left(claim: Claim, lines: Sequence[Line]) -> bool:
 
 
 _OF_ANOTHER: Final = "said of somebody else"
+_OF_NOBODY: Final = "of somebody of whom no line speaks"
+
+WRONG_SUBJECT: Final = frozenset({_OF_ANOTHER, _OF_NOBODY})
+"""The reasons of what is left out since it is told of somebody or something of whom its lines do not say it."""
