@@ -137,7 +137,7 @@ async def test_what_will_end_has_not_ended(clock: FakeClock) -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    ("line", "home"), [("I'm moving to Bergen next month", "Oslo"), ("I moved to Bergen", "Bergen")]
+    ("line", "home"), [("I'm moving my residence to Bergen next month", "Oslo"), ("I moved to Bergen", "Bergen")]
 )
 async def test_an_agent_that_takes_a_plan_for_a_move_displaces_nothing(line: str, home: str, clock: FakeClock) -> None:
     async with AsyncMemhold.open("memory://", worker=False, clock=clock) as mem:
