@@ -49,7 +49,8 @@ HOLDS = {
     "work": {
         "Acme": (
             "I started at Acme in March", "I've been at Acme since March", "I work at Acme from Monday to Friday",
-            "I work at Acme and start my vacation next week", "I'm starting at Acme today",
+            "I work at Acme and start my vacation next week", "I'm starting at Acme today", "I'm leaving for work at Acme",
+            "I'm starting a project at Acme next week",
             "We're moving to Bergen in May for my job at Acme", "My employer Acme is moving to Bergen next month",
             "Ich habe im März bei Acme angefangen", "Empecé en Acme en marzo", "3월에 Acme에 입사했어", "我在Acme工作",
         ),

@@ -107,7 +107,8 @@ _VERBS: Final[Mapping[Kind, re.Pattern[str]]] = {
         r"|이사|살|옮|越|移|住|搬"
     ),
     "work": lazily.compile(
-        r"(?i)(?<!\w)(?:start|begin|join|work|be (?:at|with|an?)|becom|quit|leav|switch|chang|transfer|retir|resign|tak"
+        r"(?i)(?<!\w)(?:(?:start|begin)\w*+(?! (?:an?|the|my|our|this|some) "
+        r"(?!(?:new )?(?:job|position|role|post|degree)))|join|work|be (?:at|with|an?)|becom|quit|leav|switch|chang|transfer|retir|resign|tak(?:e|ing) (?:over|up)"
         r"|study|attend|enrol|return|arbeit|fang|anfang|beginn|wechs|kündig|verlass|verläss|bei|studier|commenc|début"
         r"|travail|rejoi|quitt|étudi|démission|deviend|empie|empez|comien|comenz|trabaj|incorpor|dej|cambi|entr|estud"
         r"|começ|trabalh|deix|inizi|cominci|lavor|lasci|studi|werk|нач|работ|уволь|пере[хй])"
@@ -140,10 +141,10 @@ _WILL: Final = lazily.compile(
 )
 """Verbs that tell of what is to come, by their form."""
 _ABOUT: Final = lazily.compile(
-    r"(?i)(?:(?<!\w)(?:am|are|is|be)|['’](?:m|re|s)) (?:\w+ ){0,2}?(?:moving|relocating|emigrating|starting|beginning"
-    r"|joining|leaving|quitting|switching|changing|transferring|retiring|resigning|marrying|divorcing|returning|becoming"
-    r"|getting (?:married|divorced|an?))(?!\w)"
-    r"|(?<!\w)(?:ziehe[nt]?|zieht|wechs(?:le|ele|elt|eln)|fange?n?t?(?=\s.{0,120}?(?<!\w)an(?!\w))|fängt(?=\s.{0,120}?(?<!\w)an(?!\w))"
+    r"(?i)(?:(?<!\w)(?:am|are|is|be)|['’](?:m|re|s)) (?:\w+ ){0,2}?(?:moving|relocating|emigrating|starting"
+    r"|beginning|joining|leaving(?! for)|quitting|switching|changing|transferring|retiring|resigning|marrying|divorcing"
+    r"|returning|becoming|getting (?:married|divorced|an?))(?!\w)"
+    r"|(?<!\w)(?:ziehe[nt]?|zieht|wechs(?:le|ele|elt|eln)|(?:fange?n?t?|fängt)(?=\s.{0,120}?(?<!\w)an(?!\w))"
     r"|beginn(?:e|t|en)|heirate[nt]?|kündige[nt]?|verlasse|verlässt|übersied(?:le|elt|eln))(?!\w)"
     r"|(?<!\w)(?:(?:dé|em)ménage(?:ons|nt)?|m['’]installe|nous installons|commence|commençons|débute|rejoins"
     r"|rejoint|quitte|quittons|épouse|me marie|nous marions|se marie(?:nt)?|démissionne)(?!\w)"
