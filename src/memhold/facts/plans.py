@@ -108,7 +108,8 @@ _VERBS: Final[Mapping[Kind, re.Pattern[str]]] = {
     ),
     "work": lazily.compile(
         r"(?i)(?<!\w)(?:(?:start|begin)\w*+(?! (?:an?|the|my|our|this|some) "
-        r"(?!(?:new )?(?:job|position|role|post|degree)))|join|work|be (?:at|with|an?)|becom|quit|leav|switch|chang|transfer|retir|resign|tak(?:e|ing) (?:over|up)"
+        r"(?!(?:new )?(?:job|position|role|post|degree)))|join|work|be (?:at|with|an?)|becom|quit"
+        r"|leav|switch|chang|transfer|retir|resign|tak(?:e|ing) (?:over|up)"
         r"|study|attend|enrol|return|arbeit|fang|anfang|beginn|wechs|kündig|verlass|verläss|bei|studier|commenc|début"
         r"|travail|rejoi|quitt|étudi|démission|deviend|empie|empez|comien|comenz|trabaj|incorpor|dej|cambi|entr|estud"
         r"|começ|trabalh|deix|inizi|cominci|lavor|lasci|studi|werk|нач|работ|уволь|пере[хй])"
