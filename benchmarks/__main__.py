@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -270,11 +271,11 @@ _SPEED = {
 """The tables that need no data: each is a module of `benchmarks`."""
 
 
-def _measured(name: str, *, quick: bool) -> Sequence[Row]:
+def _measured(name: str, *, quick: bool) -> Iterable[Row]:
     from importlib import import_module
 
     module = import_module(f"benchmarks.{name}")
-    found: Sequence[Row]
+    found: Iterable[Row]
     match name:
         case "speed":
             found = asyncio.run(module.recall_speed(quick=quick))
@@ -298,8 +299,19 @@ def _speed_command(name: str, line: str) -> click.Command:
 
 
 for _name, _line in _SPEED.items():
-    if _name != "documents":
+    if _name not in {"compaction", "documents"}:
         benchmarks.add_command(_speed_command(_name, _line))
+
+
+@benchmarks.command("compaction", help=_SPEED["compaction"])
+@click.option("--notes", type=click.IntRange(min=20), default=10_000, show_default=True, help="Most notes there are.")
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def compaction(*, notes: int, quick: bool, as_json: bool) -> None:
+    """Measure what compaction costs; each row is printed as soon as it is measured."""
+    from benchmarks.compaction import run
+
+    _rows(lambda: run(quick=quick, notes=notes), as_json=as_json)
 
 
 @benchmarks.command("documents", help=_SPEED["documents"])
@@ -452,15 +464,25 @@ def _cell(value: object) -> str:
     return ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
 
 
-def _rows(measure: Callable[[], Sequence[Row]], *, as_json: bool) -> None:
+def _rows(measure: Callable[[], Iterable[Row]], *, as_json: bool) -> None:
+    """Print what is measured: a list as a table, rows that come one by one each as it comes."""
+    header, held = ("what", "value", "against", "bar"), {True: "holds", False: "FAILS", None: ""}
     with _telling():
         found = measure()
-    if as_json:
-        names = ("name", "value", "against", "ratio", "bar", "holds")
-        click.echo(json.dumps([{name: getattr(row, name) for name in names} for row in found], indent=2))
-        return
-    held = {True: "holds", False: "FAILS", None: ""}
-    _table([("what", "value", "against", "bar"), *((r.name, r.value, r.against, held[r.holds]) for r in found)])
+        if as_json:
+            names = ("name", "value", "against", "ratio", "bar", "holds")
+            click.echo(json.dumps([{name: getattr(row, name) for name in names} for row in found], indent=2))
+            return
+        lines = ((row.name, row.value, row.against, held[row.holds]) for row in found)
+        if isinstance(found, Sequence):
+            _table([header, *lines])
+            return
+        for line in chain([header], lines):
+            _table([[cell.ljust(width) for cell, width in zip(line, _WIDTHS, strict=True)]])
+
+
+_WIDTHS = (27, 44, 55, 0)
+"""Of the columns of a table whose rows are printed before the next are known."""
 
 
 @contextmanager

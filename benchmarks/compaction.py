@@ -6,7 +6,7 @@ import asyncio
 import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
@@ -73,6 +73,8 @@ PER_NOTE = 1.0 / 6
 
 LINEAR = 1.25
 """How much more than in proportion calls may grow, for what is rounded up to whole ones; quadratic is 3.9 times."""
+FEW = 300
+"""From how many notes on growth is told: of fewer, whole calls say nothing."""
 
 
 def _alike(count: int) -> list[str]:
@@ -162,42 +164,41 @@ def _near(vectors: NDArray[np.float32], gone: NDArray[np.bool_], number: int) ->
     return near
 
 
-def _costs(*, quick: bool) -> list[Row]:
-    rows = []
+def _costs(sizes: Sequence[int]) -> Iterator[Row]:
     for kind, made in _KINDS.items():
-        sizes = SIZES[: 2 if quick else None]
         spent: dict[int, int] = {}
         for count in sizes:
             doing(f"{count:,} notes, {kind}")
             calls, tokens, seconds = asyncio.run(_cost(kind, count))
             spent[count] = calls
-            rows.append(
-                Row(
-                    name=f"{count:,} notes, {kind}",
-                    value=f"{calls} calls, {tokens:,} tokens, {seconds:.1f} s",
-                    against=f"agent-memory-server: {_peer_calls(made(count)):,} merges, and no question",
-                    ratio=calls / count,
-                    bar=max(PER_NOTE, 3 / count),
-                )
+            yield Row(
+                name=f"{count:,} notes, {kind}",
+                value=f"{calls} calls, {tokens:,} tokens, {seconds:.1f} s",
+                against=f"agent-memory-server: {_peer_calls(made(count)):,} merges, and no question",
+                ratio=calls / count,
+                bar=max(PER_NOTE, 3 / count),
             )
-        if not quick:  # of few notes whole calls say nothing
-            few, many = sizes[-2], sizes[-1]
+        few, many = sizes[-2:] if len(sizes) > 1 else (sizes[-1], sizes[-1])
+        if few >= FEW:
             grown = spent[many] / max(1, spent[few])
-            rows.append(
-                Row(
-                    name=f"{kind}: {many / few:.1f} times the notes",
-                    value=f"{grown:.1f} times the calls",
-                    against=f"linear: {many / few:.1f}",
-                    ratio=grown / (many / few),
-                    bar=LINEAR,
-                )
+            yield Row(
+                name=f"{kind}: {many / few:.1f} times the notes",
+                value=f"{grown:.1f} times the calls",
+                against=f"linear: {many / few:.1f}",
+                ratio=grown / (many / few),
+                bar=LINEAR,
             )
-    return rows
 
 
-def run(*, quick: bool = False) -> Sequence[Row]:
-    """Calls and tokens by number of notes; then a store of 10,000 notes where 100 are new, and the same store idle."""
-    return [*_costs(quick=quick), *asyncio.run(_measure(500 if quick else NOTES, 20 if quick else NEW))]
+def run(*, quick: bool = False, notes: int = NOTES) -> Iterator[Row]:
+    """Calls and tokens by number of notes; then a store of 10,000 notes where 100 are new, and the same store idle.
+
+    Each row comes as soon as it is measured. `notes` is how many there are at most, in whichever part.
+    """
+    most = min(notes, 80) if quick else notes
+    yield from _costs([size for size in SIZES if size <= most])
+    count = min(500 if quick else NOTES, notes)
+    yield from asyncio.run(_measure(count, min(20 if quick else NEW, count)))
 
 
 def _note(random: Random) -> str:

@@ -6,20 +6,23 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
-from benchmarks.__main__ import benchmarks
+from benchmarks.__main__ import _rows, benchmarks
+from benchmarks.compaction import _costs
 from benchmarks.instructions import LABELS, instructions_quality
+from benchmarks.measure import Row
 from tests.documents import ROOT
 
 TABLE = {"--quick", "--json"}
 QUALITY = {"--embedding", "--json"}
 OPTIONS = {
     "briefings": {"--part", "--json"},
-    "compaction": TABLE,
+    "compaction": TABLE | {"--notes"},
     "consolidation": TABLE,
     "context": TABLE,
     "core": TABLE,
@@ -101,6 +104,26 @@ def test_merges_are_measured_on_a_file_of_notes(tmp_path: Path) -> None:
         assert found[name] == {"same": 1.0, "newer_replaces": 1.0, "different": 1.0}
     assert (found["good_accepted"]["all"], found["bad_refused"]["all"]) == (1.0, 1.0)
     assert found["wrong_verdicts_refused"]["all"] >= 0.8
+
+
+def test_rows_that_come_one_by_one_are_printed_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
+    def measured() -> Iterator[Row]:
+        yield Row(name="few notes", value="2 calls", ratio=1.0, bar=2.0)
+        seen.append(capsys.readouterr().out)
+        yield Row(name="many notes", value="9 calls", ratio=3.0, bar=2.0)
+
+    seen: list[str] = []
+    _rows(measured, as_json=False)
+    assert [line.split()[0] for line in seen[0].splitlines()] == ["what", "few"]
+    assert re.fullmatch(r"many notes +9 calls +FAILS\n", capsys.readouterr().out)
+    _rows(measured, as_json=True)
+    assert [row["holds"] for row in json.loads(capsys.readouterr().out)] == [True, False]
+
+
+def test_calls_of_compaction_are_counted_up_to_so_many_notes() -> None:
+    rows = list(_costs([20]))
+    assert [row.name for row in rows] == ["20 notes, alike", "20 notes, preferences", "20 notes, unrelated"]
+    assert all(row.holds for row in rows)
 
 
 def test_a_name_that_is_no_table_is_refused() -> None:

@@ -432,7 +432,15 @@ MADE_UP = [
     (("The boat is red", "The red boat is Ruth's"), "The boat is red"),
     (("Ruth is allergic to wool", "Wool gives Ruth a rash"), "The user is allergic to wool; wool gives Ruth a rash"),
     (("Tell Ruth before lunch", "Ruth, before lunch"), "Tell Ruth after lunch"),
+    (("Ada lives in Ulm", "She earns her living as a baker"), "Ada lives in Ulm and earns her living as a potter"),
+    (("지은은 강릉에서 서점을 한다", "서점은 월요일에 쉰다"), "지은은 속초에서 서점을 하고 서점은 월요일에 쉰다"),
+    (("사용자의 조카는 초등학교 교사다", "조카는 3학년을 맡고 있다"), "사용자의 조카는 고등학교 교사로 3학년을 맡고 있다"),
 ]  # fmt: skip
+
+
+def test_korean_notes_that_are_told_together_pass() -> None:
+    told = ["지은은 강릉에서 서점을 한다", "서점은 월요일에 쉰다"]
+    assert checked(told, "지은은 강릉에서 서점을 하고 서점은 월요일에 쉰다") is None
 
 
 @pytest.mark.parametrize(("texts", "text"), MADE_UP, ids=[text for _, text in MADE_UP])

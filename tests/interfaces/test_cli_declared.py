@@ -160,8 +160,10 @@ def test_wrong_input_makes_no_store(run: CommandLine) -> None:
 
 def test_what_is_missing_is_named(run: CommandLine) -> None:
     run("add", "hello")
-    refused = run("correct", "--json")
-    assert (refused.code, refused.error["message"]) == (2, "correct needs memory_id and value; pass them")
+    for name, needed in (("correct", "MEMORY_ID and VALUE"), ("history", "ITEM_ID"), ("get", "ITEM_ID")):
+        refused = run(name, "--json")
+        assert refused.code == 2
+        assert refused.error["message"].startswith(f"{name} needs {needed}; for example: memhold {name} mem_0198c2f0")
 
 
 # ------------------------------------------------------------------------------------------------ any type

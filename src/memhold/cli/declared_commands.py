@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 
 from memhold.cli.options import KEYED, RESUME, CommonOptions, command, opened
 from memhold.cli.output import clean, wrapped
-from memhold.values.errors import MemholdError
+from memhold.values.errors import InvalidInput, MemholdError
 from memhold.verbs.arguments import from_text, sendable
 from memhold.verbs.checking import check, known_names
 from memhold.verbs.declaration import Command, Parameter, Verb, verbs_of
@@ -142,9 +142,14 @@ def _arguments(verb: Verb, given: Mapping[str, Any], known: Sequence[str]) -> di
     """What a verb is called with; what is not on the line is left out.
 
     Raises:
-        InvalidInput, NaiveTime: something is missing or of another type; the same words as on every face.
+        InvalidInput, NaiveTime: something is missing (a word, as its help names it) or of another type.
     """
     said = {name: value for name, value in given.items() if value is not None and value != ()}
+    words = () if verb.command is None else verb.command.words
+    missing = [one.upper() for one in words if one in known and one not in said and verb.parameters[one].required]
+    if missing and verb.command is not None:
+        needed = " and ".join(missing)
+        raise InvalidInput(f"{verb.command.name} needs {needed}; for example: {verb.command.example}")
     known_names(verb, said, known=known)
     arguments = from_text(verb, said)
     check(verb, arguments)

@@ -11,7 +11,8 @@ from memhold.consolidate.asking import only_recalled, quoted_in
 from memhold.consolidate.contract import Learned, Noted
 from memhold.consolidate.snapshot import Snapshot
 from memhold.facts.keys import Operation, cardinality, wording
-from memhold.facts.quotes import MAX_SENTENCE, spoken, stands
+from memhold.facts.plans import of_a_time, planned
+from memhold.facts.quotes import MAX_SENTENCE, spoken, stands, told
 from memhold.facts.remember import Writer, fact_text
 from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.facts.state import Statement, state_fact
@@ -29,6 +30,8 @@ __all__ = ["Learner"]
 
 INFERRED = "(inferred)"
 """What stands in front of a note that was concluded, not said; its metadata holds `standing: inferred` too."""
+PLANNED = "(planned {:%Y-%m-%d})"
+"""What stands in front of a note of what was only planned: the day on which it was said."""
 _ORDER: tuple[Importance, ...] = ("low", "mid", "high")
 _MODEL: Mapping[Literal["set", "add", "remove"], Operation] = {"set": "replace", "add": "add", "remove": "end"}
 _ENDS = frozenset({"end", "replace", "correct"})
@@ -140,10 +143,13 @@ class Learner:
 
         What the user told ends only where the user says so in these messages; else it is kept apart with a suspicion.
         What only an assistant repeats of what was recalled, or is known, is no evidence. What holds from a later time
-        on is kept as a note: until then, the present is what it was.
+        on, or is only a plan, is kept as a note: the present is what it was until it is told that it came about.
         """
         sources = self._messages(given.sources)
         if not sources or self._echoes(given, sources):
+            return
+        if self._is_plan(given, sources):
+            self._planned(given, sources)
             return
         if given.standing == "inferred":
             self._inferred(given)
@@ -151,7 +157,7 @@ class Learner:
         said = max(message.event_time for message in sources)
         at = said if given.holds_from is None else min(max(said, self.tx.now), given.holds_from)
         if given.holds_from is not None and given.holds_from > at and given.operation != "remove":
-            self._planned(given)
+            self._planned(given, sources)
             return
         target = self._target(given)
         if target is None:
@@ -220,9 +226,21 @@ class Learner:
             note = Noted(text=text, importance=given.importance, sources=given.sources, standing="inferred")
             self.note(replace(note, topics=given.topics, entities=given.entities))
 
-    def _planned(self, given: Learned) -> None:
-        """A fact of a time to come, as a note of what will hold and from when."""
-        text = f"{fact_text(given.subject, given.attribute, given.value)} ({given.holds_from:%Y-%m-%d} \u2192)"
+    def _is_plan(self, given: Learned, sources: Sequence[Message]) -> bool:
+        """Whether the user says of it only that it will be so, or will end."""
+        kind = of_a_time(given.subject, given.attribute)
+        if given.operation != "remove" and kind is None:
+            return False
+        own = [message for message in sources if begins_turn(message) and users_line(message)]
+        return planned(told(own), given.value, None if given.operation == "remove" else kind)
+
+    def _planned(self, given: Learned, sources: Sequence[Message]) -> None:
+        """A fact of a time to come, as a note of what was planned, when, and from when on it will hold."""
+        said = max(message.event_time for message in sources)
+        ends = "no longer " if given.operation == "remove" else ""
+        text = f"{PLANNED.format(said)} {ends}{fact_text(given.subject, given.attribute, given.value)}"
+        if given.holds_from is not None:
+            text += f" ({given.holds_from:%Y-%m-%d} \u2192)"
         self.note(Noted(text=text, importance=given.importance, sources=given.sources))
 
     def _echoes(self, given: Learned, sources: Sequence[Message]) -> bool:

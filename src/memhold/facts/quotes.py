@@ -11,7 +11,7 @@ from memhold.text.analysis import analyse
 from memhold.text.compare import canonical_text
 from memhold.values.records import Message
 
-__all__ = ["MAX_SENTENCE", "Quoted", "says", "spoken", "stands"]
+__all__ = ["MAX_SENTENCE", "Quoted", "says", "spoken", "stands", "told"]
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*|\n+")
 MAX_SENTENCE = 2000
@@ -38,6 +38,11 @@ def spoken(sources: Sequence[Message], value: str) -> Quoted:
     texts = [unquoted(message) for message in reversed(sources)]
     found = _found(value, [sentence for text in texts for sentence in reversed(list(_sentences(text)))])
     return Quoted(own_words=found is not None, sentence=found or "")
+
+
+def told(sources: Sequence[Message]) -> tuple[str, ...]:
+    """Every sentence that people themselves said in these messages, as they come; recalled text left out."""
+    return tuple(sentence for message in sources for sentence in _sentences(unquoted(message)))
 
 
 def says(value: str, text: str) -> bool:

@@ -417,7 +417,7 @@ def _moved(work: _Work, memory: Memory, known: Sequence[Suspicion]) -> list[Susp
         if key.subject != memory.subject or home(key.subject, key.attribute) in {None, mine}:
             continue
         for old in tx.facts(subject=key.subject, key=key.key, agent=work.writer.agent, since=work.said.at):
-            done = move(work.said.wording, memory, old) if old.state == "active" else None
+            done = move(work.said.wording, memory, old) if old.state in {"active", "expired"} else None
             if done == "ends":
                 until = memory.valid_from
                 work.effects.append(revise(tx, old, state="superseded", valid_to=until, superseded_by=memory.id))

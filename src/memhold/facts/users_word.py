@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from memhold.facts.keys import wording
+from memhold.facts.plans import of_a_time, planned
 from memhold.facts.quotes import MAX_SENTENCE, spoken
 from memhold.journal.visibility import sees
 from memhold.journal.windows import begins_turn
@@ -29,8 +30,9 @@ def said_by_user(
     """The newest line of the user's, said after a time, that says this of the attribute; None where none plainly does.
 
     A line says it where one sentence holds the value and either a word of the attribute or words of change ("moved",
-    "instead"), and neither asks nor denies. What is only near is left for a person: see `suspicions`.
+    "instead"), and neither asks nor denies nor tells of a plan. What is only near is left for a person (`suspicions`).
     """
+    ahead = operation == "remove" or of_a_time("user", attribute) is not None
     first = max(-1, tx.document_count() - LOOKED_AT - 1)
     found = [
         item
@@ -40,7 +42,8 @@ def said_by_user(
     for message in reversed(found):
         if users_line(message) and begins_turn(message) and sees(tx.scope, message):
             heard = spoken([message], value)
-            if heard.own_words and _says(heard.sentence[:MAX_SENTENCE], attribute, operation):
+            sentence = heard.sentence[:MAX_SENTENCE]
+            if heard.own_words and _says(sentence, attribute, operation) and not (ahead and planned([sentence], value)):
                 return message
     return None
 

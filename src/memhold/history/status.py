@@ -59,7 +59,7 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] |
         last_error=errors[-1].last_error if errors else None,
         store=facts.backend,
         schema=facts.schema,
-        pending=sum(session.last_seq - session.cursor for session in sessions),
+        pending=tx.count_waiting(),
         set_aside=sum(is_kept(memory) for memory in held),
         parked=sum(item.due_at > tx.now and (item.attempts > 0 or item.kind == "redo") for item in due),
         models=dict(models or {}),

@@ -114,6 +114,10 @@ class ReadTx(FactReads, VectorReads, Protocol):
         """How many messages of each of these sessions the scope's agent sees (with no agent: all); none: left out."""
         ...
 
+    def count_waiting(self) -> int:
+        """How many messages of the scope stand behind the cursors of their sessions, whoever they are of."""
+        ...
+
     def messages(
         self,
         session: str,

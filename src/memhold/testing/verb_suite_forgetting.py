@@ -51,6 +51,16 @@ class ForgettingCases:
         with pytest.raises(NotFound):
             await alice.forget(target)
 
+    async def test_a_forgotten_message_waits_for_nothing(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        one, two, _ = (await alice.add([user("plain tea"), user("green tea"), user("black tea")])).ids
+        assert (await alice.status()).pending == 3
+        await alice.forget(one)
+        hidden = await alice.forget(two, hard=False)
+        assert (await alice.status()).pending == 1
+        await alice.undo(hidden.change_id)
+        assert (await alice.status()).pending == 2
+
     async def test_a_message_goes_with_what_came_of_it(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")
         one, two = (await alice.add([user("secret tea"), user("plain tea")])).ids

@@ -14,7 +14,15 @@ from memhold.compact.check.names import invented_names, lost_names
 from memhold.compact.check.reasons import reason_invented
 from memhold.compact.check.replaced import change_invented, newest_told, old_as_new, two_values
 from memhold.compact.check.subjects import exchanged, turned, values_exchanged
-from memhold.compact.check.wording import agreed, clause_lost, exchanged_word, listed, substituted, word_lost
+from memhold.compact.check.wording import (
+    agreed,
+    clause_lost,
+    exchanged_modifier,
+    exchanged_word,
+    listed,
+    substituted,
+    word_lost,
+)
 from memhold.text.analysis import language_of
 
 __all__ = ["RULES", "refused"]
@@ -56,6 +64,7 @@ RULES: Final[dict[str, Rule]] = {
     "a word was lost": word_lost,
     "a list was changed": listed,
     "a word was exchanged": exchanged_word,
+    "a word in front of another was exchanged": exchanged_modifier,
     "a word was put in the place of another": substituted,
 }
 """What each rule looks at, in order; the name is what a change and an attempt say of it."""

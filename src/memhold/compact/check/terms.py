@@ -39,7 +39,7 @@ FEW = 3
 
 _CLAUSE: Final = re.compile(
     r"(?<![DdPMSN]r\.)(?<!Mrs\.)(?<!Prof\.)(?<!St\.)(?<=[.!?;:…])\s+|[。！？；：、，()（）]|,(?!\d)|\s[-–—]\s|\n+"
-    r"|\s(?:and|but|although|though|whereas|because|since|as|when|while|which|who|und|aber|sondern|obwohl|weil|wenn"
+    r"|\s(?:and|but|although|though|whereas|because|since|as(?!\san?\s)|when|while|which|who|und|aber|sondern|obwohl|weil|wenn"
     r"|dass"
     r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|ma|perché|mas|и|но|а|потому|когда)\s",
     re.IGNORECASE,

@@ -30,7 +30,16 @@ from memhold.text.marks import marks
 
 # ruff: noqa: RUF001 - words of every script
 
-__all__ = ["AGREED", "agreed", "clause_lost", "exchanged_word", "listed", "substituted", "word_lost"]
+__all__ = [
+    "AGREED",
+    "agreed",
+    "clause_lost",
+    "exchanged_modifier",
+    "exchanged_word",
+    "listed",
+    "substituted",
+    "word_lost",
+]
 
 AGREED = 2
 """Sources that use a word from which on it is what they agree on."""
@@ -116,6 +125,36 @@ def exchanged_word(case: Case) -> str | None:
         if not met(terms, known | LIGHT) and any(place in lost for place in places):
             return "a word that no memory has stands in the place of another"
     return None
+
+
+def exchanged_modifier(case: Case) -> str | None:
+    """Of Korean: a word that no source has stands in front of the same word as one of a source that the text lost.
+
+    What stands in front of a word there says which one it is: "in Busan a cafe" for "in Jeju a cafe".
+    """
+    if case.gone or HANGUL.search(case.text) is None:
+        return None
+    known, there = whole_words(case.within, case.language), whole_words(case.text, case.language)
+    lost = {
+        behind
+        for source in case.kept
+        for word, behind in _before(source.text)
+        if word not in there and not alike(word, there)
+    }
+    for word, behind in _before(case.text):
+        if behind in lost and word not in known and not alike(word, known):
+            return "a word that no memory has stands in the place of another"
+    return None
+
+
+def _before(text: str) -> set[tuple[str, str]]:
+    """The words of a Korean text, each with the one behind it, both without what may be a particle."""
+    found = set()
+    for clause in clauses_of(text):
+        words = [word[: max(2, len(word) - 2)] for word in HANGUL.findall(clause)]
+        known = whole_words(clause, "korean")
+        found |= {(word, behind) for word, behind in pairwise(words) if word in known and not figures(word)}
+    return found
 
 
 def _placed(text: str, language: str) -> list[tuple[frozenset[str], list[tuple[str, str, str]]]]:

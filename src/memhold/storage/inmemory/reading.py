@@ -104,6 +104,15 @@ class InMemoryReadTx:
                 found[name] += 1
         return dict(found)
 
+    def count_waiting(self) -> int:
+        """How many messages of the scope stand behind the cursors of their sessions, whoever they are of."""
+        rows = self._rows
+        cursors = {session.name: session.cursor for session in rows.sessions.values()}
+        return sum(
+            seq > cursors.get(name, 0) and one in rows.messages and one not in rows.hidden
+            for (name, seq), one in rows.journal.items()
+        )
+
     def messages(
         self,
         session: str,

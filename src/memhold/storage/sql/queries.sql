@@ -70,6 +70,12 @@ SELECT count(*) FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id
   AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id IN (:agent_id, ''))
 
+-- name: count_waiting_messages
+SELECT count(*) FROM session AS s
+JOIN message AS m
+  ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.session_id = s.session_id AND m.seq > s.cursor
+WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.last_seq > s.cursor AND m.hidden_by IS NULL
+
 -- name: read_newest_messages
 SELECT {message}
 FROM message

@@ -209,6 +209,9 @@ class SqlRead:
         counted = self._each("count_session_messages", asked)
         return {name: int(found[0][0]) for name, found in zip(sessions, counted, strict=True) if found[0][0]}
 
+    def count_waiting(self) -> int:
+        return int(self._value("count_waiting_messages"))
+
     def messages(
         self, session: str, *, after: int = 0, until: int | None = None, limit: int | None = None, newest: bool = False
     ) -> list[Message]:

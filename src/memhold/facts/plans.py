@@ -1,0 +1,203 @@
+"""A plan is told as one: "I'm moving to Bergen next month" says where somebody will live, and not where they do. Pure.
+
+What holds goes on until it is told that it ended: a plan's day that has passed without another word is no move either.
+Read for what somebody is for a time (where they live, their work, whom they are married to), since a date of a plan, a
+trip or an appointment says itself that it is to come.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final, Literal
+
+from memhold.facts.keys import canonical
+from memhold.facts.keys.key_reading import read
+from memhold.facts.quotes import says
+from memhold.text import lazily
+from memhold.text.negation import negates
+from memhold.text.times import calendar_words
+
+# ruff: noqa: RUF001 - words of every script
+
+__all__ = ["Kind", "of_a_time", "planned"]
+
+Kind = Literal["home", "work", "marriage"]
+_KINDS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(("residence", "residence_city", "country_of_residence"), "home"),
+    **dict.fromkeys(("job", "employer", "workplace", "school", "university"), "work"),
+    **dict.fromkeys(("marital_status", "wife", "husband", "spouse"), "marriage"),
+}
+"""What concepts of the lexicons of keys are of: what somebody is for a time, and tells of before it is so."""
+
+
+@lru_cache(maxsize=4096)
+def of_a_time(subject: str, attribute: str) -> Kind | None:
+    """What an attribute is of that somebody is for a time: a home, work or a school, a marriage; None for any other."""
+    key = canonical(subject, attribute)
+    named = (one for language in key.languages for one in read(attribute, language).ids)
+    return next((_KINDS[one] for one in named if one in _KINDS), None)
+
+
+def planned(sentences: Sequence[str], value: str, kind: Kind | None = None) -> bool:
+    """Whether what a person says of a value is only that it will be so, wherever they say it.
+
+    With a kind, what is to come must be of that kind: "we move to Bergen for my job at Acme" says nothing new of Acme.
+    Questions say nothing. Where no sentence has the value ("I quit next month"), each of them must tell of a plan.
+    """
+    told = [one for one in sentences if not one.rstrip().endswith(("?", "？", "؟"))]
+    naming = [one for one in told if says(value, one)]
+    return bool(told) and all(_plans(one, value, kind) for one in naming or told)
+
+
+def _plans(sentence: str, value: str, kind: Kind | None) -> bool:
+    parts = [one for one in _PART.split(sentence) if one.strip()]
+    naming = [place for place, one in enumerate(parts) if says(value, one)]
+    told = [(parts[place], _with_beside(parts, place)) for place in naming] or [(sentence, sentence)]
+    return all(
+        _coming(part, around)
+        and (kind is None or _VERBS[kind].search(part) is not None)
+        and re.search(rf"(?i){re.escape(value)}{_DOES}", part) is None
+        for part, around in told
+    )
+
+
+_DOES: Final = r"\s+(?:is|are|will|has|wird|ist|va|vai|está|est)(?!\w)"
+"""What makes a value that it stands behind the one who does something: "my company Acme is moving"."""
+
+
+def _with_beside(parts: Sequence[str], place: int) -> str:
+    """A part with the few words in front of it or behind it that say when: "Next month, we move to Bergen"."""
+    beside = [one for one in parts[max(0, place - 1) : place + 2] if len(one.split()) <= FEW]
+    return " ".join((*beside, parts[place]))
+
+
+FEW = 4
+_PART: Final = lazily.compile(
+    r"[;:，；、]|,(?!\d)|\s(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|maar|и|но)\s|(?<=지만)\s|(?<=는데)\s|(?<=고)\s"
+)
+
+
+def _coming(part: str, around: str) -> bool:
+    """Whether a part of a sentence tells of what is to come, by its verb, or by its verb and a time beside it."""
+    if negates(_IN_THE.sub(" ", part)):
+        return False
+    ahead = _AHEAD.search(around) is not None or bool(calendar_words(around)) or _MONTH.search(around) is not None
+    if _WILL.search(part) is not None or _from_then(around):
+        return True
+    if _ABOUT.search(part) is not None:
+        return ahead or _TODAY.search(around) is None
+    return ahead and _SIMPLE.search(part) is not None and _BACK.search(around) is None
+
+
+def _from_then(text: str) -> bool:
+    """Whether something is said to hold from a time to come on: "from March", "ab nächstem Monat"."""
+    if _UNTIL.search(text) is not None:
+        return False
+    return any(one["month"] is None or calendar_words(f"in {one['month']}") for one in _FROM.finditer(text))
+
+
+_IN_THE: Final = lazily.compile(r"(?i)(?<!\w)no (?=próxim|mês|ano|fim|início|dia|verão|outono|inverno)")
+"""Portuguese "in the", which denies nothing."""
+_VERBS: Final[Mapping[Kind, re.Pattern[str]]] = {
+    "home": lazily.compile(
+        r"(?i)(?<!\w)(?:mov|relocat|emigrat|liv(?:e|ing)|be (?:in|based)|settl|zieh|umzieh|wohn|leb|übersied|sein"
+        r"|déménag|emménag|install|habit|vivr|mud|traslad|viv|mor|trasfer|trasloc|abit|stare|verhuis|won|перее|жить|return)"
+        r"|이사|살|옮|越|移|住|搬"
+    ),
+    "work": lazily.compile(
+        r"(?i)(?<!\w)(?:(?:start|begin)\w*+(?! (?:an?|the|my|our|this|some) "
+        r"(?!(?:new )?(?:job|position|role|post|degree)))|join|work|be (?:at|with|an?)|becom|quit"
+        r"|leav|switch|chang|transfer|retir|resign|tak(?:e|ing) (?:over|up)"
+        r"|study|attend|enrol|return|arbeit|fang|anfang|beginn|wechs|kündig|verlass|verläss|bei|studier|commenc|début"
+        r"|travail|rejoi|quitt|étudi|démission|deviend|empie|empez|comien|comenz|trabaj|incorpor|dej|cambi|entr|estud"
+        r"|começ|trabalh|deix|inizi|cominci|lavor|lasci|studi|werk|нач|работ|уволь|пере[хй])"
+        r"|시작|일|입사|이직|퇴사|다니|다닐|다녀|출근|취직|그만|働|入社|転職|退職|辞|始|勤|上班|工作|入职|入職|换|开始|開始|调"
+    ),
+    "marriage": lazily.compile(
+        r"(?i)(?<!\w)(?:marr|wedding|(?:ver)?heirat|hochzeit|épous|mari|cas|spos|trouw|жен|замуж|divorc|scheid)|결혼|結婚|结婚|이혼"
+    ),
+}
+"""Stems of verbs by which a plan is of a kind."""
+_WILL: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:(?-i:will)|shall|gonna|(?:i|we|he|she|they|it|you)['’]ll)(?!\w)"
+    r"|(?<!\w)going to (?!(?:the|my|our|his|her|a|an|school|church|bed)\b)(?-i:[a-z])"
+    r"|(?<!\w)(?:about|set|due|scheduled|plan(?:s|ned|ning)?|intend(?:s|ing)?) to (?-i:[a-z])"
+    r"|(?<!\w)(?:werden?|wird|wirst|werdet)\s.{0,120}?(?<!\w)(?:\w{2,30}e[lr]?n|sein)(?!\w)"
+    r"|(?<!\w)(?:vais|vas|va|vont|allons|allez)\s(?:\w+\s){0,2}?\w+(?:er|ir|re|oir)(?!\w)"
+    r"|(?<!\w)(?:ser|aur|ir|déménager|emménager|habiter|vivr|travailler|commencer|débuter|rejoindr|étudier|épouser|marier"
+    r"|quitter|changer|deviendr)(?:ai|as|a|ons|ez|ont)(?!\w)"
+    r"|(?<!\w)(?:voy|vas|va|vamos|van) a \w+(?:ar|er|ir)(?:me|te|se|nos)?(?!\w)"
+    r"|(?<!\w)(?:vou|vai|vamos|vão) (?:me |nos |se )?\w+(?:ar|er|ir|or)(?:-\w+)?(?!\w)"
+    r"|(?<!\w)(?:ser|estar|vivir|viver|morar|trabajar|trabalhar|empezar|comenzar|começar|mudar|casar|estudiar|estudar"
+    r"|dejar|deixar|cambiar)(?:é|á|án|emos|ei|ão)(?!\w)"
+    r"|(?<!\w)(?:st[oa]|stiamo) per \w+|(?<!\w)(?:vado|va|andiamo) a (?:vivere|abitare|stare|lavorare|studiare)"
+    r"|(?<!\w)(?:\w{2,}[ei]r(?:ò|emo)|andr(?:ò|emo)|vivr(?:ò|emo)|sar(?:ò|emo))(?!\w)"
+    r"|(?<!\w)(?:zal|zullen)(?!\w)|(?<!\w)(?:ga|gaat|gaan)\s.{0,120}?(?<!\w)\w{2,30}en(?!\w)"
+    r"|(?<!\w)буд(?:у|ем|ет|ут)\s\w+ть(?!\w)|(?<!\w)(?:перее(?:ду|дем|дет|дут)|начну|уволюсь|перейду|поженимся)(?!\w)"
+    r"|(?:할|갈|올|될|살|옮길|다닐|떠날|그만둘|들어갈)\s?(?:거|것|겁|예정|계획)|예정이|기로 (?:했|결정)|려고 (?:해|합)"
+    r"|予定|つもり|ことにな(?:る|り|っ)|ことにし|即将|即將|将要|就要|快要|准备|準備|打算|将(?=在|搬|会)|要(?=搬|结婚|結婚|入职|换工作|离开)"
+    r"|会(?=搬|去.{1,8}工作)"
+)
+"""Verbs that tell of what is to come, by their form."""
+_ABOUT: Final = lazily.compile(
+    r"(?i)(?:(?<!\w)(?:am|are|is|be)|['’](?:m|re|s)) (?:\w+ ){0,2}?(?:moving|relocating|emigrating|starting"
+    r"|beginning|joining|leaving(?! for)|quitting|switching|changing|transferring|retiring|resigning|marrying|divorcing"
+    r"|returning|becoming|getting (?:married|divorced|an?))(?!\w)"
+    r"|(?<!\w)(?:ziehe[nt]?|zieht|wechs(?:le|ele|elt|eln)|(?:fange?n?t?|fängt)(?=\s.{0,120}?(?<!\w)an(?!\w))"
+    r"|beginn(?:e|t|en)|heirate[nt]?|kündige[nt]?|verlasse|verlässt|übersied(?:le|elt|eln))(?!\w)"
+    r"|(?<!\w)(?:(?:dé|em)ménage(?:ons|nt)?|m['’]installe|nous installons|commence|commençons|débute|rejoins"
+    r"|rejoint|quitte|quittons|épouse|me marie|nous marions|se marie(?:nt)?|démissionne)(?!\w)"
+    r"|(?<!\w)(?:me mudo|mudo-me|se mudan?|me traslado|empiezo|comienzo|começo|inicio|inizio|comincio|me incorporo"
+    r"|me caso|caso-me|mi trasferisco|ci trasferiamo|trasloco|traslochiamo|mi sposo|ci sposiamo|si sposano)(?!\w)"
+    r"|(?<!\w)(?:verhuis|verhuizen|trouw|trouwen)(?!\w)"
+    r"|(?<!\w)(?:переезжа(?:ю|ем|ет|ют)|выхожу замуж|женюсь|женимся|увольняюсь|перехожу)(?!\w)"
+    r"|(?:이사|결혼|입사|이직|퇴사|취직)\s?(?:해(?!서|야)|하게|합니다|한다|가(?!서|야)|갑니다|간다)"
+    r"|(?:引っ?越|転職|入社|結婚|退職|転勤|移住)(?:す(?!る前|れ)|し?ます)|(?:引っ?越|移住|結婚|入社)し?(?:の)?予定"
+)
+"""Verbs of a change that are said in the present before it is there, or on the day."""
+_SIMPLE: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:moves?|moving|starts?|starting|begins?|join(?:s|ing)?|leav(?:e|es|ing)|quit(?:s|ting)?|marry|marries"
+    r"|marrying|get married|becomes?|switch(?:es)?|switching|transfers?|relocates?|retires?|returns?|take over"
+    r"|starte[tn]?|fahre|gehe[nt]?|trete|übernehme|change|pars|partons|part|passe|intègre"
+    r"|nos (?:casamos|mudamos|trasladamos)|empezamos|comenzamos|começamos|casamo-nos|mudamo-nos|mudamos|dejo|deixo"
+    r"|lascio|cambio|entro|saio|iniziamo|cominciamo|begin|begint|beginnen|start|starten|начинаю)(?!\w)"
+    r"|시작|출근|다녀|일해|살아|옮겨|住(?:む|みます)|働(?:く|きます)|始(?:める|めます|まる|まります)|移(?:る|ります)|辞め(?:る|ます)"
+    r"|搬|入职|入職|上班|结婚|結婚|开始|開始|换到|调到|转到"
+)
+"""Verbs of a change that tell of what is to come where a time is told with them, and no time or form of the past."""
+_AHEAD: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:next|tomorrow|soon|shortly|upcoming|coming|in (?:an?|\d+|two|three|four|five|six|a few|a couple of)"
+    r" (?:days?|weeks?|months?|years?)|end of the (?:month|year)"
+    r"|after (?:christmas|easter|new year|the (?:holidays|summer))"
+    r"|\d{1,2}(?:st|nd|rd|th|\.)? (?:of )?(?:may|march|mai|mars)|(?:may|march) \d{1,2}"
+    r"|this (?:summer|autumn|fall|winter|spring)"
+    r"|nächste\w*|kommende\w*|morgen|übermorgen|bald|demnächst|in (?:\w+ )?(?:tagen|wochen|monaten|jahren)"
+    r"|diese[nrs]? (?:sommer|herbst|winter|frühling)"
+    r"|prochaine?s?|demain|bientôt|dans \w+ (?:jours?|semaines?|mois|ans?)"
+    r"|próxim\w+|mañana|pronto|que viene|dentro de|a partir de|amanhã|em breve|que vem|daqui a"
+    r"|prossim\w+|domani|presto|[tf]ra \w+ (?:giorni|settimane|settimana|mes[ei]|ann[oi])"
+    r"|volgende?|binnenkort|следующ\w+|завтра|скоро|через)(?!\w)"
+    r"|다음 ?(?:달|주|해|학기)|내년|내달|내일|모레|이번 (?:여름|가을|겨울|봄)"
+    r"|来月|来週|来年|再来|明日|もうすぐ|近々|春から"
+    r"|下(?:个|個)?(?:月|周|週|星期|学期)|明年|明天|后天|很快"
+)
+_MONTH: Final = lazily.compile(r"(?:\d{1,2}|[一二三四五六七八九十]{1,2})\s?(?:月(?!前)|월)")
+_FROM: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:from|as of|starting(?: in)?|ab|dès|à partir (?:de |du )?|a partir de|a partire da|vanaf|с)"
+    r"\s(?:next|nächst\w*|kommend\w*|le mois prochain|próxim\w+|prossim\w+|volgend\w*|(?P<month>[^\W\d_]{3,}))(?!\w)"
+    r"|(?:다음 ?(?:달|주)|내년|내달)\s?부터|(?:来月|来週|来年)から|从(?:下(?:个|個)?月|下周|明年)"
+)
+_UNTIL: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:to|until|till|through|bis|jusqu\w*|à|hasta|a|fino|até|tot|по|до)\s+(?:\w+\s+)?"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun|\d|(?:mai|juni|juli|mars|juin|mayo|junio|marzo)(?!\w))|까지|まで|到"
+)
+_TODAY: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:today|now|already|heute|jetzt|gerade|schon|bereits|aujourd['’]hui|maintenant|déjà|hoy|ahora|ya|oggi"
+    r"|adesso|già|hoje|agora|já|vandaag|nu|сегодня|сейчас|уже)(?!\w)|오늘|지금|이미|벌써|今日|今天|现在|現在|已经|已經"
+)
+_BACK: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:last|ago|was|were|had|letzte\w*|vor|dernière?s?|il y a|hace|pasad[oa]|há|passad[oa]|fa|scors[oa]"
+    r"|geleden|назад|прошл\w+)(?!\w)|[았었였했갔왔됐겼났]|지난|작년|去年|先月|先週|昨|上个?月|上周|了|过|た(?:[。！!、\s]|\Z)|ました"
+)
