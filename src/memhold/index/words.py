@@ -148,7 +148,8 @@ class WordScores:
         """The rows that matched best, at most so many."""
         import numpy as np
 
-        return best_first(self.score, np.flatnonzero(self.hit), count).tolist()
+        rows: list[int] = best_first(self.score, np.flatnonzero(self.hit), count).tolist()
+        return rows
 
     def share(self, rows: Sequence[int]) -> float:
         """The greatest share of the question's words that one of the rows says itself, each by how rare it is.
