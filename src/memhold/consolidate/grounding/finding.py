@@ -38,7 +38,6 @@ from memhold.consolidate.grounding.quotes import quoted
 from memhold.consolidate.grounding.subjects import other_subject, told_about
 from memhold.consolidate.grounding.supposed import only_supposed
 from memhold.consolidate.grounding.swaps import taken_from_another
-from memhold.consolidate.grounding.weight import LIKELY, proof
 from memhold.consolidate.grounding.words import any_word, literally
 from memhold.facts.keys import nothing
 from memhold.facts.moves import home, left_place
@@ -53,11 +52,7 @@ __all__ = ["WRONG_SUBJECT", "find"]
 
 
 def find(claim: Claim, lines: Sequence[Line]) -> Finding:
-    """Whether lines say a claim: those it cites, else others of the window, which are then what it stands on.
-
-    What no reason refuses is said only where one clause is likely to say it, as far as what proves it weighs; else it
-    is inferred.
-    """
+    """Whether lines say a claim: those it cites, else others of the window, which are then what it stands on."""
     claim = replace(claim, language=language_of(" ".join(line.text[:500] for line in lines)))
     cited = [line for line in lines if line.place in claim.cited]
     if claim.value and nothing(claim.core, claim.frame):
@@ -68,15 +63,6 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
             return Finding(standing=None, reason="no line says that there is none")
     if (line := quoted(claim, [*cited, *lines])) is not None:
         return _found([line], "said")
-    found = _not_refused(claim, cited, lines)
-    whole = claim.value and any(claim.core == line.text for line in lines)
-    if found.standing == "said" and not (claim.known or whole) and proof(claim, lines) < LIKELY:
-        return replace(found, standing="inferred")
-    return found
-
-
-def _not_refused(claim: Claim, cited: Sequence[Line], lines: Sequence[Line]) -> Finding:
-    """How a claim stands by its words and hard details, and by every reason to refuse it."""
     if refused_offer(claim, lines):
         return Finding(standing=None, reason="the user said no to it")
     if claim.value and of_another_complement(claim, lines):

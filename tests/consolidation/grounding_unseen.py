@@ -1,11 +1,11 @@
-"""Labelled items of ten everyday talks, written before what weighs a proof was judged on them: docs/decisions/0117-proved-by-one-clause.md.
+"""Labelled items of ten everyday talks in six languages: no rule was made on them (docs/decisions/0117-weighed-signs.md).
 
-T is said, H an invention with a hard detail, O another one. No table learned them.
+T is said, H an invention with a hard detail, O another one.
 """
 
 # ruff: noqa: RUF001 - text as people write it, in every script
 
-NOT_LEARNED: dict[str, tuple[str, list[str], list[str]]] = {
+TALKS: dict[str, tuple[str, list[str], list[str]]] = {
     "a locksmith's week": (
         "2026-09-14",
         [
