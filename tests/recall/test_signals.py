@@ -119,6 +119,11 @@ async def test_words_count_as_far_as_they_say_what_is_asked(memhold: AsyncMemhol
     whole = await scope.recall("rainy day money")
     assert whole.hits[0].text == told[1]
     assert _part(whole, told[1], "words") == 1
+    # Where nothing else is asked what is meant, words are all there is.
+    alone = await scope.recall(
+        Query(text="When is the first day of daycare for my toddlers?", signals=("words", "role"))
+    )
+    assert _part(alone, told[1], "words") == 1
     # Function words are all that such a question has.
     assert _part(await scope.recall("where is it half the"), told[2], "words") > 0
 

@@ -255,8 +255,6 @@ def _view(
     # Words that name a speaker count like function words beside others: the speaker signal says who spoke, and whoever
     # is spoken to is named as often.
     scores = score_words(question.words, index, faint=aside)
-    said = by_words(scores)
-    words = words_signal(scores, said)
     # Where cosines are estimated, those of the best by words are exact all the same.
     also = lambda: best_first(scores.score, np.flatnonzero(scores.hit), EXACT_BY_WORDS)  # noqa: E731 - of this call
     meaning = meaning or Meaning(off=True)
@@ -269,6 +267,11 @@ def _view(
     if not question.words:
         return view
     near = meaning_signals(found, index) if found is not None else []
+    named = asked_of(static=meaning.static) if query.signals is None else query.signals
+    # Where no vector says what is meant, words are all there is, however little they say.
+    means = found is not None and "meaning" in named and bool(found.held.any())
+    said = by_words(scores) if means else 1.0
+    words = words_signal(scores, said)
     about = np.maximum(words.score, near[0].score) if near else words.score
     rest = Rest(gaps=gaps, in_time=in_time)
     facts = rest.ask("key", lambda: _facts(tx, index, question, words, near), there=_has_facts(index)) or []
@@ -287,7 +290,6 @@ def _view(
         reply_signal(index),
         recency_signal(question, index, micros(place.now)),
     ]
-    named = asked_of(static=meaning.static) if query.signals is None else query.signals
     asked = [signal for signal in signals if signal is not None and signal.name in named] or [words]
     weights = weights_of(static=meaning.static)
     fused = fuse(asked, weights=weights)
