@@ -115,7 +115,16 @@ def test_a_newer_file_is_left_untouched(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("face", "said"), [(Memhold, "with Memhold.open("), (AsyncMemhold, "async with AsyncMemhold.open(")]
 )
-@pytest.mark.parametrize(("given", "settings"), [(("m.db",), {}), ((), {}), ((Path("m.db"),), {"worker": False})])
+@pytest.mark.parametrize(
+    ("given", "settings"),
+    [
+        (("m.db",), {}),
+        ((), {}),
+        ((Path("m.db"),), {"worker": False}),
+        (("m.db", "model"), {}),
+        (({"vector_store": {}},), {}),
+    ],
+)
 def test_a_store_that_is_not_opened_by_open_says_what_to_write(face: Any, said: str, given: Any, settings: Any) -> None:
     with pytest.raises(InvalidInput, match=re.escape(f"write `{said}")):
         face(*given, **settings)
@@ -211,7 +220,7 @@ def test_files_are_private(tmp_path: Path) -> None:
 
 READER = """
 import os, sys
-from memhold import AsyncMemhold, Memhold
+from memhold import Memhold
 from memhold.errors import StoreReadOnly
 with Memhold.open(sys.argv[1] + ".warm", worker=False) as mem:
     mem.scope().remember("everything is imported while it can be")
@@ -251,7 +260,7 @@ def test_a_file_or_folder_that_cannot_be_written_is_refused() -> None:
 
 OPENER = """
 import sys, time
-from memhold import AsyncMemhold, Memhold
+from memhold import Memhold
 while time.time() < float(sys.argv[2]):
     pass
 with Memhold.open(sys.argv[1], worker=False) as mem:
@@ -349,6 +358,14 @@ def test_what_is_no_place_is_refused_in_words(place: object) -> None:
     """None is what a variable of the environment gives that is not set."""
     with pytest.raises(InvalidInput, match="cannot open"):
         Memhold.open(place)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("place", [":memory:", "sqlite:///:memory:", absolute_location(":memory:")])
+def test_sqlites_name_for_no_file_makes_none(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match="cannot open ':memory:'; pass memory:// for"):
+        Memhold.open(place)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_home_of_nobody_is_no_place() -> None:
