@@ -20,6 +20,7 @@ import pytest
 
 from memhold import AsyncMemhold, Memhold
 from memhold.errors import InvalidInput, MemholdError, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
+from memhold.faces.agents.notes import spool_of
 from memhold.ports.data_home import absolute_location
 from memhold.storage.sqlite.connection import create_or_migrate
 
@@ -372,7 +373,9 @@ def test_the_home_of_nobody_is_no_place() -> None:
     nobody = "~no-such-account/memory.db"
     with pytest.raises(InvalidInput, match=r"cannot open '~no-such-account/memory.db'; .* pass its whole path"):
         Memhold.open(nobody)
-    assert absolute_location(nobody).endswith(nobody)
+    # Made absolute it would be a folder of the project that a coding agent works in.
+    assert absolute_location(nobody) == nobody
+    assert not spool_of(nobody).is_relative_to(Path.cwd())
     with Memhold.open("memory://", worker=False) as mem:
         alice = mem.scope(user="alice")
         for verb in (alice.export, alice.import_file):
