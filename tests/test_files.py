@@ -20,6 +20,7 @@ import pytest
 
 from memhold import AsyncMemhold, Memhold
 from memhold.errors import InvalidInput, MemholdError, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
+from memhold.faces.agents.notes import spool_of
 from memhold.ports.data_home import absolute_location
 from memhold.storage.sqlite.connection import create_or_migrate
 
@@ -115,7 +116,16 @@ def test_a_newer_file_is_left_untouched(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("face", "said"), [(Memhold, "with Memhold.open("), (AsyncMemhold, "async with AsyncMemhold.open(")]
 )
-@pytest.mark.parametrize(("given", "settings"), [(("m.db",), {}), ((), {}), ((Path("m.db"),), {"worker": False})])
+@pytest.mark.parametrize(
+    ("given", "settings"),
+    [
+        (("m.db",), {}),
+        ((), {}),
+        ((Path("m.db"),), {"worker": False}),
+        (("m.db", "model"), {}),
+        (({"vector_store": {}},), {}),
+    ],
+)
 def test_a_store_that_is_not_opened_by_open_says_what_to_write(face: Any, said: str, given: Any, settings: Any) -> None:
     with pytest.raises(InvalidInput, match=re.escape(f"write `{said}")):
         face(*given, **settings)
@@ -211,7 +221,7 @@ def test_files_are_private(tmp_path: Path) -> None:
 
 READER = """
 import os, sys
-from memhold import AsyncMemhold, Memhold
+from memhold import Memhold
 from memhold.errors import StoreReadOnly
 with Memhold.open(sys.argv[1] + ".warm", worker=False) as mem:
     mem.scope().remember("everything is imported while it can be")
@@ -251,7 +261,7 @@ def test_a_file_or_folder_that_cannot_be_written_is_refused() -> None:
 
 OPENER = """
 import sys, time
-from memhold import AsyncMemhold, Memhold
+from memhold import Memhold
 while time.time() < float(sys.argv[2]):
     pass
 with Memhold.open(sys.argv[1], worker=False) as mem:
@@ -351,11 +361,21 @@ def test_what_is_no_place_is_refused_in_words(place: object) -> None:
         Memhold.open(place)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("place", [":memory:", "sqlite:///:memory:", absolute_location(":memory:")])
+def test_sqlites_name_for_no_file_makes_none(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match="cannot open ':memory:'; pass memory:// for"):
+        Memhold.open(place)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_home_of_nobody_is_no_place() -> None:
     nobody = "~no-such-account/memory.db"
     with pytest.raises(InvalidInput, match=r"cannot open '~no-such-account/memory.db'; .* pass its whole path"):
         Memhold.open(nobody)
-    assert absolute_location(nobody).endswith(nobody)
+    # Made absolute it would be a folder of the project that a coding agent works in.
+    assert absolute_location(nobody) == nobody
+    assert not spool_of(nobody).is_relative_to(Path.cwd())
     with Memhold.open("memory://", worker=False) as mem:
         alice = mem.scope(user="alice")
         for verb in (alice.export, alice.import_file):

@@ -251,6 +251,7 @@ def test_the_page_says_what_was_measured(tmp_path: Path) -> None:
     assert "3 lost of 3" in text
     assert "| Chroma as a memory | 3 | 3 | 0 | 3 | 0 | 0 |  | 3 of the lost: success |" in text
     assert "bytes of 5 of 5 deleted" in text
+    assert "still found 0, bytes left 5 | no error |" in text
     assert "| zep | `get zep` | no / such |" in text
     assert "- nowhere in what was measured" in text
 

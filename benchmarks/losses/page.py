@@ -73,7 +73,7 @@ def _told(found: Mapping[str, Any]) -> str:
         parts.append(f"{found['lost'] - found.get('hinted', 0)} of the lost: success")
     if found.get("note"):
         parts.append(f"afterwards: {found['note'].partition(' (')[0][:90]}")
-    return "; ".join(parts).replace("|", "/").replace("\n", " ") or "nothing wrong"
+    return "; ".join(parts).replace("|", "/").replace("\n", " ") or "no error"
 
 
 def _rows(lines: list[list[str]]) -> str:
@@ -270,8 +270,10 @@ _SETUP = """## How it was measured
 - **What is said**: one thing a message ("My dentist is Jembek2745."), each with a value that stands nowhere else,
   for one user. A value is *kept* when a new process finds it in anything that the memory lists for that user.
 - **Acknowledged** is every call that came back without an error, whatever is in its answer. mem0 and LangMem answer
-  with a list of what they kept; an empty one is no error, and means "nothing worth keeping" as well. What was lost
-  with an empty list is told apart under *told*.
+  with a list of what they kept; an empty one is no error, and means "nothing worth keeping" as well.
+- **Told** is what the caller heard: errors by their names, how many messages were lost with an empty list, and how
+  many with an answer that says they were kept (*success*). *No error* stands there too where something went wrong that
+  nobody was told of.
 - **The model** is one server on loopback (`memhold.testing.ChaosServer`). It answers the prompt of each memory
   rightly in the form that this asks for: with every sentence, and for an update with the operation that the prompt
   has for one (mem0's has none). Clients keep their own retries and timeouts.

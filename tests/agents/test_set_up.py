@@ -14,6 +14,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import memhold
@@ -156,8 +157,11 @@ def test_hooks_that_an_earlier_memhold_wrote_at_more_events_go(tmp_path: Path) -
     ours = json.dumps(now["hooks"]["PreCompact"][0])
     more = {event: [json.loads(ours.replace("PreCompact", event))] for event in ("Stop", "SubagentStop")}
     path.write_text(json.dumps({"hooks": {**now["hooks"], **more}}))
-    assert state_of("claude-code", place(tmp_path)).hooks == EVENTS
-    assert set_up("claude-code", SERVER, OPTIONS, place(tmp_path)).hooks == AGENTS["claude-code"]
+    before = state_of("claude-code", place(tmp_path))
+    assert before.hooks == EVENTS
+    assert "Stop, SubagentStop holds turns up" in before.note
+    after = set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
+    assert (after.hooks, after.note) == (AGENTS["claude-code"], "")
     assert json.loads(path.read_text()) == now
 
 
@@ -204,6 +208,7 @@ def test_a_memory_that_is_found_by_a_variable_of_pythons_is_found_by_its_hooks(t
     for named, alone in (
         ({}, True),
         ({"PYTHONPATH": f":{tmp_path}"}, True),
+        ({"PYTHONPATH": str(Path(click.__file__).parents[1])}, False),  # what it needs is found there alone
         ({"PYTHONPATH": f"/opt/x:{root}"}, False),
         ({"PYTHONPATH": f"{tmp_path / 'link'}"}, False),
         ({"PYTHONUSERBASE": "/opt/x"}, False),
@@ -211,14 +216,15 @@ def test_a_memory_that_is_found_by_a_variable_of_pythons_is_found_by_its_hooks(t
         assert python_alone(named) == [sys.executable, *(["-E"] if alone else []), "-P"], named
 
 
+@pytest.mark.parametrize("flag", ["-P", "-E"])
 @pytest.mark.parametrize("agent", AGENTS)
-def test_hooks_that_run_modules_of_the_project_are_told_of(agent: str, tmp_path: Path) -> None:
-    """Those of before `-P` run on: whoever asks is to know."""
+def test_hooks_that_run_modules_of_the_project_are_told_of(agent: str, flag: str, tmp_path: Path) -> None:
+    """Those of before `-P` and `-E` run on: whoever asks is to know."""
     set_up(agent, SERVER, OPTIONS, place(tmp_path))
     path = hooks_of(agent, place(tmp_path))
     fresh = state_of(agent, place(tmp_path)).note
     assert "earlier" not in fresh
-    path.write_text(path.read_text().replace(" -P -m ", " -m ", 1).replace('"-P",', ""))
+    path.write_text(path.read_text().replace(f" {flag} ", " ", 1).replace(f'"{flag}",', ""))
     held = state_of(agent, place(tmp_path))
     assert held.hooks == AGENTS[agent]
     assert f"'memhold agent install {agent}'" in held.note

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["absolute_location", "data_home", "default_db", "file_of", "home", "is_served", "leave_folder"]
@@ -39,20 +38,20 @@ def default_db() -> str:
 
 
 def absolute_location(location: str) -> str:
-    """The same store, wherever a process stands: a path becomes absolute, a URL stays as it is."""
+    """The same store, wherever a process stands: a path becomes absolute, what names no file stays as it is."""
     file = file_of(location)
     return location if file is None else str(file)
 
 
 def file_of(location: str) -> Path | None:
-    """The file that a location names, absolute; None for a URL. A `~` of nobody's stays as it is: opening says so."""
+    """The file that a location names, absolute; None for a URL, and for a `~` of nobody's, which opening refuses."""
     place = location.removeprefix("sqlite:///")
     if "://" in place:
         return None
-    path = Path(place)
-    with suppress(RuntimeError):
-        path = path.expanduser()
-    return path.absolute()
+    try:
+        return Path(place).expanduser().absolute()
+    except RuntimeError:
+        return None
 
 
 def is_served(location: str) -> bool:

@@ -44,9 +44,12 @@ def sqlite_path(location: str) -> str:
     """The file that a location names: a path, or `sqlite:///path`. Links are followed: one file, one name.
 
     Raises:
-        InvalidInput: the location is empty, of a scheme that is not known, or in the home folder of nobody.
+        InvalidInput: the location is empty, of a scheme that is not known, in the home folder of nobody, or SQLite's
+            name for no file.
     """
     path = location.removeprefix(SQLITE)
+    if (name := Path(path).name) == ":memory:":  # a file of that name would keep what its user meant to be gone
+        raise _cannot_open(name, "pass memory:// for a store that keeps nothing on the disk")
     if not path or "://" in path or "\0" in path:
         raise _cannot_open(location, "pass a file path or sqlite:///path")
     try:

@@ -134,7 +134,7 @@ def state_of(agent: str, place: Place) -> SetUp:
         held = {}
     held = held if isinstance(held, dict) else {}
     found = _called(agent, held)
-    notes = [_codex_note(config, path) if agent == "codex" and found else "", _old_note(agent, held)]
+    notes = [_codex_note(config, path) if agent == "codex" and found else "", _old_note(agent, held, found, place)]
     files = tuple(dict.fromkeys((str(config), str(path))))
     note = "; ".join(filter(None, notes))
     return SetUp(agent=agent, tools=is_installed(agent, place), hooks=found, files=files, note=note)
@@ -150,8 +150,8 @@ def _called(agent: str, held: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(event for event in EVENTS if any(_has_ours(one) for one in _listed(groups.get(event))))
 
 
-def _old_note(agent: str, held: Mapping[str, Any]) -> str:
-    """What is to be done where an earlier Memhold wrote the hooks, which run what a project calls `json.py`."""
+def _old_note(agent: str, held: Mapping[str, Any], called: Sequence[str], place: Place) -> str:
+    """What is to be done where an earlier Memhold wrote the hooks: they run a project's `json.py`, or hold turns up."""
     groups = held.get("hooks")
     if agent == "opencode":
         given = [one[1] for one in _listed(held.get("plugin")) if _is_our_plug_in(one)]
@@ -160,9 +160,12 @@ def _old_note(agent: str, held: Mapping[str, Any]) -> str:
         listed = [group for one in (groups.values() if isinstance(groups, dict) else ()) for group in _listed(one)]
         hooks = [hook for one in listed if _has_ours(one) for hook in one["hooks"] if _is_ours(hook)]
         commands = [hook["command"].split() for hook in hooks]
-    if all("-P" in command for command in commands):
-        return ""
-    return f"an earlier Memhold wrote them, and they run modules of a project: 'memhold agent install {agent}' mends it"
+    mended = f"'memhold agent install {agent}' mends it"
+    flags = python_alone(place.environment)[1:]
+    if not all(flag in command for command in commands for flag in flags):
+        return f"an earlier Memhold wrote them, and they can run modules of a project: {mended}"
+    more = [event for event in called if event not in AGENTS[agent]]
+    return f"an earlier Memhold wrote them, and {', '.join(more)} holds turns up for nothing: {mended}" if more else ""
 
 
 def _codex_note(config: Path, hooks: Path) -> str:

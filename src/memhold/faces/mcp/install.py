@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +40,8 @@ __all__ = [
 
 NAME = "memhold"
 _TOML_HEADER = re.compile(r"^\s*\[")
+_REQUIRED = re.compile(r"[^A-Za-z0-9._-]")
+"""What ends the name in a requirement."""
 _BARE_KEY = re.compile(r"^[A-Za-z0-9_-]+$")
 _MARK = "\ufeff"
 _COPY = ".before-memhold"
@@ -192,12 +194,34 @@ def python_alone(environment: Mapping[str, str]) -> list[str]:
     """How our modules are run in a folder of which nothing is to be imported: this Python, and what it is told.
 
     `-P` keeps the folder out. `-E` does so where PYTHONPATH has an empty or a relative entry, which is the folder too;
-    it is left out where one of Python's variables says where this Memhold is.
+    it is left out where one of Python's variables says where this Memhold is, or something that it needs.
     """
-    root = Path(__file__).resolve().parents[3]
     named = {Path(one).resolve() for one in environment.get("PYTHONPATH", "").split(os.pathsep) if one}
-    needed = root in named or any(environment.get(name) for name in ("PYTHONHOME", "PYTHONUSERBASE"))
+    needed = _stands_in(named) or any(environment.get(name) for name in ("PYTHONHOME", "PYTHONUSERBASE"))
     return [sys.executable, "-P"] if needed else [sys.executable, "-E", "-P"]
+
+
+def _stands_in(folders: Set[Path]) -> bool:
+    """Whether this Memhold is in one of these folders, or a package that it needs is there and nowhere else."""
+    if not folders or Path(__file__).resolve().parents[3] in folders:
+        return bool(folders)
+    from importlib.metadata import distributions  # a third of what this module takes to load
+
+    others = [one for one in sys.path if Path(one).resolve() not in folders]
+    seen, left = {NAME}, [NAME]
+    while left:
+        name = left.pop()
+        found = next(iter(distributions(name=name)), None)
+        if found is None:  # it is not installed, as what an extra needs may be
+            continue
+        if name != NAME and not any(distributions(name=name, path=others)):
+            return True
+        # Of our own extras too: whoever installed one uses it.
+        needs = [one for one in found.requires or () if name == NAME or "extra ==" not in one]
+        more = {_REQUIRED.split(one, maxsplit=1)[0] for one in needs} - seen
+        seen |= more
+        left += more
+    return False
 
 
 def launcher(*, in_folder: bool = False) -> list[str]:

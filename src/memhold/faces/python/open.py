@@ -39,8 +39,8 @@ class AsyncMemhold:
 
     else:  # who has no type checker is told what to write
 
-        def __init__(self, store: object = None, **settings: object) -> None:
-            if store is None or isinstance(store, str | PathLike) or settings:
+        def __init__(self, store: object = None, *more: object, **settings: object) -> None:
+            if not hasattr(store, "scope") or more or settings:
                 raise _to_be_opened("async with AsyncMemhold")
             self._store = store
 
@@ -183,8 +183,8 @@ class Memhold(SyncStore):
 
     if not TYPE_CHECKING:  # a checker knows what it is made of; who has none is told what to write
 
-        def __init__(self, core: object = None, loop: EventLoopThread | None = None, **settings: object) -> None:
-            if loop is None or settings:
+        def __init__(self, core: object = None, loop: object = None, *more: object, **settings: object) -> None:
+            if not isinstance(loop, EventLoopThread) or more or settings:
                 raise _to_be_opened("with Memhold")
             super().__init__(core, loop)
 
