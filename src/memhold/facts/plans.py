@@ -8,6 +8,7 @@ trip or an appointment says itself that it is to come.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal
@@ -106,15 +107,16 @@ def _coming(part: str, around: str, kind: Kind | None) -> bool:
         or any(of_kind.match(part, one.end()) for one in _SHALL.finditer(part))
     ):
         return True
-    if _is_of(of_kind, part):
+    if _is_of(of_kind, _ABOUT, part):
         return ahead or _TODAY.search(around) is None
-    return ahead and _SIMPLE.search(part) is not None and _BACK.search(around) is None
+    return ahead and _is_of(of_kind, _SIMPLE, part) and _BACK.search(around) is None
 
 
-def _is_of(kind: re.Pattern[str], part: str) -> bool:
-    """Whether one of the verbs of a change that a part says in the present is of a kind."""
-    spans = (one.span() for one in _ABOUT.finditer(part))
-    return any((found := kind.search(part, start)) is not None and found.start() < end for start, end in spans)
+def _is_of(kind: re.Pattern[str], verbs: re.Pattern[str], part: str) -> bool:
+    """Whether one of the verbs that a part has is of a kind."""
+    starts = [one.start() for one in kind.finditer(part)]
+    spans = (one.span() for one in verbs.finditer(part))
+    return any(bisect_left(starts, start) < bisect_left(starts, end) for start, end in spans)
 
 
 def _from_then(text: str) -> bool:
