@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TOOLS := $(VENV)/tools
+# One process more than two cores: tests wait for servers.
+SUITE := $(BIN)/pytest -n 3 --dist worksteal --junitxml=build/tests.xml
 # Tests start thousands of processes, and each would compile the package anew where an image forbids to keep bytecode.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -15,7 +17,7 @@ demo: $(STAMP)  ## the main job, in one minute, on the embedded store
 test: lint  ## lint, types and the whole suite; the types are looked at beside the tests, and told below them
 	@mkdir -p build
 	@$(BIN)/mypy > build/types.txt 2>&1 & types=$$!; \
-	$(MAKE) --no-print-directory tests; tested=$$?; \
+	$(SUITE); tested=$$?; \
 	wait $$types; typed=$$?; cat build/types.txt; \
 	[ $$tested = 0 ] && [ $$typed = 0 ]
 
@@ -27,7 +29,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 tests: $(STAMP)
-	$(BIN)/pytest -n 3 --dist worksteal --junitxml=build/tests.xml  # one more than two cores: tests wait for servers
+	$(SUITE)
 
 reality: $(STAMP)  ## what nobody here wrote, as the locks pin it: Pythons, type checkers, clients, models
 	$(BIN)/pytest reality -m "not long" --junitxml=build/reality.xml

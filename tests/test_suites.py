@@ -107,6 +107,8 @@ def test_make_test_runs_all_three_and_fails_where_one_does(fails: str, tmp_path:
         (tmp_path / name).touch()
     quiet = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
     command = ["make", "VENV=venv", "test"]
+    shown = subprocess.run([*command, "-n"], cwd=tmp_path, env=quiet, capture_output=True, text=True, check=False)
+    assert (shown.returncode, " ran" in shown.stdout, (tmp_path / "build").exists()) == (0, False, False)
     done = subprocess.run(command, cwd=tmp_path, env=quiet, capture_output=True, text=True, check=False)
     assert (done.returncode == 0) == (fails == ""), done
     ran = re.findall(r"^(\w+) ran$", done.stdout, re.MULTILINE)
