@@ -23,6 +23,8 @@ PLANS = {
             "Mudo-me para Bergen no próximo mês", "Vou mudar-me para Bergen", "Mi trasferisco a Bergen il mese prossimo",
             "Andrò a vivere a Bergen", "Я переезжаю в Берген (Bergen) в мае", "다음 달에 Bergen으로 이사해",
             "Bergen으로 이사할 거야", "来月Bergenに引っ越します", "我下个月搬到Bergen", "我要搬到Bergen了",
+            "I'm moving from Oslo to Bergen next month", "We've been planning to move to Bergen", "We'll hopefully be moving to Bergen",
+            "Wir ziehen auf jeden Fall im Mai nach Bergen", "I'm moving my family to Bergen in May",
         ),
     },
     "work": {
@@ -32,6 +34,8 @@ PLANS = {
             "Ich fange im März bei Acme an", "Ab März arbeite ich bei Acme", "Je commence chez Acme en mars",
             "En marzo empezaré a trabajar en Acme", "Começo na Acme em março", "Inizio alla Acme a marzo",
             "3월부터 Acme에서 일해요", "다음 달부터 Acme에 다닐 예정이야", "4月からAcmeで働きます", "三月开始在Acme上班",
+            "I will start at Acme in May", "From March I join Acme", "I'm leaving Beta for Acme in May", "I'm switching to Acme in May",
+            "Empiezo un nuevo trabajo en Acme en marzo", "Je quitte Beta pour Acme en mars", "来月からAcmeで仕事を始めます",
         ),
     },
     "marriage": {"married": ("We're getting married in June", "We will be married by June")},
@@ -44,6 +48,11 @@ HOLDS = {
             "I live in Bergen; next month I'm moving to Oslo", "Ich bin nach Bergen gezogen", "J'habite à Bergen",
             "Me mudé a Bergen", "Moro em Bergen", "Mi sono trasferito a Bergen", "지금 Bergen에 살아",
             "Bergen으로 이사했어", "Bergenに引っ越しました", "我三月搬到了Bergen", "Am I moving to Bergen next month?",
+            "I'll be honest I live in Bergen", "My mother will visit me in Bergen where I live", "I will miss Bergen where I live",
+            "I'm moving boxes in Bergen, where I live", "I'm moving house within Bergen next month", "I'm moving out of Bergen next month",
+            "I'm moving from Bergen to Oslo next month", "I'm starting to like living in Bergen", "I moved to Bergen planning to start a family",
+            "I've been living in Bergen from May on", "It will be three years in May that I live in Bergen", "Je commence à aimer vivre à Bergen",
+            "Ich ziehe in Bergen jeden Morgen meine Jacke an", "Bergen에 계속 살 거야", "나는 Bergen에 살아 다음 달에 여행 가", "我住在Bergen准备考试",
         ),
     },
     "work": {
@@ -53,9 +62,15 @@ HOLDS = {
             "I'm starting a project at Acme next week",
             "We're moving to Bergen in May for my job at Acme", "My employer Acme is moving to Bergen next month",
             "Ich habe im März bei Acme angefangen", "Empecé en Acme en marzo", "3월에 Acme에 입사했어", "我在Acme工作",
+            "I'm leaving Acme next month", "I'll be working late at Acme tomorrow", "I work for Acme which is going to relocate",
+            "I work from next door at Acme", "I'm changing teams at Acme next month", "I'm joining a call at Acme in two hours",
+            "Ich wechsle die Abteilung bei Acme", "Ich beginne meine Schicht bei Acme um sechs", "Empiezo mi turno en Acme a las ocho",
+            "Entro a trabajar en Acme por la mañana", "Je quitte le bureau chez Acme à cinq heures", "내일 Acme에서 일해",
+            "Acme에서 다음 주에 새 프로젝트를 시작해", "Acme에서 일을 시작한 지 3월이면 1년이야", "明日Acmeで働きます", "来週Acmeで会議を始めます", "我明天去Acme上班",
         ),
     },
-    "marriage": {"Anna": ("My wife Anna is starting a course in March", "I'm moving with my wife Anna in May")},
+    "marriage": {"Anna": ("My wife Anna is starting a course in March", "I'm moving with my wife Anna in May", "I'm divorcing Anna next month"),
+                 "married": ("We will be married for ten years in June", "In June we will have been married ten years")},
 }  # fmt: skip
 
 
@@ -65,6 +80,11 @@ def test_what_is_only_to_come_is_told_apart_from_what_is() -> None:
             for value, sentences in values.items():
                 wrong = [one for one in sentences if planned([one], value, kind) is not wanted]  # type: ignore[arg-type]
                 assert wrong == []
+
+
+def test_what_will_end_is_told_by_any_verb() -> None:
+    for line in ("I'm changing jobs next month", "I'm moving out of Acme next month", "I'm leaving Acme in May"):
+        assert planned([line], "Acme")
 
 
 def test_a_sentence_that_tells_it_as_so_outweighs_the_plan() -> None:
