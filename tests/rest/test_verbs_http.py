@@ -15,7 +15,7 @@ from tests.rest.serving import Live, RemoteHarness, live, remote_harness
 
 ALONE = {
     "test_a_clock_that_jumps_never_reorders": "a store's time never goes back, so it must be new",
-    "test_what_was_told_twice_is_no_work": "looks at the work of the whole store",
+    "test_what_was_told_twice_is_no_work": "a store that has made vectors says which memories wait for theirs",
     "test_everything_is_also_what_stands_in_namespaces_below": "is told the names of namespaces",
 }
 """The tests that need a server of their own, and why."""
