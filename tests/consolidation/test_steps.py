@@ -465,7 +465,7 @@ def real_session(count: int, seed: int) -> list[dict[str, Any]]:
     return found[:count] if found[count - 1]["role"] != "tool" else found[: count + 1]
 
 
-@pytest.mark.parametrize(("count", "ended"), [(60, True), (60, False), (600, True)])
+@pytest.mark.parametrize(("count", "ended"), [(60, True), (60, False), (240, True)])
 async def test_sessions_of_a_real_shape(opened: Opened, clock: FakeClock, count: int, *, ended: bool) -> None:
     model = ScriptedChat(name="m")
     mem = await opened(model)

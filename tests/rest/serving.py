@@ -40,9 +40,14 @@ class Live:
     memhold: AsyncMemhold
     clock: FakeClock
     made: Serving
+    loop: asyncio.AbstractEventLoop
     clients: list[AsyncMemhold] = field(default_factory=list)
 
     async def token(self, rights: Sequence[Any] = OWN, **names: Any) -> str:
+        made = asyncio.run_coroutine_threadsafe(self._token(rights, names), self.loop)
+        return await asyncio.wrap_future(made)  # a test may run on a loop of its own
+
+    async def _token(self, rights: Sequence[Any], names: dict[str, Any]) -> str:
         return (await self.memhold.admin.tokens.create(rights=rights, **names)).secret
 
     def client(self, token: str | None = None, **options: Any) -> httpx2.AsyncClient:
@@ -87,7 +92,9 @@ async def live(
         while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
             await asyncio.sleep(0)
         try:
-            running = Live(f"http://127.0.0.1:{sock.getsockname()[1]}", memhold, clock, made)
+            running = Live(
+                f"http://127.0.0.1:{sock.getsockname()[1]}", memhold, clock, made, asyncio.get_running_loop()
+            )
             yield running
         finally:
             for client in running.clients:
@@ -99,14 +106,19 @@ async def live(
 
 
 class RemoteHarness:
-    """A `Harness` whose scopes are clients, each with the token of its scope."""
+    """A `Harness` whose scopes are clients, each with the token of its scope.
 
-    def __init__(self, server: Live) -> None:
+    With `apart` its namespaces are its own, so that one server serves the harnesses of many tests, each empty.
+    """
+
+    def __init__(self, server: Live, apart: str = "") -> None:
         self._server = server
+        self._apart = apart
         self._clients: dict[Scope, asyncio.Task[AsyncMemhold]] = {}
 
     def scope(self, *, session: str | None = None, **names: Any) -> Any:
         Scope(**names, session=session)
+        names["namespace"] = f"{self._apart}{names.get('namespace', 'default')}"
         own = Scope(**names)
         if own not in self._clients:
             self._clients[own] = asyncio.ensure_future(self._server.opened(**names))
@@ -116,7 +128,7 @@ class RemoteHarness:
         self._server.clock.advance(span)
 
     async def settle(self) -> None:
-        for namespace in {"default", *(own.namespace for own in self._clients)}:
+        for namespace in {"default", *(own.namespace.removeprefix(self._apart) for own in self._clients)}:
             admin = await self.scope(namespace=namespace, user="the one who settles").opened()
             await admin.settle()
 
