@@ -80,7 +80,8 @@ def _with_beside(parts: Sequence[str], place: int) -> str:
     return " ".join((*beside, parts[place]))
 
 
-FEW = 4
+FEW: Final = 4
+"""Words of a part that only says when."""
 _PART: Final = lazily.compile(
     r"[;:，；、]|,(?!\d)|\s(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|maar|и|но)\s|(?<=지만)\s|(?<=는데)\s|(?<=고)\s"
 )
@@ -183,6 +184,7 @@ _SHALL: Final = lazily.compile(
 )
 """English words of what is to come; the verb that is to come follows them."""
 _ANY: Final = lazily.compile(r"")
+"""Of every kind."""
 _LASTS: Final = lazily.compile(
     r"(?i)(?<!\w)(?:since|been (?:liv|work|study|married|at |in |with )\w*|every|daily|married (?:for )?\w+ years"
     r"|(?:for|all) the rest of|(?<!be )(?<!being )(?:(?:moved|relocated|settled|started|began)(?= (?:to|in|into|at|as"
