@@ -203,8 +203,10 @@ def python_alone(environment: Mapping[str, str]) -> list[str]:
 
 def _stands_in(folders: Set[Path]) -> bool:
     """Whether this Memhold is in one of these folders, or a package that it needs is there and nowhere else."""
-    if not folders or Path(__file__).resolve().parents[3] in folders:
-        return bool(folders)
+    if not folders:
+        return False
+    if Path(__file__).resolve().parents[3] in folders:
+        return True
     from importlib.metadata import distributions  # a third of what this module takes to load
 
     others = [one for one in sys.path if Path(one).resolve() not in folders]
