@@ -27,7 +27,7 @@ class StoreTime:
 
     def by_clock(self, at: datetime) -> datetime:
         """When that is by the clock, of a time that was reckoned from `dated`."""
-        return at if self.dated is self.clock else at - (self.dated - self.clock)
+        return at - (self.dated - self.clock)
 
 
 def store_time(clock: datetime, last: datetime) -> StoreTime:

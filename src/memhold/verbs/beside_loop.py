@@ -32,20 +32,16 @@ def is_long(given: object) -> bool:
     left, waiting = _MOST, [given]
     while waiting:
         one = waiting.pop()
-        left -= 1
+        held: Any = ()
         if isinstance(one, str):
             left -= len(one) // _CHARS
-            if left < 0:
-                return True
-            continue
-        if isinstance(one, (list, tuple)):  # half the time of a union, for each message
-            held: Any = one
+        elif isinstance(one, (list, tuple)):  # half the time of a union, for each message
+            held = one
         elif isinstance(one, dict) or isinstance(one, Mapping):  # noqa: SIM101 - the usual one first
             held = one.values()
         elif is_dataclass(one):
             held = [getattr(one, field.name) for field in fields(one)]
-        else:
-            held = ()
+        left -= 1
         if left < len(held):
             return True
         waiting.extend(held)

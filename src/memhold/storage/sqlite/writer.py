@@ -136,21 +136,16 @@ class Writer:
                     return lane.popleft()
             if self._ended or not wait:
                 return None
-            arrived = self._wait()
-            # The usual one comes alone: what it need not pass through here, its caller need not wait for.
-            if isinstance(arrived, _Job) and self._arrived.empty():
-                return arrived
-            self._sort(arrived)
+            self._wait()
 
-    def _wait(self) -> _Job | _Note:
-        """What arrives next; an idle writer looks meanwhile for what others write, where somebody wants to know."""
-        while True:
-            try:
-                return self._arrived.get(timeout=LOOK_SECONDS if self._watches else None)
-            except Empty:
-                with contextlib.suppress(apsw.Error):
-                    self._look_at_others()
-                self._tell()
+    def _wait(self) -> None:
+        """Wait for what arrives; an idle writer looks meanwhile for what others write, where somebody wants to know."""
+        try:
+            self._sort(self._arrived.get(timeout=LOOK_SECONDS if self._watches else None))
+        except Empty:
+            with contextlib.suppress(apsw.Error):
+                self._look_at_others()
+            self._tell()
 
     def _sort(self, arrived: _Job | _Note) -> None:
         match arrived:
