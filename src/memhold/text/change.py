@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from memhold.text import lazily
+from memhold.text.letter_words import LETTER_WORD, letter_words
 from memhold.text.sentences import Span, sentences
 
 __all__ = ["BRIEF", "NOW", "asks_past", "brief_change", "change_words", "changes", "word_count"]
@@ -121,6 +122,7 @@ _PHRASES = {
     "уже": r"уже не",
 }
 """Phrases by their first word."""
+_BEGIN = frozenset(_PHRASES)
 _UNSPACED = lazily.compile(
     # Korean
     r"이제|지금은|요즘|더 ?이상|예전|원래는|대신|바꿨|바꾸었|바뀌|바뀐|옮겼|옮기|이사[했갔왔 ]|그만[뒀두]|취소"
@@ -149,14 +151,13 @@ _BEFORE = lazily.compile(
     r"|처음|원래|예전|전에|以前|之前|原来|最初|一开始|元々|昔|前は"
 )
 _WIDE = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
-_WORD = lazily.compile(r"[^\W\d_]+")
 
 
 def change_words(text: str) -> list[Span]:
     """The words of change in a text, in their order."""
     low = _small(text)
     found: list[Span] = []
-    for one in _WORD.finditer(low):
+    for one in LETTER_WORD.finditer(low):
         word = one.group()
         if word in _WORDS:
             found.append(Span(one.start(), one.end()))
@@ -170,8 +171,10 @@ def change_words(text: str) -> list[Span]:
 def changes(text: str) -> bool:
     """Whether a text has a word of change."""
     low = _small(text)
-    words = frozenset(_WORD.findall(low))
-    if not _WORDS.isdisjoint(words) or any(_phrase(word).search(low) for word in _PHRASES.keys() & words):
+    words = letter_words(low)
+    if not _WORDS.isdisjoint(words):
+        return True
+    if any(_phrase(word).search(low) for word in _BEGIN.intersection(words)):
         return True
     return not low.isascii() and _WIDE.search(low) is not None and _UNSPACED.search(low) is not None
 
@@ -189,7 +192,7 @@ def asks_past(question: str) -> bool:
 
 def word_count(text: str) -> int:
     """How many words a text has; two characters of a script without spaces count as one."""
-    return len(_WORD.findall(_WIDE.sub(" ", text))) + len(_WIDE.findall(text)) // 2
+    return len(LETTER_WORD.findall(_WIDE.sub(" ", text))) + len(_WIDE.findall(text)) // 2
 
 
 def _small(text: str) -> str:

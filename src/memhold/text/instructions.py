@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from memhold.text import lazily
 from memhold.text.analysis import analyse_query
 from memhold.text.change import word_count
+from memhold.text.letter_words import letter_words
 from memhold.text.negation import negates
 from memhold.text.sentences import Span, sentences
 
@@ -172,7 +173,6 @@ _TRIGGERS = frozenset(_SIGNS.split())
 _PHRASES = ("from now on", "from here on", "this point on", "to the point", "until i ", "every time i ")
 _PHRASE_WORDS = frozenset(phrase.split()[0] for phrase in _PHRASES)
 """A text that has none of the phrases' first words has none of them."""
-_WORD = lazily.compile(r"[^\W\d_]+")
 _UNSPACED = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 _QUOTED = lazily.compile(
     r"“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|(?<!\w)\"[^\"\n]*\"|(?<!\w)'[^'\n]{12,}'(?!\w)|`[^`\n]*`"
@@ -211,7 +211,7 @@ def ends(newer: str, older: str) -> bool:
 def _may(text: str) -> bool:
     """Whether a text has anything of what instructions are told by: most have not, and are looked at no further."""
     low = text.lower()
-    words = _WORD.findall(low)
+    words = letter_words(low)
     if not _TRIGGERS.isdisjoint(words):
         return True
     if not _PHRASE_WORDS.isdisjoint(words) and any(phrase in low for phrase in _PHRASES):
