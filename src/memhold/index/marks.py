@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memhold.text.analysis import analyse
+from memhold.text.claims import claims
 from memhold.text.change import brief_change, changes, word_count
 
-__all__ = ["ASKING", "CHANGED", "NAMED", "QUESTION_MARKS", "SHORT", "SPEAKER", "asks", "said_by", "tells_of_change"]
+__all__ = ["ASKING", "CHANGED", "CLAIMING", "NAMED", "QUESTION_MARKS", "SHORT", "SPEAKER", "asks", "said_by", "tells_of_change", "what_it_claims"]
 
 SPEAKER = "\x02by:"
 """Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""
@@ -23,6 +24,9 @@ ASKING = "\x02asks"
 CHANGED = "\x02changed"
 """The term of a message of the user's with a word of change; it stands there twice where the message is short and says
 so in a short sentence."""
+
+CLAIMING = "\x02claims"
+"""The term of a message of the user's that claims something: what it says of itself may be replaced, or replace."""
 
 SHORT = 60
 """Words up to which a message is short: it tells of one or two things."""
@@ -62,3 +66,8 @@ def tells_of_change(role: str, text: str) -> Mapping[str, int]:
     if role != "user" or not changes(text):
         return {}
     return {CHANGED: 2 if word_count(text) <= SHORT and brief_change(text) else 1}
+
+
+def what_it_claims(role: str, text: str) -> Mapping[str, int]:
+    """The term that says that a message of the user's claims something, for the words index."""
+    return {CLAIMING: 1} if role == "user" and claims(text) else {}

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memhold.facts.asked import asked_concepts, attribute_terms
-from memhold.facts.outdated import Outdated, TruthCache, replaced
+from memhold.facts.outdated import Outdated, replaced
+from memhold.facts.truth import TruthCache
 from memhold.index.documents import KIND_OF, ROLE_OF
 from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
@@ -88,6 +89,10 @@ class Caches:
     vectors: VectorCache = field(default_factory=VectorCache)
     near: NearCache = field(default_factory=NearCache)
     truth: TruthCache = field(default_factory=TruthCache)
+
+    def outdated(self, tx: ReadTx) -> Mapping[int, Outdated]:
+        """What of the scope says something that is no longer so, by document number."""
+        return self.truth.outdated(tx, self.indexes.index(tx))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -233,7 +238,7 @@ def related(
     return Related(
         found=found,
         degraded=view.gaps.degraded,
-        outdated=caches.truth.outdated(tx),
+        outdated=caches.outdated(tx),
         sentences=sentences if lasting else None,
     )
 
@@ -350,7 +355,7 @@ def _past(tx: ReadTx, query: Query, caches: Caches) -> Mapping[int, Outdated]:
     """What rests on values that no longer hold, and where past values are asked for, those too."""
     if query.states:
         return {}
-    past = caches.truth.outdated(tx)
+    past = caches.outdated(tx)
     return {**replaced(tx), **past} if query.include_superseded else past
 
 

@@ -18,7 +18,7 @@ from memhold.text import lazily
 from memhold.text.change import BRIEF, word_count
 from memhold.text.instructions import own_sentences
 
-__all__ = ["Claim", "claims", "replaces"]
+__all__ = ["Claim", "about", "claims", "replaces", "same_claim", "what_it_replaces"]
 
 _DONE: Final = "what is done"
 LONGEST = 120
@@ -41,6 +41,41 @@ class Claim:
     news: bool = False
     single: bool = False
     over: str | None = None
+
+    @property
+    def said(self) -> str:
+        """The value as a person is told of it: of what somebody does, with the verb."""
+        return f"{self.thing.removeprefix('do ')} {self.value}" if self.kind == _DONE != self.value else self.value
+
+
+def about(one: Claim) -> frozenset[str]:
+    """What a claim is about, as `what_it_replaces` of those names it that may replace it."""
+    if not one.value:
+        return frozenset()
+    found = {one.thing}
+    if one.thing.startswith("do "):
+        found.add(" ".join(one.thing.split()[:2]))
+    if one.kind in {_DONE, "a thing"}:
+        found |= {f"have {each.split()[-1]}" for each in (_bare(one.value), _head(one.value)) if each}
+    return frozenset(found)
+
+
+def what_it_replaces(one: Claim) -> frozenset[str]:
+    """What the claims are about that a claim may replace; none where it only says what is so."""
+    if one.thing == "have":
+        over = _bare(one.over or "").split()
+        return frozenset({f"have {over[-1]}"} if over else ())
+    if one.over is None and not one.news and not one.single:
+        return frozenset()
+    homes = {"do live": "home of me", "do work": "work of me"}
+    return frozenset({one.thing, homes.get(one.thing, one.thing)})
+
+
+def same_claim(one: Claim, other: Claim) -> bool:
+    """Whether two claims say the same of the same thing: what is told again holds again."""
+    if one.thing != other.thing or not one.value or not other.value:
+        return False
+    return _head(one.value) == _head(other.value) or (_same_kind(one.kind, other.kind) and not _differ(one, other))
 
 
 def replaces(newer: Claim, older: Claim) -> bool:
@@ -116,7 +151,7 @@ _BESIDE: Final = lazily.compile(
 _DETERMINER: Final = lazily.compile(r"(?i)^(?:(?:a|an|the|my|our|some|this|that|old) )+")
 _CUT: Final = lazily.compile(
     r"(?i) (?:at|in|on|for|to|with|every|near|since|about|as|from|during|because|when|each|most|twice|once|daily"
-    r"|now|these days|nowadays|last|this|yesterday|today)(?!\w).*"
+    r"|now|again|these days|nowadays|last|this|yesterday|today)(?!\w).*"
 )
 _PAST_WHEN: Final = lazily.compile(
     r"(?i) (?:now|these days|nowadays|already|yesterday|today|recently|(?:last|this) \w+|over the \w+|in (?:january"

@@ -1,0 +1,129 @@
+"""What the user's own messages say of each other: a claim that a later one replaces is no longer so. Pure.
+
+Nothing is learnt or stored: the words index knows which messages claim something (`memhold.index.marks`), and what they
+claim is read anew from their words, so what is forgotten or redacted marks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from memhold.facts.outdated import Outdated
+from memhold.messages.fences import unquoted
+from memhold.ports.transaction import ReadTx
+from memhold.text.claims import Claim, about, claims, replaces, same_claim, what_it_replaces
+from memhold.values.answers import Ended
+from memhold.values.records import Message
+
+__all__ = ["MOST", "claimed", "claimed_in"]
+
+MOST = 1000
+"""So many of the messages that claim something are read, the latest: what is older is marked by facts alone."""
+
+
+@dataclass(slots=True, eq=False)
+class _Said:
+    """A claim with the message of it, and the claim that took its place."""
+
+    claim: Claim
+    message: Message
+    after: _Said | None = None
+
+
+@dataclass(slots=True)
+class _Speaker:
+    """What one person claimed so far."""
+
+    standing: dict[str, list[_Said]] = field(default_factory=dict)
+    """By what it is about, what holds as far as it was read."""
+    replaced: list[_Said] = field(default_factory=list)
+
+    def hear(self, message: Message) -> None:
+        """Take a later message: what it replaces, and what it says to be so again."""
+        told = [_Said(claim=claim, message=message) for claim in claims(unquoted(message))]
+        for new in told:
+            self.replaced = [one for one in self.replaced if not same_claim(one.claim, new.claim)]
+            for key in what_it_replaces(new.claim):
+                for one in self.standing.get(key, ()):
+                    if one.after is None and replaces(new.claim, one.claim):
+                        one.after = new
+                        self.replaced.append(one)
+        for new in told:
+            for key in about(new.claim):
+                here = self.standing.setdefault(key, [])
+                here[:] = [one for one in here if one.after is None]
+                here.append(new)
+
+
+def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
+    """Every message of the scope that a later claim of the same person replaces, by document number.
+
+    `numbers` are those of the messages that claim something. A message whose fact a person confirmed after that is not
+    marked: they know better.
+    """
+    rows = [item for item in tx.find_numbers(numbers) if isinstance(item, Message)]
+    found = claimed_in(rows)
+    held = {item.id: item for item in rows if item.number in found}
+    recorded = {item.id: item.recorded_at for item in rows}
+    for fact in tx.derived([*held]) if held else ():
+        if fact.kind != "fact" or fact.state != "active" or fact.last_confirmed_at is None:
+            continue
+        for source in fact.sources:
+            mark = found.get(held[source].number) if source in held else None
+            if mark is not None and fact.last_confirmed_at > recorded[mark.by or ""]:
+                del found[mark.number]
+    return found
+
+
+def claimed_in(messages: Iterable[Message]) -> dict[int, Outdated]:
+    """The same of these messages, in whatever order they come."""
+    speakers: dict[object, _Speaker] = {}
+    for message in sorted(messages, key=attrgetter("event_time", "number")):
+        if message.role == "user":
+            name = message.body.get("name")
+            speakers.setdefault(name if isinstance(name, str) else None, _Speaker()).hear(message)
+    return dict(_marks(one for speaker in speakers.values() for one in speaker.replaced))
+
+
+def _marks(replaced: Iterable[_Said]) -> Iterator[tuple[int, Outdated]]:
+    by_message: dict[int, list[_Said]] = {}
+    for one in replaced:
+        by_message.setdefault(one.message.number, []).append(one)
+    for number, several in by_message.items():
+        last = several[-1]
+        follower, now = last.after, _now(last)
+        if follower is None or now is None or follower.message.number == number:
+            continue
+        yield (
+            number,
+            Outdated(
+                number=number,
+                by=follower.message.id,
+                by_number=now.message.number,
+                said=() if follower is now else (follower.message.number,),
+                values=tuple(_ended(one) for one in several),
+            ),
+        )
+
+
+def _now(one: _Said) -> _Said | None:
+    """What holds in the place of a claim: the last of those that followed."""
+    last = one.after
+    while last is not None and last.after is not None:
+        last = last.after
+    return last
+
+
+def _ended(one: _Said) -> Ended:
+    after, now = one.after, _now(one)
+    assert after is not None and now is not None  # noqa: S101 - only what was replaced is told
+    value = now.claim.value or None
+    return Ended(
+        fact=one.message.id,
+        value=one.claim.said,
+        since=after.message.event_time,
+        now=value,
+        now_fact=None if value is None else now.message.id,
+    )
