@@ -54,7 +54,10 @@ _REPLACED: Final = (
     ("The wifi password is bluefish22.", "I changed the wifi password to greenfrog7."),
     ("I own a cabin near Lillehammer.", "We sold the cabin near Lillehammer in June."),
     ("I'm with Vodaline for mobile.", "I switched from Vodaline to Telmo."),
-    ("My appointment with the eye doctor is on Tuesday.", "Actually, my appointment with the eye doctor is on Thursday."),
+    (
+        "My appointment with the eye doctor is on Tuesday.",
+        "Actually, my appointment with the eye doctor is on Thursday.",
+    ),
     ("We get our vegetables from GreenBox.", "We don't get our vegetables from GreenBox any more."),
     ("My favorite band is Low.", "My favorite band is Big Thief."),
     ("I live in Kraków with two flatmates.", "I've moved back to Gdynia."),

@@ -13,7 +13,8 @@ from operator import attrgetter
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import unquoted
 from memhold.ports.transaction import ReadTx
-from memhold.text.claims import Claim, about, claims, replaces, same_claim, what_it_replaces
+from memhold.text.claim_reading import claims
+from memhold.text.claims import Claim, about, replaces, same_claim, what_it_replaces
 from memhold.values.answers import Ended
 from memhold.values.records import Message
 

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memhold.text.analysis import analyse
-from memhold.text.claims import claims
 from memhold.text.change import brief_change, changes, word_count
+from memhold.text.claim_reading import claims
 
-__all__ = ["ASKING", "CHANGED", "CLAIMING", "NAMED", "QUESTION_MARKS", "SHORT", "SPEAKER", "asks", "said_by", "tells_of_change", "what_it_claims"]
+__all__ = [
+    "ASKING",
+    "CHANGED",
+    "CLAIMING",
+    "NAMED",
+    "QUESTION_MARKS",
+    "SHORT",
+    "SPEAKER",
+    "asks",
+    "said_by",
+    "tells_of_change",
+    "what_it_claims",
+]
 
 SPEAKER = "\x02by:"
 """Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""

@@ -1,28 +1,23 @@
-"""Claims: what a person says of themselves in a short clause, and whether it says that something is so no longer. Pure.
+"""Claims: what a person says of themselves, and whether a later one says that an earlier one is so no longer. Pure.
 
 "I live in Oslo" claims a home, "I moved to Ghent last month" another one since; "we switched from Slack to Teams" says
-itself what is over. Only clauses of a few closed forms are read, in English: one that is not read marks nothing, and one
-that is read wrongly tells people that what they said is no longer so. What is asked, supposed, planned, quoted, told of
-others or of long ago is no claim.
+itself what is over. Likeness says nothing: two claims are of one thing by its words, and of one kind by their values.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Final
 
 from memhold.text import lazily
-from memhold.text.change import BRIEF, word_count
-from memhold.text.instructions import own_sentences
 
-__all__ = ["Claim", "about", "claims", "replaces", "same_claim", "what_it_replaces"]
+__all__ = ["DONE", "THING", "Claim", "about", "head", "replaces", "same_claim", "what_it_replaces"]
 
-_DONE: Final = "what is done"
-LONGEST = 120
-"""Words of a message beyond which no claims are read: it is a document, or tells of many things."""
+DONE: Final = "what is done"
+"""The kind of what somebody does or has, in their words: only what says that it is over replaces it."""
+THING: Final = "thing"
+"""The kind of a thing that somebody has, named with its article: "a red Skoda"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +40,7 @@ class Claim:
     @property
     def said(self) -> str:
         """The value as a person is told of it: of what somebody does, with the verb."""
-        return f"{self.thing.removeprefix('do ')} {self.value}" if self.kind == _DONE != self.value else self.value
+        return f"{self.thing.removeprefix('do ')} {self.value}" if self.kind == DONE != self.value else self.value
 
 
 def about(one: Claim) -> frozenset[str]:
@@ -55,8 +50,8 @@ def about(one: Claim) -> frozenset[str]:
     found = {one.thing}
     if one.thing.startswith("do "):
         found.add(" ".join(one.thing.split()[:2]))
-    if one.kind in {_DONE, "a thing"}:
-        found |= {f"have {each.split()[-1]}" for each in (_bare(one.value), _head(one.value)) if each}
+    if one.kind in {DONE, THING}:
+        found |= {f"have {each.split()[-1]}" for each in (_bare(one.value), head(one.value)) if each}
     return frozenset(found)
 
 
@@ -67,15 +62,14 @@ def what_it_replaces(one: Claim) -> frozenset[str]:
         return frozenset({f"have {over[-1]}"} if over else ())
     if one.over is None and not one.news and not one.single:
         return frozenset()
-    homes = {"do live": "home of me", "do work": "work of me"}
-    return frozenset({one.thing, homes.get(one.thing, one.thing)})
+    return frozenset({one.thing, _TOLD_AS.get(one.thing, one.thing)})
 
 
 def same_claim(one: Claim, other: Claim) -> bool:
     """Whether two claims say the same of the same thing: what is told again holds again."""
     if one.thing != other.thing or not one.value or not other.value:
         return False
-    return _head(one.value) == _head(other.value) or (_same_kind(one.kind, other.kind) and not _differ(one, other))
+    return head(one.value) == head(other.value) or (_same_kind(one.kind, other.kind) and not _differ(one, other))
 
 
 def replaces(newer: Claim, older: Claim) -> bool:
@@ -89,420 +83,28 @@ def replaces(newer: Claim, older: Claim) -> bool:
     return (newer.news or (newer.single and older.single)) and _differ(newer, older)
 
 
-@lru_cache(maxsize=4096)
-def claims(text: str) -> tuple[Claim, ...]:
-    """The claims of what a person wrote; none where they wrote at length, or a story, or of a text."""
-    text = _SMALL_I.sub(lambda one: f"I'{one[1]}" if one[1] else "I", text.replace("’", "'"))
-    if _MAY.search(text) is None or word_count(text) > LONGEST or _OF_A_TEXT.search(text) is not None:
-        return ()
-    found: dict[Claim, None] = {}
-    for span in own_sentences(text):
-        said = " ".join(span.of(text).split())
-        if word_count(said) <= BRIEF and _NOT_SO.search(said) is None:
-            found |= dict.fromkeys(_of_sentence(said))
-    return tuple(found)
-
-
-def _of_sentence(said: str) -> Iterator[Claim]:
-    past = _LONG_AGO.search(said) is not None
-    corrects = False
-    for part in _PART.split(said.rstrip(" .!;,)")):
-        lead = _LEAD.match(part)
-        begin = 0 if lead is None else lead.end()
-        corrects = corrects or _CORRECTS.search(part[:begin]) is not None
-        clause = part[begin:].strip(" .!;,)(")
-        if not clause:
-            continue
-        for one in _of_clause(clause):
-            told = replace(one, news=True) if corrects and one.kind != _DONE else one
-            if not (past and (told.news or told.over is not None)):
-                yield told
-        corrects = False
-
-
-def _of_clause(clause: str) -> Iterator[Claim]:
-    """The claims of a clause without what leads to it: the forms are tried in turn, and the first that fits tells."""
-    for read in (_ended, _home, _work, _swapped, _moved_to, _called_off, _is, _planned_for, _does):
-        found = tuple(read(clause))
-        yield from found
-        if found and not (read is _home and found[0].over is not None):
-            return
-
-
-# The parts of clauses.
-
-_NAME: Final = r"[A-Z](?:[^\W\d_]|['&.-])*+(?: (?:(?:de|del|la|of|am|upon|on|an der|& ) )?(?:& )?[A-Z](?:[^\W\d_]|['&.-])*+){0,3}"
-_ADV: Final = r"(?:(?:just|recently|finally|now|currently|still|actually|since|officially|both|all) ){0,2}"
-_WHO: Final = r"(?P<who>I|[Ww]e|[Mm]y (?:parents|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend))"
-_TAIL: Final = (
-    r"(?=\Z| (?:now|nowadays|these days|today|yesterday|recently|already|last|this|earlier|early|late|with|because|and"
-    r"|over the|in (?:the )?(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|spring|summer|autumn|fall|winter)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:a|an|one|two|three|four|five"
-    r"|six|\d+|a few|a couple of) (?:days?|weeks?|months?) ago|as|near|for work|for (?:my|our|the|a) (?:new )?(?:job"
-    r"|studies|work)|which|where|but|since|right now|at the moment)(?!\w))"
-)
-"""What may stand behind a place or a thing: the end, or when and why it is so; not more of its name."""
-_NOW: Final = lazily.compile(r"(?i)(?<!\w)(?:now|nowadays|these days|from now on|since (?:last|this) \w+)(?!\w)")
-_BESIDE: Final = lazily.compile(
-    r"(?i)(?<!\w)(?:also|too|as well|part[- ]time|weekends?|second|another|on the side|besides|in addition|sometimes"
-    r"|partly|mostly|half)(?!\w)"
-)
-"""What says that one thing stands beside another."""
-_DETERMINER: Final = lazily.compile(r"(?i)^(?:(?:a|an|the|my|our|some|this|that|old) )+")
-_CUT: Final = lazily.compile(
-    r"(?i) (?:at|in|on|for|to|with|every|near|since|about|as|from|during|because|when|each|most|twice|once|daily"
-    r"|now|again|these days|nowadays|last|this|yesterday|today)(?!\w).*"
-)
-_PAST_WHEN: Final = lazily.compile(
-    r"(?i) (?:now|these days|nowadays|already|yesterday|today|recently|(?:last|this) \w+|over the \w+|in (?:january"
-    r"|february|march|april|may|june|july|august|september|october|november|december|(?:the )?(?:spring|summer|autumn"
-    r"|fall|winter))|(?:a|an|one|two|three|four|five|six|\d+|a few|a couple of) (?:days?|weeks?|months?) ago"
-    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)$"
-)
-_MAY: Final = lazily.compile(r"(?i)(?<!\w)(?:I|I'm|I've|we|we've|we're|my|our|the|they)(?!\w)")
-_SMALL_I: Final = lazily.compile(r"(?<![\w'.])[iI](?:'?(m|ve))?(?!\w|[.'])")
-_PART: Final = lazily.compile(r"(?:[,;:] | - | [–—] |[(.!] )(?:and |but |so )?| (?:and|but|so) (?=(?:I|we|my|our|the)(?:\W))")
-_LEAD: Final = lazily.compile(
-    r"(?i)(?:(?:and|but|so|well|hi|hey|hello|ok|okay|yes|no|fyi|btw|update|by the way|good news|bad news|big news|news"
-    r"|in fact|please note(?: that)?|note that|just so you know|correction|sorry|wait|actually|(?:it )?turns out(?: that)?"
-    r"|it turned out(?: that)?|now|these days|nowadays|last (?:week|month|spring|summer|autumn|fall|winter)|yesterday"
-    r"|finally|recently|oh)(?:[,:!] ?| |\Z))+"
-)
-_CORRECTS: Final = lazily.compile(r"(?i)(?<!\w)(?:actually|correction|turns out|turned out|now|nowadays|these days)(?!\w)")
-_NOT_SO: Final = lazily.compile(
-    r"(?i)[?\"“”„«»>]|(?<!\w)(?:if|unless|whether|would|could|might|may(?! \d)|maybe|perhaps|probably|possibly|should|must|will"
-    r"|shall|\w+'(?:ll|d)|going to|gonna|about to|plan(?:s|ned|ning)?|thinking|think|thinks|considering|hop(?:e|es|ing)"
-    r"|wish|want|wants|wanted|imagine|imagined|suppose|supposed|assume|assuming|say|says|said|told|tells|wrote|writes"
-    r"|asked|claims|heard|read that|according|dream(?:t|ed)?|almost|nearly|as though|like I|next|tomorrow|soon|starting"
-    r"|as of|until|till|sometimes|tonight|for now|temporar\w+|for the time being|back in|back home|came back|returned|regret\w*|joke|kidding|not sure|let's|let us"
-    r"|for (?:a|the|one|two|three|four|five|six|\d+) (?:few )?(?:days?|nights?|weeks?|weekends?|months?|years?|summer"
-    r"|winter|semester|season|while|term)|from (?:january|february|march|april|may|june|july|august|september|october"
-    r"|november|december|mon|tues|wednes|thurs|fri|satur|sun)\w*)(?!\w)"
-)
-"""What makes a sentence no statement of what is so now: a question, a supposition, a wish, a plan, another's words."""
-_LONG_AGO: Final = lazily.compile(
-    r"(?i)(?<!\w)(?:when|after|before|while|once|then|back in|originally|initially|at first|in the past|as a (?:child|kid"
-    r"|teen\w*|student|boy|girl|baby)|years? ago|decades? ago|used to|growing up|in my (?:teens|twenties|thirties|youth"
-    r"|childhood)|long ago|(?:19|20)\d\d|in the (?:\d0s|nineties|eighties|seventies))(?!\w)"
-)
-"""What dates a change, and perhaps before what was told."""
-_OF_A_TEXT: Final = lazily.compile(
-    r"(?i)(?<!\w)(?:story|novel|chapter|character|fiction\w*|role-?play\w*|pretend|lyrics|poem|essay|script|dialogue|monologue"
-    r"|translate|translation|proofread|rewrite|rephrase|paraphrase|grammar|sentences?|for example|e\.g\.|hypothetical\w*"
-    r"|quiz|riddle|scenario|persona|fake|test data|exercise|homework|textbook)(?!\w)"
-)
-"""What is said of a text that the message holds, or wants: what stands there is nobody's."""
-
-
-# Homes and work.
-
-_MOVED: Final = lazily.compile(
-    rf"{_WHO}(?: ?'ve| have)? ?{_ADV}(?:moved|relocated)(?: back| over| out| up| down)?"
-    rf"(?: from (?P<old>{_NAME}))? to (?P<name>{_NAME}){_TAIL}"
-)
-_LIVES: Final = lazily.compile(
-    rf"{_WHO}(?:'m| am| are|'re| is|'ve been| have been| has been)? ?{_ADV}(?:lives?|living|reside|based) in"
-    rf" (?P<name>{_NAME}){_TAIL}"
-)
-_WORKS: Final = lazily.compile(
-    rf"{_WHO}(?:'m| am| are|'re| is|'ve been| have been| has been)? ?{_ADV}(?:works?|working|employed) (?:at|for)"
-    rf" (?:the )?(?P<name>{_NAME}){_TAIL}"
-)
-_STARTED: Final = lazily.compile(
-    rf"{_WHO}(?: ?'ve| have)? ?{_ADV}(?:started (?:a new job|my new job|working|work)|got a new job|have a new job"
-    rf"|took a new job) (?:at|for) (?:the )?(?P<name>{_NAME}){_TAIL}"
-)
-_LEFT: Final = lazily.compile(
-    rf"{_WHO}(?: ?'ve| have)? ?{_ADV}(?:quit|left|resigned from)(?: my (?:job|position) (?:at|with))? (?:the )?"
-    rf"(?P<name>{_NAME})(?: (?:for|to join) (?P<new>{_NAME}))?{_TAIL}"
-)
-
-
-def _home(clause: str) -> Iterator[Claim]:
-    one = _MOVED.match(clause) or _LIVES.match(clause)
-    if one is None or _denied(clause) or _BESIDE.search(clause) is not None:
-        return
-    thing, name = f"home of {_who(one)}", one["name"].rstrip(".")
-    old = one.groupdict().get("old")
-    if old is not None:
-        # A place or not ("from Slack to Teams"): it ends the home that it names, and no other.
-        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), over=old)
-    elif _MOVED.match(clause) is None:
-        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), news=_NOW.search(clause) is not None)
-    elif not _no_place(name):
-        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), news=True)
-
-
-def _kind_of_place(name: str) -> str:
-    return "country" if name.casefold() in _COUNTRIES else "place"
-
-
-def _no_place(name: str) -> bool:
-    """Whether people move to it without leaving their home: a program, a department, a day."""
-    return not _NO_PLACES.isdisjoint(name.casefold().split()) or re.search(r"[a-z][A-Z]|(?<![^ ])[A-Z]{2,}", name) is not None
-
-
-def _work(clause: str) -> Iterator[Claim]:
-    if _denied(clause) or _BESIDE.search(clause) is not None:
-        return
-    if one := _LEFT.match(clause):
-        thing = f"work of {_who(one)}"
-        yield Claim(thing=thing, value=(one["new"] or "").rstrip("."), kind="name", news=True, over=one["name"])
-    elif one := (started := _STARTED.match(clause)) or _WORKS.match(clause):
-        news = started is not None or _NOW.search(clause) is not None
-        yield Claim(thing=f"work of {_who(one)}", value=one["name"].rstrip("."), kind="name", news=news)
-
-
-_NO_PLACES: Final = frozenset(
-    """
-    linux windows mac macos ubuntu debian fedora android iphone samsung pixel chrome firefox safari edge python rust java
-    javascript typescript kotlin swift ruby go php scala react vue angular django rails postgres mysql mongo sqlite redis
-    docker kubernetes azure gmail outlook proton slack teams zoom discord whatsapp signal telegram notion obsidian evernote
-    trello asana jira confluence github gitlab figma sketch photoshop excel word sheets drive dropbox vim emacs spotify
-    netflix kindle anki duolingo claude gemini mistral copilot cursor stripe shopify wordpress squarespace
-    marketing sales finance legal product engineering operations support accounting research design procurement logistics
-    plan phase step level part chapter question option team group class section stage grade room table tier version
-    monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
-    sundays january february march april may june july august september october november december spring summer autumn
-    winter christmas easter days nights mornings afternoons evenings
-    """.split()
-)
-
-
-def _who(one: re.Match[str]) -> str:
-    who = one["who"].lower()
-    return "me" if who in {"i", "we"} else who.removeprefix("my ")
-
-
-# What something of somebody's is: "my dentist is", "the deadline was moved to".
-
-_THING: Final = r"(?:[Mm]y|[Oo]ur|[Tt]he) (?P<new>new )?(?P<thing>(?:(?!(?:is|are|was|were|has|have|and|or|that|who|which|'s)(?!\w))[\w'-]+ ?){1,7}?)"
-_IS: Final = lazily.compile(
-    rf"(?P<whose>){_THING}(?:'s| is| are) (?P<adv>(?:now|actually|currently|called|named) ){{0,2}}(?P<value>.+)"
-)
-_SHIFTED: Final = (
-    r"(?:moved|pushed(?: back| forward| out| up)?|postponed|rescheduled|shifted|delayed|changed|updated|brought forward"
-    r"|put back|raised|lowered|reduced|increased)"
-)
-_WAS_MOVED: Final = lazily.compile(
-    rf"{_THING}(?: (?:is|was|were|got|has been|have been|has just been)(?: just| now)? {_SHIFTED}"
-    rf"| (?:has |have )?(?:just |now )?(?:changed|gone up|gone down|went up|went down|increased|dropped|risen|rose|fell))"
-    rf" (?:from .{{1,30}} )?to (?P<value>.+)"
-)
-_MOVED_IT: Final = lazily.compile(
-    rf"(?:I|[Ww]e|[Tt]hey)(?:'ve| have)? ?{_ADV}{_SHIFTED} (?P<whose>){_THING} (?:from .{{1,30}} )?to (?P<value>.+)"
-)
-_OFF: Final = lazily.compile(
-    rf"(?:{_THING} (?:is|was|were|got|has been|have been|has just been)(?: just| now)? (?:cancell?ed|called off)"
-    rf"|(?:I|[Ww]e|[Tt]hey)(?:'ve| have)? ?{_ADV}(?:cancell?ed|called off) (?:my|our|the) (?P<thing2>.+))\Z"
-)
-_PLANNED: Final = lazily.compile(
-    r"(?:I|[Ww]e)(?:'ve| have)?(?: got| have| booked| scheduled)? (?:a|an|my|our|the) (?P<thing>(?:(?!(?:on|at|for)(?!\w))[\w'-]+ ?){1,6}?)"
-    r" ?(?P<value>(?<!\w)(?:on|at|for) .+)"
-)
-_SINGLE: Final = lazily.compile(
-    r"(?i)^(?:favou?rite .+|.*(?:phone number|email(?: address)?|home address|password|rent|salary|weight|height"
-    r"|landlord|landlady|dentist|gp|boss|line manager|manager))$"
-)
-"""What somebody has one of at a time."""
-_SEVERAL: Final = lazily.compile(
-    r"(?i)(?:sister|brother|cousin|aunt|uncle|niece|nephew|friend|colleague|co-?worker|neighbou?r|son|daughter|child|kid"
-    r"|dog|cat|pet|puppy|kitten|hamster|rabbit|horse|bird|fish|baby|twin|teammate|flatmate|roommate|housemate|student"
-    r"|teacher|client|customer|grand\w+|name|plant|ex|problem|question|point|goal|plan|idea|concern|issue|option|choice"
-    r"|answer|hobby|thing|task|step|book|song|game|project|topic|(?<![su])s)$"
-)
-"""What one may have several of, or speak of anew each time: another is another one."""
-
-
-def _moved_to(clause: str) -> Iterator[Claim]:
-    one = _WAS_MOVED.match(clause) or _MOVED_IT.match(clause)
-    if one is not None and not _denied(clause):
-        for kind, value in _values(one["value"], anything=False):
-            yield Claim(thing=_named(one["thing"]), value=value, kind=kind, news=True)
-
-
-def _called_off(clause: str) -> Iterator[Claim]:
-    one = _OFF.match(_PAST_WHEN.sub("", clause))
-    if one is None or _denied(clause):
-        return
-    thing = _named(one["thing"] or one["thing2"])
-    yield Claim(thing=thing, over="", news=True)
-    yield Claim(thing="have", over=thing, news=True)
-
-
-def _is(clause: str) -> Iterator[Claim]:
-    one = _IS.match(clause)
-    if one is None or _denied(clause) or _BESIDE.search(clause) is not None:
-        return
-    thing = _named(one["thing"])
-    if not thing or _SEVERAL.search(thing) is not None and not thing.startswith("favourite"):
-        return
-    single = _SINGLE.match(thing) is not None
-    news = one["new"] is not None or "now" in clause.split() or _NOW.search(clause) is not None
-    for kind, value in _values(_PAST_WHEN.sub("", one["value"]), anything=thing.startswith("favourite")):
-        if not (one["new"] and kind == "a thing"):
-            yield Claim(thing=thing, value=value, kind=kind, news=news, single=single)
-
-
-def _planned_for(clause: str) -> Iterator[Claim]:
-    one = _PLANNED.match(clause)
-    if one is not None and not _denied(clause):
-        for kind, value in _values(one["value"].removeprefix("for "), anything=False):
-            if kind in {"day", "date", "clock"}:
-                yield Claim(thing=_named(one["thing"]), value=value, kind=kind)
-
-
-_MONTHS: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
-_KINDS: Final = (
-    ("day", lazily.compile(r"(?i)(?:on )?((?:mon|tues|wednes|thurs|fri|satur|sun)days?)(?!\w)")),
-    ("date", lazily.compile(rf"(?i)(?:on )?(?:the )?(\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTHS}|{_MONTHS} \d{{1,2}})(?!\w)")),
-    ("clock", lazily.compile(r"(?i)(?:at )?(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?)(?!\w)")),
-)
-_WHOLE: Final = (
-    ("address", lazily.compile(r"(\S+@\S+\.\w+)\Z")),
-    ("number", lazily.compile(r"((?:[$€£] ?)?\d[\d ,.]*\d|(?:[$€£] ?)?\d)(?: ?(?P<unit>[^\W\d_%]+|%))?(?: (?:a|per) (?P<period>\w+))?\Z")),
-    ("word", lazily.compile(r"((?=\S*\d)(?=\S*[a-zA-Z])\S{5,})\Z")),
-    ("a thing", lazily.compile(rf"(?:a|an) ((?:[\w-]+ ){{0,2}}{_NAME}(?: [\w-]+)?)\Z")),
-    ("name", lazily.compile(rf"(?:the )?({_NAME})\Z")),
-)
-
-
-_NO_NAME: Final = lazily.compile(
-    r"(?:ish|ese|ian|ean)(?: |\Z)|\A(?:German|French|Dutch|Greek|Swiss|Czech|Thai|Turk|Arab|Welsh|American|African|Mexican"
-    r"|Catholic|Muslim|Hindu|[A-Z]{2,})\Z"
-)
-"""What has a capital letter and says of somebody what they are like, not who they are."""
-
-
-def _values(text: str, *, anything: bool) -> Iterator[tuple[str, str]]:
-    """The kinds and values of what stands behind "is" or "to": days and times wherever, else all of it as one."""
-    text = text.strip(" .")
-    found = [(kind, one[1]) for kind, pattern in _KINDS for one in (pattern.search(text),) if one is not None]
-    if found and re.match(r"(?i)(?:on|at|the|\d|mon|tue|wed|thu|fri|sat|sun|" + _MONTHS + ")", text):
-        yield from found
-        return
-    for kind, pattern in _WHOLE:
-        if one := pattern.match(text):
-            if kind == "number":
-                yield _number_of(one["unit"], one["period"]), one[1]
-            elif kind != "name" or _NO_NAME.search(one[1]) is None:
-                yield kind, one[1]
-            return
-    if anything and 0 < word_count(text) <= 4 and _CUT.search(f" {text}") is None:
-        yield "name", text
-
-
-def _number_of(unit: str | None, period: str | None) -> str:
-    return f"number {(unit or '').lower()}/{(period or '').lower()}"
-
-
-def _same_kind(one: str, other: str) -> bool:
-    """Whether values of two kinds can be each other's: of a number the unit is the same, and no other period named."""
-    parts = [each.partition("/") for each in (one, other)]
-    return parts[0][0] == parts[1][0] and (parts[0][2] == parts[1][2] or "" in {parts[0][2], parts[1][2]})
-
-
-def _named(thing: str) -> str:
-    return " ".join(thing.lower().replace("favorite", "favourite").split()).removeprefix("new ").removeprefix("old ")
-
-
-# What somebody does and has, and what they say to be over.
-
-_DOES: Final = lazily.compile(
-    r"(?:I|[Ww]e)(?:'m| am|'re| are)? (?:(?:currently|still|usually|always|mostly|now|mainly) )?"
-    r"(?P<verb>(?!(?:moved|went|was|were|had|did|got|said|think|know|need|can|just)(?!\w))[a-z]{2,})(?P<rest>(?: .+)?)\Z"
-)
-_NO_LONGER: Final = lazily.compile(
-    r"(?:I|[Ww]e) (?:no longer (?P<verb1>[a-z]+)(?P<rest1>(?: .+)?)"
-    r"|(?:don't|do not) (?P<verb2>[a-z]+)(?P<rest2>(?: .+?)?) any ?more(?: .*)?"
-    r"|(?:(?:'ve|have) )?(?:(?:just|recently|finally) )?(?:stopped|quit|gave up|given up) (?P<verb3>[a-z]+ing)(?P<rest3>(?: .+)?))\Z"
-)
-_SOLD: Final = lazily.compile(
-    rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:sold|got rid of|gave away|ditched|cancell?ed|traded in|scrapped)"
-    r" (?:my|our|the) (?P<old>.+)\Z"
-)
-_SWAPPED: Final = lazily.compile(
-    rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:(?:switched|changed|migrated|moved|upgraded|went) (?:over )?from (?P<old1>.+?) to (?P<new1>.+)"
-    r"|(?:switched|changed) (?:over )?to (?P<new2>.+?) (?:from|instead of) (?P<old2>.+)"
-    r"|(?:swapped|replaced|traded(?: in)?|exchanged) (?P<old3>.+?) (?:for|with|by) (?P<new3>.+))\Z"
-)
-_INSTEAD: Final = lazily.compile(r"(?:I|[Ww]e) .+? instead of (?:(?P<verb>[a-z]+ing) )?(?P<old>.+)\Z")
-_HAVING: Final = frozenset(
-    "use drive have own ride run take play study wear read drink eat buy watch bring learn practise practice order".split()
-)
-"""Verbs of what somebody has, uses or does for long: what they say to have sold or swapped was told with one of them."""
-
-
-def _ended(clause: str) -> Iterator[Claim]:
-    if one := _NO_LONGER.match(clause):
-        place = next(number for number in "123" if one[f"verb{number}"])
-        verb, rest = _plain_verb(one[f"verb{place}"]), _PAST_WHEN.sub("", one[f"rest{place}"]).strip()
-        yield Claim(thing=f"do {verb}", over=rest, news=True)
-    elif _denied(clause):
-        return
-    elif one := _SOLD.match(clause):
-        yield Claim(thing="have", over=_PAST_WHEN.sub("", one["old"]), news=True)
-    elif (one := _INSTEAD.match(clause)) and _NOW.search(clause) is not None:
-        yield Claim(thing="have", over=_PAST_WHEN.sub("", one["old"]), news=True)
-
-
-def _swapped(clause: str) -> Iterator[Claim]:
-    one = _SWAPPED.match(clause)
-    if one is None or _denied(clause):
-        return
-    place = next(number for number in "123" if one[f"old{number}"])
-    new = _DETERMINER.sub("", _PAST_WHEN.sub("", one[f"new{place}"])).strip()
-    yield Claim(thing="have", value=new, kind="swap", over=_PAST_WHEN.sub("", one[f"old{place}"]), news=True)
-
-
-def _does(clause: str) -> Iterator[Claim]:
-    one = _DOES.match(clause)
-    if one is None or _denied(clause):
-        return
-    verb, rest = _plain_verb(one["verb"]), one["rest"].strip()
-    news = _NOW.search(clause) is not None and _BESIDE.search(clause) is None
-    rest = _PAST_WHEN.sub("", rest)
-    if held := re.fullmatch(rf"(with|at|for) ({_NAME})(?: for .*)?", rest):
-        yield Claim(thing=f"do {verb} {held[1]}", value=held[2], kind="name", news=news and verb in {"bank", "study", "train"})
-    if count := re.fullmatch(r"(\d[\d.,]*) ?([^\W\d_]+)(?: (?:a|per) (\w+))?", rest):
-        kind = _number_of(count[2], count[3])
-        yield Claim(thing=f"do {verb}", value=count[1], kind=kind, news=news, single=verb == "weigh")
-    else:
-        yield Claim(thing=f"do {verb}", value=rest or verb, kind=_DONE)
-
-
 def _is_over(newer: Claim, older: Claim) -> bool:
     """Whether what an older claim says is the very thing that a newer one says to be over."""
-    over = _bare(newer.over or "")
+    over, held = _bare(newer.over or ""), {_bare(older.value), head(older.value)}
     if newer.thing.startswith("do "):
-        verb_of = newer.thing.removeprefix("do ")
-        verb = newer.thing == older.thing or older.thing.startswith(f"{newer.thing} ")
-        held = _bare(older.value)
-        if newer.thing in {f"do {one}" for one in ("work", "live", "be")}:
-            named = _bare(re.sub(r"(?i)^(?:at|for|with|in) ", "", newer.over or ""))
-            if older.thing == f"{'work' if newer.thing == 'do work' else 'home'} of me" and named == held:
-                return True
-        if not over:
+        if older.thing == _TOLD_AS.get(newer.thing):
+            return _PLACED.sub("", over) in held
+        if f"{older.thing} ".startswith(f"{newer.thing} "):
             # "I don't run any more" says nothing of "I run a bakery".
-            return verb and (held == verb_of or _ASIDE.match(held) is not None)
-        return verb and over in {held, _head(older.value)}
-    if newer.thing == "have":
-        if not over:
-            return False
-        verb = older.thing.removeprefix("do ")
-        if older.thing.startswith("do ") and (verb in _HAVING or verb.partition(" ")[0] in {"bank", "with"}):
-            return over in {_bare(older.value), _head(older.value)}
-        if older.kind == "a thing":
-            return over == _bare(older.value) or _bare(older.value).endswith(f" {over}")
+            verb = newer.thing.removeprefix("do ")
+            return over in held if over else _ASIDE.match(_bare(older.value)) is not None or verb in held
         return False
-    if newer.over == "":
-        return newer.thing == older.thing
-    return newer.thing == older.thing and over == _bare(older.value)
+    if newer.thing != "have":
+        return newer.thing == older.thing and (not over or over in held)
+    verb = older.thing.removeprefix("do ").partition(" ")[0]
+    if older.thing.startswith("do "):
+        return verb in _HAVING and over in held
+    return older.kind == THING and _bare(older.value).endswith(f" {over}")
 
 
+_TOLD_AS: Final = {"do live": "home of me", "do work": "work of me"}
+"""What a verb tells that is read as a claim of its own."""
+_PLACED: Final = lazily.compile(r"\A(?:at|for|in) (?:the )?")
 _ASIDE: Final = lazily.compile(
     r"(?:\d|about|around|almost|every|each|once|twice|three times|daily|a lot|a little|in|on|at|with|for|to|when|after|before"
     r"|sometimes|often|regularly|most|too)(?!\w)|\d"
@@ -514,55 +116,64 @@ def _bare(value: str) -> str:
     return _DETERMINER.sub("", f"{value.strip(' .')} ").strip().casefold()
 
 
-def _head(value: str) -> str:
+def head(value: str) -> str:
     """What is done without where, when and what for: "Slack at work" is Slack."""
     return _CUT.sub("", f" {_bare(value)}").strip()
 
 
 def _differ(one: Claim, other: Claim) -> bool:
     """Whether two values of a kind are two: neither stands in the other, as a part of a name or of an address does."""
-    if one.kind.startswith(("number", "clock", "date", "day", "word", "address")):
-        return re.sub(r"\W|(?<=y)s\Z", "", one.value.lower()) != re.sub(r"\W|(?<=y)s\Z", "", other.value.lower())
-    words = [frozenset(re.findall(r"\w+", each.value.casefold())) - _TITLES for each in (one, other)]
-    return words[0].isdisjoint(words[1])
+    values = one.value.casefold(), other.value.casefold()
+    match one.kind.partition(" ")[0]:
+        case "clock":
+            return not _same_time(*values)
+        case "date":
+            first, second = ({*re.findall(r"\d+", each), *re.findall(_MONTH, each)} for each in values)
+            return first != second
+        case "day":
+            return values[0][:3] != values[1][:3]
+        case "number":
+            first, second = (re.sub(r"\D|[.,]0+\Z", "", each) for each in values)
+            return first != second
+        case "address" | "word":
+            return values[0] != values[1]
+        case _:
+            first, second = ({*re.findall(r"\w+", each)} - _TITLES for each in values)
+            return first.isdisjoint(second)
 
 
-_TITLES: Final = frozenset("dr mr mrs ms miss prof the a an of".split())
+def _same_time(one: str, other: str) -> bool:
+    """Whether two times of the clock are one, or may be: "3" and "3 pm", "3 pm" and "15:00"."""
+    (hour, minute, half), (hour2, minute2, half2) = map(_hour, (one, other))
+    if minute != minute2:
+        return False
+    return hour % 12 == hour2 % 12 if not half or not half2 else (hour % 12, half) == (hour2 % 12, half2)
 
 
-def _denied(clause: str) -> bool:
-    return re.search(r"(?i)(?<!\w)(?:not|never|no|nor|none|\w+n't)(?!\w)", clause) is not None
+def _hour(text: str) -> tuple[int, int, str]:
+    numbers = [int(one) for one in re.findall(r"\d+", text)]
+    hour, half = numbers[0], re.search("[ap](?=[.]?m)", text)
+    return hour, numbers[1] if len(numbers) > 1 else 0, half[0] if half else "p" if hour > 12 else ""
 
 
-def _plain_verb(verb: str) -> str:
-    """A verb as one says it of oneself: "learning" and "learn" are one."""
-    if verb.endswith("ing") and len(verb) > 5:
-        stem = verb[:-3]
-        if len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "sl":
-            return stem[:-1]
-        return _E_VERBS.get(stem, stem)
-    return verb
+_MONTH: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_TITLES: Final = frozenset({"dr", "mr", "mrs", "ms", "miss", "prof", "the", "a", "an", "of"})
 
 
-_E_VERBS: Final = {
-    stem: f"{stem}e"
-    for stem in "us driv hav rid tak writ smok mak practis practic danc bak liv rac div hik cycl skat rehears giv".split()
-}
-_COUNTRIES: Final = frozenset(
-    """
-    norway sweden denmark finland iceland germany france spain portugal italy switzerland austria belgium netherlands
-    luxembourg ireland scotland england wales britain uk europe poland czechia slovakia hungary romania bulgaria greece
-    turkey ukraine russia belarus estonia latvia lithuania croatia serbia slovenia bosnia albania montenegro kosovo malta
-    cyprus israel palestine lebanon jordan syria iraq iran egypt morocco algeria tunisia libya kenya uganda tanzania
-    ethiopia ghana nigeria senegal rwanda namibia botswana zimbabwe zambia mozambique angola cameroon africa india
-    pakistan bangladesh nepal china taiwan japan korea vietnam thailand laos cambodia malaysia indonesia philippines
-    myanmar mongolia kazakhstan uzbekistan georgia armenia azerbaijan afghanistan australia canada mexico usa us america
-    guatemala honduras nicaragua panama cuba jamaica haiti colombia venezuela ecuador peru bolivia chile argentina
-    uruguay paraguay brazil asia scandinavia catalonia bavaria tuscany provence brittany normandy sicily flanders
-    wallonia california texas florida oregon ohio michigan virginia colorado arizona nevada utah montana idaho alaska
-    hawaii georgia illinois indiana iowa kansas kentucky louisiana maine maryland massachusetts minnesota missouri
-    ontario quebec alberta queensland tasmania
-    """.split()
-) | {"united states", "united kingdom", "new zealand", "south africa", "south korea", "costa rica", "sri lanka",
-     "saudi arabia", "czech republic", "new jersey", "north carolina", "south carolina", "british columbia"}
-"""Countries and other large parts of the world: a city in one is no other place."""
+def _same_kind(one: str, other: str) -> bool:
+    """Whether values of two kinds can be each other's: of a number the unit is the same, and no other period named."""
+    parts = [each.partition("/") for each in (one, other)]
+    return parts[0][0] == parts[1][0] and (parts[0][2] == parts[1][2] or "" in {parts[0][2], parts[1][2]})
+
+
+_LASTING: Final = (
+    "use drive have own ride run take play study wear read drink eat buy watch bring learn practise practice order bank"
+    " with"
+)
+_HAVING: Final = frozenset(_LASTING.split())
+"""Verbs of what somebody has, uses or does for long: what they say to have sold or swapped was told with one of them."""
+_DETERMINER: Final = lazily.compile(r"(?i)^(?:(?:a|an|the|my|our|some|this|that|old) )+")
+_CUT: Final = lazily.compile(
+    r"(?i) (?:at|in|on|for|to|with|every|near|since|about|as|from|during|because|when|each|most|twice|once|daily"
+    r"|now|again|these days|nowadays|last|this|yesterday|today)(?!\w).*"
+)
