@@ -26,7 +26,8 @@ LONGEST = 120
 @lru_cache(maxsize=4096)
 def claims(text: str) -> tuple[Claim, ...]:
     """The claims of what a person wrote; none where they wrote at length, or a story, or of a text."""
-    text = _SMALL_I.sub(lambda one: f"I'{one[1]}" if one[1] else "I", text.replace("’", "'"))
+    text = _SMALL_I.sub(lambda one: f"I'{one[1]}" if one[1] else "I", text.replace("\u2019", "'"))
+    text = _TITLE.sub(r"\1", text)
     if _MAY.search(text) is None or word_count(text) > LONGEST or _OF_A_TEXT.search(text) is not None:
         return ()
     found: dict[Claim, None] = {}
@@ -39,19 +40,25 @@ def claims(text: str) -> tuple[Claim, ...]:
 
 def _of_sentence(said: str) -> Iterator[Claim]:
     past = _LONG_AGO.search(said) is not None
-    corrects = False
+    changed = False
+    thing: str | None = None
+    if (one := _NEW_ONE.match(said)) and not past and not _denied(said):
+        yield from _of_thing(_named(one["thing"]), one["value"], news=True, new=True)
     for part in _PART.split(said.rstrip(" .!;,)")):
         lead = _LEAD.match(part)
         begin = 0 if lead is None else lead.end()
-        corrects = corrects or _CORRECTS.search(part[:begin]) is not None
+        changed = changed or _CORRECTS.search(part[:begin]) is not None
         clause = part[begin:].strip(" .!;,)(")
         if not clause:
             continue
-        for one in _of_clause(clause):
-            told = replace(one, news=True) if corrects and one.kind != DONE else one
-            if not (past and (told.news or told.over is not None)):
-                yield told
-        corrects = False
+        it = _IT_IS.match(clause) if thing is not None else None
+        told = _of_thing(thing or "", it["value"], news=True) if it is not None else _of_clause(clause)
+        for claim in told:
+            news = replace(claim, news=True) if changed and claim.kind != DONE else claim
+            if not (past and (news.news or news.over is not None)):
+                yield news
+        thing = _changed_thing(clause)
+        changed = thing is not None or _CHANGE.fullmatch(clause) is not None
 
 
 def _of_clause(clause: str) -> Iterator[Claim]:
@@ -78,22 +85,29 @@ _TAIL: Final = (
     r"|studies|work)|which|where|but|since|right now|at the moment)(?!\w))"
 )
 """What may stand behind a place or a thing: the end, or when and why it is so; not more of its name."""
-_NOW: Final = lazily.compile(r"(?i)(?<!\w)(?:now|nowadays|these days|from now on|since (?:last|this) \w+)(?!\w)")
+_NOW: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:now|nowadays|these days|from (?:now|today) on|as of (?:now|today)|since (?:last \w+|this \w+|january"
+    r"|february|march|april|may|june|july|august|september|october|november|december))(?!\w)"
+)
 _BESIDE: Final = lazily.compile(
     r"(?i)(?<!\w)(?:also|too|as well|part[- ]time|weekends?|second|another|on the side|besides|in addition|sometimes"
     r"|partly|mostly|half)(?!\w)"
 )
 """What says that one thing stands beside another."""
 _PAST_WHEN: Final = lazily.compile(
-    r"(?i) (?:now|these days|nowadays|already|yesterday|today|recently|(?:last|this) \w+|over the \w+|in (?:january"
-    r"|february|march|april|may|june|july|august|september|october|november|december|(?:the )?(?:spring|summer|autumn"
-    r"|fall|winter))|(?:a|an|one|two|three|four|five|six|\d+|a few|a couple of) (?:days?|weeks?|months?) ago"
-    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)$"
+    r"(?i)(?: (?:now|nowadays|these days|from (?:now|today) on|as of (?:now|today)|since (?:last|this|january|february"
+    r"|march|april|may|june|july|august|september|october|november|december)(?: \w+)?|already|yesterday|today|recently"
+    r"|(?:last|this) \w+|over the \w+|in (?:january|february|march|april|may|june|july|august|september|october"
+    r"|november|december|(?:the )?(?:spring|summer|autumn|fall|winter))|(?:a|an|one|two|three|four|five|six|\d+|a few"
+    r"|a couple of) (?:days?|weeks?|months?) ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day))+\Z"
 )
+"""When something came to be so, at the end of a clause."""
 _MAY: Final = lazily.compile(r"(?i)(?<!\w)(?:I|I'm|I've|we|we've|we're|my|our|the|they)(?!\w)")
 _SMALL_I: Final = lazily.compile(r"(?<![\w'.])[iI](?:'?(m|ve))?(?!\w|[.'])")
+_TITLE: Final = lazily.compile(r"(?<!\w)(Dr|Mr|Mrs|Ms|Prof|St)\.(?= )")
+"""A title with its point, which ends no sentence."""
 _PART: Final = lazily.compile(
-    r"(?:[,;:] | - | [–—] |[(.!] )(?:and |but |so )?| (?:and|but|so) (?=(?:I|we|my|our|the)(?:\W))"
+    r"(?:[,;:] | - | [\u2013\u2014] |[(.!] )(?:and |but |so )?| (?:and|but|so) (?=(?:I|we|my|our|the)(?:\W))"
 )
 _LEAD: Final = lazily.compile(
     r"(?i)(?:(?:and|but|so|well|hi|hey|hello|ok|okay|yes|no|fyi|btw|update|by the way|good news|bad news|big news|news"
@@ -104,12 +118,22 @@ _LEAD: Final = lazily.compile(
 _CORRECTS: Final = lazily.compile(
     r"(?i)(?<!\w)(?:actually|correction|turns out|turned out|now|nowadays|these days)(?!\w)"
 )
+_CHANGE: Final = lazily.compile(
+    r"(?:I|[Ww]e)(?:'ve| have)? ?(?:just |finally |recently )?(?:switched|migrated|moved|changed(?: [a-z]+s)?)(?: over"
+    r"| house| last month| last week)?|[Tt]here (?:was|has been|is) a (?:change|mix-up)|[Cc]hange of plans?"
+    r"|[Tt]hey rebooked me|[Ii]t (?:has )?changed"
+)
+"""A clause that says that something changed, before one that says how it is now."""
+_NEW_ONE: Final = lazily.compile(
+    r"(?:I|[Ww]e)(?: have|'ve got| have got| got| finally have) a new (?P<thing>[\w'-]++(?: [\w'-]++){0,3}?)"
+    r"(?:: |, (?:it's |it is |namely )?)(?P<value>.+?)[.!]?\Z"
+)
 _NOT_SO: Final = lazily.compile(
     r"(?i)[?\"“”„«»>]|(?<!\w)(?:if|unless|whether|would|could|might|may(?! \d)|maybe|perhaps|probably|possibly|should|must|will"
     r"|shall|\w+'(?:ll|d)|going to|gonna|about to|plan(?:s|ned|ning)?|thinking|think|thinks|considering|hop(?:e|es|ing)"
     r"|wish|want|wants|wanted|imagine|imagined|suppose|supposed|assume|assuming|say|says|said|told|tells|wrote|writes"
     r"|asked|claims|heard|read that|according|dream(?:t|ed)?|almost|nearly|as though|like I|next|tomorrow|soon|starting"
-    r"|as of|until|till|sometimes|tonight|for now|temporar\w+|for the time being|back in|back home|came back|returned|regret\w*|joke|kidding|not sure|let's|let us"
+    r"|as of(?! (?:now|today))|until|till|sometimes|tonight|for now|temporar\w+|for the time being|back in|back home|came back|returned|regret\w*|joke|kidding|not sure|let's|let us"
     r"|for (?:a|the|one|two|three|four|five|six|\d+) (?:few )?(?:days?|nights?|weeks?|weekends?|months?|years?|summer"
     r"|winter|semester|season|while|term)|from (?:january|february|march|april|may|june|july|august|september|october"
     r"|november|december|mon|tues|wednes|thurs|fri|satur|sun)\w*)(?!\w)"
@@ -214,35 +238,43 @@ def _who(one: re.Match[str]) -> str:
 
 # What something of somebody's is: "my dentist is", "the deadline was moved to".
 
-_THING: Final = r"(?:[Mm]y|[Oo]ur|[Tt]he) (?P<new>new )?(?P<thing>(?:(?!(?:is|are|was|were|has|have|and|or|that|who|which|'s)(?!\w))[\w'-]+ ?){1,7}?)"
-_IS: Final = lazily.compile(
-    rf"(?P<whose>){_THING}(?:'s| is| are) (?P<adv>(?:now|actually|currently|called|named) ){{0,2}}(?P<value>.+)"
+_WORD: Final = r"(?!(?:is|are|was|were|has|have|got|and|or|that|who|which)(?!\w))[\w'-]++"
+_THING: Final = rf"(?:[Mm]y|[Oo]ur|[Tt]he) (?:new )?(?P<thing>{_WORD}(?: {_WORD}){{0,6}}?)"
+_IS: Final = lazily.compile(rf"{_THING} (?:is|are)(?: (?:now|actually|currently|called|named)){{0,2}} (?P<value>.+)")
+_RUNS: Final = lazily.compile(
+    rf"{_THING} (?:leaves|starts|begins|runs|departs|takes place|meets) (?P<value>(?:on|at) .+)"
+)
+_IT_IS: Final = lazily.compile(r"(?:it|they)(?: is|'s| are|'re)(?: (?:now|actually|currently)){0,2} (?P<value>.+)")
+_AS_MY: Final = lazily.compile(
+    rf"(?:I|[Ww]e)(?:'m| am|'re| are)? (?:now |currently )?(?:use|using) (?P<value>.+?) as (?:my|our|the)"
+    rf" (?P<thing>{_WORD}(?: {_WORD}){{0,3}}?){_TAIL}"
 )
 _SHIFTED: Final = (
     r"(?:moved|pushed(?: back| forward| out| up)?|postponed|rescheduled|shifted|delayed|changed|updated|brought forward"
-    r"|put back|raised|lowered|reduced|increased)"
+    r"|put back|raised|lowered|reduced|increased|renamed)"
 )
 _WAS_MOVED: Final = lazily.compile(
     rf"{_THING}(?: (?:is|was|were|got|has been|have been|has just been)(?: just| now)? {_SHIFTED}"
     rf"| (?:has |have )?(?:just |now )?(?:changed|gone up|gone down|went up|went down|increased|dropped|risen|rose|fell))"
-    rf" (?:from .{{1,30}} )?to (?P<value>.+)"
+    rf"(?:(?: from .{{1,30}})? to (?P<value>.+)|\Z)"
 )
 _MOVED_IT: Final = lazily.compile(
-    rf"(?:I|[Ww]e|[Tt]hey)(?:'ve| have)? ?{_ADV}{_SHIFTED} (?P<whose>){_THING} (?:from .{{1,30}} )?to (?P<value>.+)"
+    rf"(?:I|[Ww]e|[Tt]hey)(?:'ve| have)? ?{_ADV}{_SHIFTED} {_THING}(?:(?: from .{{1,30}})? to (?P<value>.+)|\Z)"
 )
 _OFF: Final = lazily.compile(
     rf"(?:{_THING} (?:is|was|were|got|has been|have been|has just been)(?: just| now)? (?:cancell?ed|called off)"
     rf"|(?:I|[Ww]e|[Tt]hey)(?:'ve| have)? ?{_ADV}(?:cancell?ed|called off) (?:my|our|the) (?P<thing2>.+))\Z"
 )
 _PLANNED: Final = lazily.compile(
-    r"(?:I|[Ww]e)(?:'ve| have)?(?: got| have| booked| scheduled)? (?:a|an|my|our|the) (?P<thing>(?:(?!(?:on|at|for)(?!\w))[\w'-]+ ?){1,6}?)"
-    r" ?(?P<value>(?<!\w)(?:on|at|for) .+)"
+    r"(?:I|[Ww]e)(?:'ve| have)?(?: got| have| booked| scheduled)? (?:a|an|my|our|the)"
+    rf" (?P<thing>{_WORD}(?: {_WORD}){{0,5}}?) (?P<value>(?:on|at|for) .+)"
 )
 _SINGLE: Final = lazily.compile(
     r"(?i)^(?:favou?rite .+|.*(?:phone number|email(?: address)?|home address|password|rent|salary|weight|height"
     r"|landlord|landlady|dentist|gp|boss|line manager|manager))$"
 )
 """What somebody has one of at a time."""
+_OF: Final = lazily.compile(r"(?:price|cost|budget|size|length|height|width|weight|number|limit) (?:for|of) \w")
 _SEVERAL: Final = lazily.compile(
     r"(?i)(?:sister|brother|cousin|aunt|uncle|niece|nephew|friend|colleague|co-?worker|neighbou?r|son|daughter|child|kid"
     r"|dog|cat|pet|puppy|kitten|hamster|rabbit|horse|bird|fish|baby|twin|teammate|flatmate|roommate|housemate|student"
@@ -255,8 +287,14 @@ _SEVERAL: Final = lazily.compile(
 def _moved_to(clause: str) -> Iterator[Claim]:
     one = _WAS_MOVED.match(clause) or _MOVED_IT.match(clause)
     if one is not None and not _denied(clause):
-        for kind, value in _values(one["value"], anything=False):
+        for kind, value in _values(one["value"] or "", anything=False):
             yield Claim(thing=_named(one["thing"]), value=value, kind=kind, news=True)
+
+
+def _changed_thing(clause: str) -> str | None:
+    """The thing of which a clause says that it was changed, and not to what: "we raised the API timeout"."""
+    one = _WAS_MOVED.match(clause) or _MOVED_IT.match(clause)
+    return _named(one["thing"]) if one is not None and one["value"] is None and not _denied(clause) else None
 
 
 def _called_off(clause: str) -> Iterator[Claim]:
@@ -269,17 +307,28 @@ def _called_off(clause: str) -> Iterator[Claim]:
 
 
 def _is(clause: str) -> Iterator[Claim]:
-    one = _IS.match(clause)
+    one = _IS.match(clause) or _RUNS.match(clause) or _AS_MY.match(clause)
     if one is None or _denied(clause) or _BESIDE.search(clause) is not None:
         return
-    thing = _named(one["thing"])
-    if not thing or (_SEVERAL.search(thing) is not None and not thing.startswith("favourite")):
+    new = clause.split()[1] == "new"
+    yield from _of_thing(
+        _named(one["thing"]),
+        one["value"],
+        news=_NOW.search(clause) is not None,
+        new=new,
+        any_word=one.re.pattern == _AS_MY.pattern,
+    )
+
+
+def _of_thing(thing: str, said: str, *, news: bool, new: bool = False, any_word: bool = False) -> Iterator[Claim]:
+    """What is said of a thing of somebody's; nothing of what they may have several of."""
+    favourite = thing.startswith("favourite")
+    if _SEVERAL.search(thing) is not None and not favourite:
         return
-    single = _SINGLE.match(thing) is not None
-    news = one["new"] is not None or "now" in clause.split() or _NOW.search(clause) is not None
-    for kind, value in _values(_PAST_WHEN.sub("", one["value"]), anything=thing.startswith("favourite")):
-        if not (one["new"] and kind == THING):
-            yield Claim(thing=thing, value=value, kind=kind, news=news, single=single)
+    for kind, value in _values(_PAST_WHEN.sub("", said), anything=favourite or any_word):
+        single = _SINGLE.match(thing) is not None or (kind.startswith("number") and _OF.search(thing) is not None)
+        if not (new and kind == THING):
+            yield Claim(thing=thing, value=value, kind=kind, news=news or new, single=single)
 
 
 def _planned_for(clause: str) -> Iterator[Claim]:
@@ -305,7 +354,8 @@ _KINDS: Final = (
     (
         "clock",
         lazily.compile(
-            r"(?i)(?:at )?(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?)(?!\w)"
+            r"(?i)(?:at )?(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?|noon|midnight"
+            r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= o'clock|\Z))(?!\w)"
         ),
     ),
 )
@@ -359,16 +409,20 @@ def _named(thing: str) -> str:
 # What somebody does and has, and what they say to be over.
 
 _DOES: Final = lazily.compile(
-    r"(?:I|[Ww]e)(?:'m| am|'re| are)? (?:(?:currently|still|usually|always|mostly|now|mainly) )?"
-    r"(?P<verb>(?!(?:moved|went|was|were|had|did|got|said|think|know|need|can|just)(?!\w))[a-z]{2,})(?P<rest>(?: .+)?)\Z"
+    r"(?:I|[Ww]e)(?P<be>'m| am|'re| are)? (?:(?:currently|still|usually|always|mostly|now|mainly) )?"
+    r"(?P<verb>(?!(?:moved|went|was|were|had|did|got|said|think|know|need|can|just)(?!\w))[a-z]+)(?P<rest>(?: .+)?)\Z"
 )
 _NO_LONGER: Final = lazily.compile(
     r"(?:I|[Ww]e) (?:no longer (?P<verb1>[a-z]+)(?P<rest1>(?: .+)?)"
     r"|(?:don't|do not) (?P<verb2>[a-z]+)(?P<rest2>(?: .+?)?) any ?more(?: .*)?"
-    r"|(?:(?:'ve|have) )?(?:(?:just|recently|finally) )?(?:stopped|quit|gave up|given up) (?P<verb3>[a-z]+ing)(?P<rest3>(?: .+)?))\Z"
+    r"|(?:(?:'ve|have) )?(?:(?:just|recently|finally) )?(?:stopped|quit|gave up|given up) (?P<verb3>[a-z]+ing)"
+    r"(?P<rest3>(?: .+)?))\Z"
+)
+_NO_MORE: Final = lazily.compile(
+    r"(?:I|[Ww]e)(?:'m|'re| am| are) (?:no longer (?P<rest1>.+)|not (?P<rest2>.+?) any ?more(?: .*)?)\Z"
 )
 _SOLD: Final = lazily.compile(
-    rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:sold|got rid of|gave away|ditched|cancell?ed|traded in|scrapped)"
+    rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:sold|got rid of|gave away|ditched|cancell?ed|traded in|scrapped|quit|gave up|given up)"
     r" (?:my|our|the) (?P<old>.+)\Z"
 )
 _SWAPPED: Final = lazily.compile(
@@ -385,6 +439,11 @@ def _ended(clause: str) -> Iterator[Claim]:
         place = next(number for number in "123" if one[f"verb{number}"])
         verb, rest = _plain_verb(one[f"verb{place}"]), _PAST_WHEN.sub("", one[f"rest{place}"]).strip()
         yield Claim(thing=f"do {verb}", over=rest, news=True)
+    elif one := _NO_MORE.match(clause):
+        rest = _PAST_WHEN.sub("", one["rest1"] or one["rest2"])
+        yield Claim(
+            thing="do with" if rest.startswith("with ") else "do be", over=rest.removeprefix("with "), news=True
+        )
     elif _denied(clause):
         return
     elif (one := _SOLD.match(clause)) or ((one := _INSTEAD.match(clause)) and _NOW.search(clause) is not None):
@@ -404,18 +463,27 @@ def _does(clause: str) -> Iterator[Claim]:
     one = _DOES.match(clause)
     if one is None or _denied(clause):
         return
-    verb, rest = _plain_verb(one["verb"]), one["rest"].strip()
-    news = _NOW.search(clause) is not None and _BESIDE.search(clause) is None
-    rest = _PAST_WHEN.sub("", rest)
-    if held := re.fullmatch(rf"(with|at|for) ({_NAME})(?: for .*)?", rest):
-        yield Claim(
-            thing=f"do {verb} {held[1]}", value=held[2], kind="name", news=news and verb in {"bank", "study", "train"}
-        )
-    if count := re.fullmatch(r"(\d[\d.,]*) ?([^\W\d_]+)(?: (?:a|per) (\w+))?", rest):
-        kind = _number_of(count[2], count[3])
-        yield Claim(thing=f"do {verb}", value=count[1], kind=kind, news=news, single=verb == "weigh")
+    rest = _PAST_WHEN.sub("", one["rest"]).strip()
+    if one["be"] and not one["verb"].endswith("ing"):
+        verb, rest = ("with", rest) if one["verb"] == "with" else ("be", f"{one['verb']} {rest}".strip())
     else:
+        verb = _plain_verb(one["verb"])
+    news = _NOW.search(clause) is not None and _BESIDE.search(clause) is None
+    held, count = _PLACE.fullmatch(rest), _COUNT.fullmatch(rest)
+    if held is not None:
+        news_of = news and verb in {"bank", "study", "train"}
+        yield Claim(thing=f"do {verb} {held['prep']}", value=held["name"], kind="name", news=news_of)
+    if count is None:
         yield Claim(thing=f"do {verb}", value=rest or verb, kind=DONE)
+    else:
+        thing, kind = f"do {verb}{(count['more'] or '').lower()}", _number_of(count["unit"], count["period"])
+        yield Claim(thing=thing, value=count["number"], kind=kind, news=news, single=verb == "weigh")
+
+
+_PLACE: Final = lazily.compile(rf"(?P<prep>with|at|for) (?P<name>{_NAME})(?: for .*)?")
+_COUNT: Final = lazily.compile(
+    r"(?P<number>\d[\d.,]*) ?(?P<unit>[^\W\d_]+)(?: (?:a|per) (?P<period>\w+))?(?P<more> .+)?"
+)
 
 
 def _denied(clause: str) -> bool:

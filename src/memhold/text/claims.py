@@ -128,18 +128,16 @@ def _differ(one: Claim, other: Claim) -> bool:
         case "clock":
             return not _same_time(*values)
         case "date":
-            first, second = ({*re.findall(r"\d+", each), *re.findall(_MONTH, each)} for each in values)
-            return first != second
+            return {*re.findall(_DAY, values[0])} != {*re.findall(_DAY, values[1])}
         case "day":
             return values[0][:3] != values[1][:3]
         case "number":
-            first, second = (re.sub(r"\D|[.,]0+\Z", "", each) for each in values)
-            return first != second
+            return len({re.sub(r"[.,]0+\Z|\D", "", each) for each in values}) > 1
         case "address" | "word":
             return values[0] != values[1]
         case _:
             first, second = ({*re.findall(r"\w+", each)} - _TITLES for each in values)
-            return first.isdisjoint(second)
+            return bool(first and second) and first.isdisjoint(second)
 
 
 def _same_time(one: str, other: str) -> bool:
@@ -151,12 +149,16 @@ def _same_time(one: str, other: str) -> bool:
 
 
 def _hour(text: str) -> tuple[int, int, str]:
-    numbers = [int(one) for one in re.findall(r"\d+", text)]
+    numbers = [int(one) for one in re.findall(r"\d+", text)] or [_HOURS.index(text.split()[0])]
     hour, half = numbers[0], re.search("[ap](?=[.]?m)", text)
     return hour, numbers[1] if len(numbers) > 1 else 0, half[0] if half else "p" if hour > 12 else ""
 
 
-_MONTH: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_HOURS: Final = (
+    *("midnight", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    "noon",
+)
+_DAY: Final = r"\d+|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _TITLES: Final = frozenset({"dr", "mr", "mrs", "ms", "miss", "prof", "the", "a", "an", "of"})
 
 
