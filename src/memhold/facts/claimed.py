@@ -42,20 +42,26 @@ class _Speaker:
     replaced: list[_Said] = field(default_factory=list)
 
     def hear(self, message: Message) -> None:
-        """Take a later message: what it replaces, and what it says to be so again."""
+        """Take a later message: what it says to be so again, and what it replaces."""
         told = [_Said(claim=claim, message=message) for claim in claims(unquoted(message))]
+        for one in [one for one in self.replaced if any(same_claim(one.claim, new.claim) for new in told)]:
+            one.after = None
+            self.replaced.remove(one)
+            self._stands(one)
         for new in told:
-            self.replaced = [one for one in self.replaced if not same_claim(one.claim, new.claim)]
             for key in what_it_replaces(new.claim):
                 for one in self.standing.get(key, ()):
                     if one.after is None and replaces(new.claim, one.claim):
                         one.after = new
                         self.replaced.append(one)
         for new in told:
-            for key in about(new.claim):
-                here = self.standing.setdefault(key, [])
-                here[:] = [one for one in here if one.after is None]
-                here.append(new)
+            self._stands(new)
+
+    def _stands(self, said: _Said) -> None:
+        for key in about(said.claim):
+            here = self.standing.setdefault(key, [])
+            here[:] = [one for one in here if one.after is None and one is not said]
+            here.append(said)
 
 
 def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
@@ -89,37 +95,32 @@ def claimed_in(messages: Iterable[Message]) -> dict[int, Outdated]:
 
 
 def _marks(replaced: Iterable[_Said]) -> Iterator[tuple[int, Outdated]]:
-    by_message: dict[int, list[_Said]] = {}
+    by_message: dict[int, list[tuple[_Said, _Said, _Said]]] = {}
     for one in replaced:
-        by_message.setdefault(one.message.number, []).append(one)
+        if one.after is not None and one.after.message.number != one.message.number:
+            by_message.setdefault(one.message.number, []).append((one, one.after, _last(one.after)))
     for number, several in by_message.items():
-        last = several[-1]
-        follower, now = last.after, _now(last)
-        if follower is None or now is None or follower.message.number == number:
-            continue
+        _, after, now = several[-1]
         yield (
             number,
             Outdated(
                 number=number,
-                by=follower.message.id,
+                by=after.message.id,
                 by_number=now.message.number,
-                said=() if follower is now else (follower.message.number,),
-                values=tuple(_ended(one) for one in several),
+                said=() if after is now else (after.message.number,),
+                values=tuple(_ended(*one) for one in several),
             ),
         )
 
 
-def _now(one: _Said) -> _Said | None:
-    """What holds in the place of a claim: the last of those that followed."""
-    last = one.after
-    while last is not None and last.after is not None:
-        last = last.after
-    return last
+def _last(one: _Said) -> _Said:
+    """What holds in the place of a claim now: the last of those that followed it."""
+    while one.after is not None:
+        one = one.after
+    return one
 
 
-def _ended(one: _Said) -> Ended:
-    after, now = one.after, _now(one)
-    assert after is not None and now is not None  # noqa: S101 - only what was replaced is told
+def _ended(one: _Said, after: _Said, now: _Said) -> Ended:
     value = now.claim.value or None
     return Ended(
         fact=one.message.id,

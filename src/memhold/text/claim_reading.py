@@ -55,7 +55,8 @@ def _of_sentence(said: str) -> Iterator[Claim]:
         told = _of_thing(thing or "", it["value"], news=True) if it is not None else _of_clause(clause)
         for claim in told:
             news = replace(claim, news=True) if changed and claim.kind != DONE else claim
-            if not (past and (news.news or news.over is not None)):
+            stays = news.thing.startswith("home of ") and _WITHIN.search(said) is not None
+            if not ((past or stays) and (news.news or news.over is not None)):
                 yield news
         thing = _changed_thing(clause)
         changed = thing is not None or _CHANGE.fullmatch(clause) is not None
@@ -73,20 +74,24 @@ def _of_clause(clause: str) -> Iterator[Claim]:
 # The parts of clauses.
 
 _NAME: Final = (
-    r"[A-Z](?:[^\W\d_]|['&.-])*+(?: (?:(?:de|del|la|of|am|upon|on|an der|& ) )?(?:& )?[A-Z](?:[^\W\d_]|['&.-])*+){0,3}"
+    r"[A-Z](?:[^\W\d_]|['&.-])*+(?: (?:(?:de|del|la|of|am|upon|on|an der|& ) )?(?:& )?[A-Z](?:[^\W\d_]"
+    r"|['&.-])*+){0,3}"
 )
 _ADV: Final = r"(?:(?:just|recently|finally|now|currently|still|actually|since|officially|both|all) ){0,2}"
 _WHO: Final = r"(?P<who>I|[Ww]e|[Mm]y (?:parents|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend))"
 _TAIL: Final = (
-    r"(?=\Z| (?:now|nowadays|these days|today|yesterday|recently|already|last|this|earlier|early|late|with|because|and"
+    r"(?=\Z| (?:now|nowadays|these days|today|yesterday|recently|already|last|this|earlier|early|late|with"
+    r"|because|and"
     r"|over the|in (?:the )?(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|spring|summer|autumn|fall|winter)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:a|an|one|two|three|four|five"
+    r"|spring|summer|autumn|fall|winter)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:a|an|one|two|three"
+    r"|four|five"
     r"|six|\d+|a few|a couple of) (?:days?|weeks?|months?) ago|as|near|for work|for (?:my|our|the|a) (?:new )?(?:job"
     r"|studies|work)|which|where|but|since|right now|at the moment)(?!\w))"
 )
 """What may stand behind a place or a thing: the end, or when and why it is so; not more of its name."""
 _NOW: Final = lazily.compile(
-    r"(?i)(?<!\w)(?:now|nowadays|these days|from (?:now|today) on|as of (?:now|today)|since (?:last \w+|this \w+|january"
+    r"(?i)(?<!\w)(?:now|nowadays|these days|from (?:now|today) on|as of (?:now|today)|since (?:last \w+"
+    r"|this \w+|january"
     r"|february|march|april|may|june|july|august|september|october|november|december))(?!\w)"
 )
 _BESIDE: Final = lazily.compile(
@@ -95,8 +100,10 @@ _BESIDE: Final = lazily.compile(
 )
 """What says that one thing stands beside another."""
 _PAST_WHEN: Final = lazily.compile(
-    r"(?i)(?: (?:now|nowadays|these days|from (?:now|today) on|as of (?:now|today)|since (?:last|this|january|february"
-    r"|march|april|may|june|july|august|september|october|november|december)(?: \w+)?|already|yesterday|today|recently"
+    r"(?i)(?: (?:now|nowadays|these days|from (?:now|today) on|as of (?:now|today)|since (?:last|this|january"
+    r"|february"
+    r"|march|april|may|june|july|august|september|october|november|december)(?: \w+)?|already|yesterday|today"
+    r"|recently"
     r"|(?:last|this) \w+|over the \w+|in (?:january|february|march|april|may|june|july|august|september|october"
     r"|november|december|(?:the )?(?:spring|summer|autumn|fall|winter))|(?:a|an|one|two|three|four|five|six|\d+|a few"
     r"|a couple of) (?:days?|weeks?|months?) ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day))+\Z"
@@ -110,8 +117,10 @@ _PART: Final = lazily.compile(
     r"(?:[,;:] | - | [\u2013\u2014] |[(.!] )(?:and |but |so )?| (?:and|but|so) (?=(?:I|we|my|our|the)(?:\W))"
 )
 _LEAD: Final = lazily.compile(
-    r"(?i)(?:(?:and|but|so|well|hi|hey|hello|ok|okay|yes|no|fyi|btw|update|by the way|good news|bad news|big news|news"
-    r"|in fact|please note(?: that)?|note that|just so you know|correction|sorry|wait|actually|(?:it )?turns out(?: that)?"
+    r"(?i)(?:(?:and|but|so|well|hi|hey|hello|ok|okay|yes|no|fyi|btw|update|by the way|good news|bad news"
+    r"|big news|news"
+    r"|in fact|please note(?: that)?|note that|just so you know|correction|sorry|wait|actually"
+    r"|(?:it )?turns out(?: that)?"
     r"|it turned out(?: that)?|now|these days|nowadays|last (?:week|month|spring|summer|autumn|fall|winter)|yesterday"
     r"|finally|recently|oh)(?:[,:!] ?| |\Z))+"
 )
@@ -119,7 +128,8 @@ _CORRECTS: Final = lazily.compile(
     r"(?i)(?<!\w)(?:actually|correction|turns out|turned out|now|nowadays|these days)(?!\w)"
 )
 _CHANGE: Final = lazily.compile(
-    r"(?:I|[Ww]e)(?:'ve| have)? ?(?:just |finally |recently )?(?:switched|migrated|moved|changed(?: [a-z]+s)?)(?: over"
+    r"(?:I|[Ww]e)(?:'ve| have)? ?(?:just |finally |recently )?(?:switched|migrated|moved"
+    r"|changed(?: [a-z]+s)?)(?: over"
     r"| house| last month| last week)?|[Tt]here (?:was|has been|is) a (?:change|mix-up)|[Cc]hange of plans?"
     r"|[Tt]hey rebooked me|[Ii]t (?:has )?changed"
 )
@@ -129,25 +139,33 @@ _NEW_ONE: Final = lazily.compile(
     r"(?:: |, (?:it's |it is |namely )?)(?P<value>.+?)[.!]?\Z"
 )
 _NOT_SO: Final = lazily.compile(
-    r"(?i)[?\"“”„«»>]|(?<!\w)(?:if|unless|whether|would|could|might|may(?! \d)|maybe|perhaps|probably|possibly|should|must|will"
-    r"|shall|\w+'(?:ll|d)|going to|gonna|about to|plan(?:s|ned|ning)?|thinking|think|thinks|considering|hop(?:e|es|ing)"
+    r"(?i)[?\"“”„«»>]|(?<!\w)(?:if|unless|whether|would|could|might|may(?! \d)|maybe|perhaps|probably|possibly"
+    r"|should|must|will"
+    r"|shall|\w+'(?:ll|d)|going to|gonna|about to|plan(?:s|ned|ning)?|thinking|think|thinks|considering|hop(?:e"
+    r"|es|ing)"
     r"|wish|want|wants|wanted|imagine|imagined|suppose|supposed|assume|assuming|say|says|said|told|tells|wrote|writes"
-    r"|asked|claims|heard|read that|according|dream(?:t|ed)?|almost|nearly|as though|like I|next|tomorrow|soon|starting"
-    r"|as of(?! (?:now|today))|until|till|sometimes|tonight|for now|temporar\w+|for the time being|back in|back home|came back|returned|regret\w*|joke|kidding|not sure|let's|let us"
+    r"|asked|claims|heard|read that|according|dream(?:t|ed)?|almost|nearly|as though|like I|next|tomorrow|soon"
+    r"|starting"
+    r"|as of(?! (?:now|today))|until|till|sometimes|tonight|for now|temporar\w+|for the time being|back in"
+    r"|back home|came back|returned|regret\w*|joke|kidding|not sure|let's|let us"
     r"|for (?:a|the|one|two|three|four|five|six|\d+) (?:few )?(?:days?|nights?|weeks?|weekends?|months?|years?|summer"
     r"|winter|semester|season|while|term)|from (?:january|february|march|april|may|june|july|august|september|october"
     r"|november|december|mon|tues|wednes|thurs|fri|satur|sun)\w*)(?!\w)"
 )
 """What makes a sentence no statement of what is so now: a question, a supposition, a wish, a plan, another's words."""
 _LONG_AGO: Final = lazily.compile(
-    r"(?i)(?<!\w)(?:when|after|before|while|once|then|back in|originally|initially|at first|in the past|as a (?:child|kid"
-    r"|teen\w*|student|boy|girl|baby)|years? ago|decades? ago|used to|growing up|in my (?:teens|twenties|thirties|youth"
+    r"(?i)\Ain (?:the|my|this|a|our|his|her) (?:\w+ )?\w+,|(?<!\w)(?:when|after|before|while|once|then|back in"
+    r"|originally|initially|at first|in the past|as a (?:child|kid"
+    r"|teen\w*|student|boy|girl|baby)|years? ago|decades? ago|used to|growing up|in my (?:teens|twenties"
+    r"|thirties|youth"
     r"|childhood)|long ago|(?:19|20)\d\d|in the (?:\d0s|nineties|eighties|seventies))(?!\w)"
 )
-"""What dates a change, and perhaps before what was told."""
+"""What dates a change, and perhaps before what was told; or sets it elsewhere ("in the game, I moved to Ghent")."""
 _OF_A_TEXT: Final = lazily.compile(
-    r"(?i)(?<!\w)(?:story|novel|chapter|character|fiction\w*|role-?play\w*|pretend|lyrics|poem|essay|script|dialogue|monologue"
-    r"|translate|translation|proofread|rewrite|rephrase|paraphrase|grammar|sentences?|for example|e\.g\.|hypothetical\w*"
+    r"(?i)(?<!\w)(?:story|novel|chapter|character|fiction\w*|role-?play\w*|pretend|lyrics|poem|essay|script"
+    r"|dialogue|monologue"
+    r"|translate|translation|proofread|rewrite|rephrase|paraphrase|grammar|sentences?|for example|e\.g\."
+    r"|hypothetical\w*"
     r"|quiz|riddle|scenario|persona|fake|test data|exercise|homework|textbook)(?!\w)"
 )
 """What is said of a text that the message holds, or wants: what stands there is nobody's."""
@@ -192,6 +210,12 @@ def _home(clause: str) -> Iterator[Claim]:
         yield Claim(thing=thing, value=name, kind=_kind_of_place(name), news=True)
 
 
+_FOR_THE_DAY: Final = lazily.compile(
+    r"(?i)(?<!\w)(?<!quit )left .*(?<!\w)(?:today|yesterday|early|earlier|late|last night|this (?:morning"
+    r"|afternoon|evening))(?!\w)"
+)
+
+
 def _kind_of_place(name: str) -> str:
     return "country" if name.casefold() in _COUNTRIES else "place"
 
@@ -207,7 +231,7 @@ def _no_place(name: str) -> bool:
 def _work(clause: str) -> Iterator[Claim]:
     if _denied(clause) or _BESIDE.search(clause) is not None:
         return
-    if one := _LEFT.match(clause):
+    if (one := _LEFT.match(clause)) and _FOR_THE_DAY.search(clause) is None:
         thing = f"work of {_who(one)}"
         yield Claim(thing=thing, value=(one["new"] or "").rstrip("."), kind="name", news=True, over=one["name"])
     elif one := (started := _STARTED.match(clause)) or _WORKS.match(clause):
@@ -228,6 +252,12 @@ _MOVED_TO: Final = (
     "may june july august september october november december spring summer autumn winter christmas easter days "
     "nights mornings afternoons evenings"
 )
+_WITHIN: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:part of town|side of town|across town|neighbou?rhood|district|quarter|borough|suburb"
+    r"|same (?:city|town)"
+    r"|down the road|team|role|department|employer|company|provider|platform|app|account|server)(?!\w)"
+)
+"""What says of a move that it was within a town, or none of somebody's home."""
 _NO_PLACES: Final = frozenset(_MOVED_TO.split())
 
 
@@ -250,12 +280,14 @@ _AS_MY: Final = lazily.compile(
     rf" (?P<thing>{_WORD}(?: {_WORD}){{0,3}}?){_TAIL}"
 )
 _SHIFTED: Final = (
-    r"(?:moved|pushed(?: back| forward| out| up)?|postponed|rescheduled|shifted|delayed|changed|updated|brought forward"
+    r"(?:moved|pushed(?: back| forward| out| up)?|postponed|rescheduled|shifted|delayed|changed|updated"
+    r"|brought forward"
     r"|put back|raised|lowered|reduced|increased|renamed)"
 )
 _WAS_MOVED: Final = lazily.compile(
     rf"{_THING}(?: (?:is|was|were|got|has been|have been|has just been)(?: just| now)? {_SHIFTED}"
-    rf"| (?:has |have )?(?:just |now )?(?:changed|gone up|gone down|went up|went down|increased|dropped|risen|rose|fell))"
+    rf"| (?:has |have )?(?:just |now )?(?:changed|gone up|gone down|went up|went down|increased|dropped|risen"
+    rf"|rose|fell))"
     rf"(?:(?: from .{{1,30}})? to (?P<value>.+)|\Z)"
 )
 _MOVED_IT: Final = lazily.compile(
@@ -276,9 +308,11 @@ _SINGLE: Final = lazily.compile(
 """What somebody has one of at a time."""
 _OF: Final = lazily.compile(r"(?:price|cost|budget|size|length|height|width|weight|number|limit) (?:for|of) \w")
 _SEVERAL: Final = lazily.compile(
-    r"(?i)(?:sister|brother|cousin|aunt|uncle|niece|nephew|friend|colleague|co-?worker|neighbou?r|son|daughter|child|kid"
+    r"(?i)(?:sister|brother|cousin|aunt|uncle|niece|nephew|friend|colleague|co-?worker|neighbou?r|son|daughter"
+    r"|child|kid"
     r"|dog|cat|pet|puppy|kitten|hamster|rabbit|horse|bird|fish|baby|twin|teammate|flatmate|roommate|housemate|student"
-    r"|teacher|client|customer|grand\w+|name|plant|ex|problem|question|point|goal|plan|idea|concern|issue|option|choice"
+    r"|teacher|client|customer|grand\w+|name|plant|ex|problem|question|point|goal|plan|idea|concern|issue"
+    r"|option|choice"
     r"|answer|hobby|thing|task|step|book|song|game|project|topic|(?<![su])s)$"
 )
 """What one may have several of, or speak of anew each time: another is another one."""
@@ -354,7 +388,8 @@ _KINDS: Final = (
     (
         "clock",
         lazily.compile(
-            r"(?i)(?:at )?(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?|noon|midnight"
+            r"(?i)(?:at )?(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?|noon"
+            r"|midnight"
             r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= o'clock|\Z))(?!\w)"
         ),
     ),
@@ -374,7 +409,8 @@ _WHOLE: Final = (
 
 
 _NO_NAME: Final = lazily.compile(
-    r"(?:ish|ese|ian|ean)(?: |\Z)|\A(?:German|French|Dutch|Greek|Swiss|Czech|Thai|Turk|Arab|Welsh|American|African|Mexican"
+    r"(?:ish|ese|ian|ean)(?: |\Z)|\A(?:German|French|Dutch|Greek|Swiss|Czech|Thai|Turk|Arab|Welsh|American"
+    r"|African|Mexican"
     r"|Catholic|Muslim|Hindu|[A-Z]{2,})\Z"
 )
 """What has a capital letter and says of somebody what they are like, not who they are."""
@@ -422,11 +458,13 @@ _NO_MORE: Final = lazily.compile(
     r"(?:I|[Ww]e)(?:'m|'re| am| are) (?:no longer (?P<rest1>.+)|not (?P<rest2>.+?) any ?more(?: .*)?)\Z"
 )
 _SOLD: Final = lazily.compile(
-    rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:sold|got rid of|gave away|ditched|cancell?ed|traded in|scrapped|quit|gave up|given up)"
+    rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:sold|got rid of|gave away|ditched|cancell?ed|traded in|scrapped|quit"
+    rf"|gave up|given up)"
     r" (?:my|our|the) (?P<old>.+)\Z"
 )
 _SWAPPED: Final = lazily.compile(
-    rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:(?:switched|changed|migrated|moved|upgraded|went) (?:over )?from (?P<old1>.+?) to (?P<new1>.+)"
+    rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:(?:switched|changed|migrated|moved|upgraded"
+    rf"|went) (?:over )?from (?P<old1>.+?) to (?P<new1>.+)"
     r"|(?:switched|changed) (?:over )?to (?P<new2>.+?) (?:from|instead of) (?P<old2>.+)"
     r"|(?:swapped|replaced|traded(?: in)?|exchanged) (?P<old3>.+?) (?:for|with|by) (?P<new3>.+))\Z"
 )
@@ -492,14 +530,15 @@ def _denied(clause: str) -> bool:
 
 def _plain_verb(verb: str) -> str:
     """A verb as one says it of oneself: "learning" and "learn" are one."""
-    if verb.endswith("ing") and len(verb) > 5:
-        stem = verb[:-3]
+    stem = verb.removesuffix("ing")
+    if stem != verb and _VOWEL.search(stem) is not None:
         if len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "sl":
             return stem[:-1]
         return _E_VERBS.get(stem, stem)
     return verb
 
 
+_VOWEL: Final = lazily.compile("[aeiouy]")
 _IN_E: Final = "us driv hav rid tak writ smok mak practis practic danc bak liv rac div hik cycl skat rehears giv"
 _E_VERBS: Final = {stem: f"{stem}e" for stem in _IN_E.split()}
 _LARGE: Final = (

@@ -106,8 +106,8 @@ _TOLD_AS: Final = {"do live": "home of me", "do work": "work of me"}
 """What a verb tells that is read as a claim of its own."""
 _PLACED: Final = lazily.compile(r"\A(?:at|for|in) (?:the )?")
 _ASIDE: Final = lazily.compile(
-    r"(?:\d|about|around|almost|every|each|once|twice|three times|daily|a lot|a little|in|on|at|with|for|to|when|after|before"
-    r"|sometimes|often|regularly|most|too)(?!\w)|\d"
+    r"(?:\d|about|around|almost|every|each|once|twice|three times|daily|a lot|a little|in|on|at|with|for|to|when|after"
+    r"|before|sometimes|often|regularly|most|too)(?!\w)|\d"
 )
 """What stands behind a verb that has no object: how often, how much, when."""
 
@@ -149,7 +149,7 @@ def _same_time(one: str, other: str) -> bool:
 
 
 def _hour(text: str) -> tuple[int, int, str]:
-    numbers = [int(one) for one in re.findall(r"\d+", text)] or [_HOURS.index(text.split()[0])]
+    numbers = [int(one) for one in re.findall(r"\d+", text)] or [_HOURS.index(text.split(maxsplit=1)[0])]
     hour, half = numbers[0], re.search("[ap](?=[.]?m)", text)
     return hour, numbers[1] if len(numbers) > 1 else 0, half[0] if half else "p" if hour > 12 else ""
 
@@ -173,7 +173,7 @@ _LASTING: Final = (
     " with"
 )
 _HAVING: Final = frozenset(_LASTING.split())
-"""Verbs of what somebody has, uses or does for long: what they say to have sold or swapped was told with one of them."""
+"""Verbs of what somebody has, uses or does for long: what they sold or swapped was told with one of them."""
 _DETERMINER: Final = lazily.compile(r"(?i)^(?:(?:a|an|the|my|our|some|this|that|old) )+")
 _CUT: Final = lazily.compile(
     r"(?i) (?:at|in|on|for|to|with|every|near|since|about|as|from|during|because|when|each|most|twice|once|daily"
