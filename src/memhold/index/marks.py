@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memhold.text.analysis import analyse
-from memhold.text.change import brief_change, changes, word_count
+from memhold.text.change import BRIEF, changes, word_count
 from memhold.text.claim_reading import claims
+from memhold.text.coming import changes_later
+from memhold.text.sentences import sentences
 
 __all__ = [
     "ASKING",
@@ -77,7 +79,14 @@ def tells_of_change(role: str, text: str) -> Mapping[str, int]:
     """The term that says that the user tells of a change, for the words index; nobody else's word changes anything."""
     if role != "user" or not changes(text):
         return {}
-    return {CHANGED: 2 if word_count(text) <= SHORT and brief_change(text) else 1}
+    if word_count(text) > SHORT:
+        return {CHANGED: 1}
+    said = [one for span in sentences(text) if not span.code and changes(one := span.of(text))]
+    # A plan changes nothing yet: "I'm moving to Bergen next spring" is no news of where somebody lives.
+    now = [one for one in said if not changes_later(one)]
+    if said and not now:
+        return {}
+    return {CHANGED: 2 if any(word_count(one) <= BRIEF for one in now) else 1}
 
 
 def what_it_claims(role: str, text: str) -> Mapping[str, int]:

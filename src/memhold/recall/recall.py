@@ -28,7 +28,16 @@ from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
-from memhold.recall.ranking import View, evidence_of, newest_first, ordered, reranked, with_followers, with_nearest
+from memhold.recall.ranking import (
+    View,
+    evidence_of,
+    newest_first,
+    ordered,
+    ordering,
+    reranked,
+    with_followers,
+    with_nearest,
+)
 from memhold.recall.signals import (
     NEARER,
     Question,
@@ -339,7 +348,7 @@ def _ranking(
         found = found | (view.fused.score > 0)
     passing = passing_rows(tx, index, query, held, found & allowed)
     nearer = view.nearer if view.nearer is not None and passing.any() else False
-    fused = with_followers(replace(view.fused, found=found | nearer), index, past)
+    fused = with_followers(replace(view.fused, found=found | nearer), index, ordering(view.question, past))
     passing |= passing_rows(tx, index, query, held, fused.found & ~found & allowed)
     found = fused.found
     allowed &= passing | ~found

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 
 from memhold.text import lazily
-from memhold.text.sentences import Span, sentences
+from memhold.text.sentences import Span
 
-__all__ = ["BRIEF", "NOW", "asks_past", "brief_change", "change_words", "changes", "word_count"]
+__all__ = ["BRIEF", "NOW", "asks_past", "change_words", "changes", "word_count"]
 
 BRIEF = 30
 """Words up to which a sentence is a short clause: longer ones tell of more than one thing."""
@@ -174,12 +174,6 @@ def changes(text: str) -> bool:
     if not _WORDS.isdisjoint(words) or any(_phrase(word).search(low) for word in _PHRASES.keys() & words):
         return True
     return not low.isascii() and _WIDE.search(low) is not None and _UNSPACED.search(low) is not None
-
-
-def brief_change(text: str) -> bool:
-    """Whether a text says of a change in a short sentence of its own, of at most 30 words."""
-    said = (one.of(text) for one in sentences(text) if not one.code)
-    return any(word_count(one) <= BRIEF and changes(one) for one in said)
 
 
 def asks_past(question: str) -> bool:
