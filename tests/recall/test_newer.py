@@ -32,6 +32,7 @@ ON = " and then we went on and on about the weather" * 4
         # A plan is no news of how it is.
         ("user", "I'm moving to Bergen next spring, maybe", 0),
         ("user", "We'll be moving in May.", 0),
+        ("user", "She is moving to Cottbus in September.", 2),
         ("user", "Ich ziehe nächsten Monat nach Ulm, also bald eine neue Wohnung.", 2),
         ("user", "We moved to Hull, and next month I'm changing jobs.", 2),
     ],

@@ -8,6 +8,7 @@ from memhold.text.analysis import analyse
 from memhold.text.change import BRIEF, changes, word_count
 from memhold.text.claim_reading import claims
 from memhold.text.coming import changes_later
+from memhold.text.person import person_of
 from memhold.text.sentences import sentences
 
 __all__ = [
@@ -82,8 +83,8 @@ def tells_of_change(role: str, text: str) -> Mapping[str, int]:
     if word_count(text) > SHORT:
         return {CHANGED: 1}
     said = [one for span in sentences(text) if not span.code and changes(one := span.of(text))]
-    # A plan changes nothing yet: "I'm moving to Bergen next spring" is no news of where somebody lives.
-    now = [one for one in said if not changes_later(one)]
+    # A plan of one's own changes nothing yet: "I'm moving to Bergen next spring" is no news of where somebody lives.
+    now = [one for one in said if not (changes_later(one) and person_of(one).first)]
     if said and not now:
         return {}
     return {CHANGED: 2 if any(word_count(one) <= BRIEF for one in now) else 1}

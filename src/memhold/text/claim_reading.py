@@ -14,7 +14,7 @@ from typing import Final
 
 from memhold.text import lazily
 from memhold.text.change import BRIEF, word_count
-from memhold.text.claims import DONE, THING, Claim, head
+from memhold.text.claims import DONE, SWAP, THING, Claim, head
 from memhold.text.instructions import own_sentences
 
 __all__ = ["LONGEST", "claims"]
@@ -388,7 +388,7 @@ _KINDS: Final = (
     (
         "clock",
         lazily.compile(
-            r"(?i)(?:at )?(\d{1,2}[:.]\d\d(?: ?[ap]\.?m)?|\d{1,2} ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?|noon"
+            r"(?i)(?<![\d.,])(?:at )?(\d{1,2}:\d\d(?: ?[ap]\.?m)?|\d{1,2}(?:\.\d\d)? ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?|noon"
             r"|midnight"
             r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= o'clock|\Z))(?!\w)"
         ),
@@ -446,7 +446,8 @@ def _named(thing: str) -> str:
 
 _DOES: Final = lazily.compile(
     r"(?:I|[Ww]e)(?P<be>'m| am|'re| are)? (?:(?:currently|still|usually|always|mostly|now|mainly) )?"
-    r"(?P<verb>(?!(?:moved|went|was|were|had|did|got|said|think|know|need|can|just)(?!\w))[a-z]+)(?P<rest>(?: .+)?)\Z"
+    r"(?P<verb>(?!(?i:moved|went|was|were|had|did|got|said|think|know|need|can|just)(?!\w))[A-Za-z]+)"
+    r"(?P<rest>(?: .+)?)\Z"
 )
 _NO_LONGER: Final = lazily.compile(
     r"(?:I|[Ww]e) (?:no longer (?P<verb1>[a-z]+)(?P<rest1>(?: .+)?)"
@@ -494,18 +495,18 @@ def _swapped(clause: str) -> Iterator[Claim]:
         return
     place = next(number for number in "123" if one[f"old{number}"])
     new = _ARTICLE.sub("", _PAST_WHEN.sub("", one[f"new{place}"])).strip()
-    yield Claim(thing="have", value=new, kind="swap", over=_PAST_WHEN.sub("", one[f"old{place}"]), news=True)
+    yield Claim(thing="have", value=new, kind=SWAP, over=_PAST_WHEN.sub("", one[f"old{place}"]), news=True)
 
 
 def _does(clause: str) -> Iterator[Claim]:
     one = _DOES.match(clause)
     if one is None or _denied(clause):
         return
-    rest = _PAST_WHEN.sub("", one["rest"]).strip()
-    if one["be"] and not one["verb"].endswith("ing"):
-        verb, rest = ("with", rest) if one["verb"] == "with" else ("be", f"{one['verb']} {rest}".strip())
-    else:
-        verb = _plain_verb(one["verb"])
+    verb, rest = one["verb"].lower(), _PAST_WHEN.sub("", one["rest"]).strip()
+    if not one["be"] or verb.endswith("ing"):
+        verb = _plain_verb(verb)
+    elif verb != "with":
+        verb, rest = "be", f"{verb} {rest}".strip()
     news = _NOW.search(clause) is not None and _BESIDE.search(clause) is None
     held, count = _PLACE.fullmatch(rest), _COUNT.fullmatch(rest)
     if held is not None:

@@ -12,10 +12,12 @@ from typing import Final
 
 from memhold.text import lazily
 
-__all__ = ["DONE", "THING", "Claim", "about", "head", "replaces", "same_claim", "what_it_replaces"]
+__all__ = ["DONE", "SWAP", "THING", "Claim", "about", "head", "replaces", "same_claim", "what_it_replaces"]
 
 DONE: Final = "what is done"
 """The kind of what somebody does or has, in their words: only what says that it is over replaces it."""
+SWAP: Final = "swap"
+"""The kind of what came in the place of what is over, where nothing tells of what: "from Slack to Teams"."""
 THING: Final = "thing"
 """The kind of a thing that somebody has, named with its article: "a red Skoda"."""
 
@@ -45,7 +47,7 @@ class Claim:
 
 def about(one: Claim) -> frozenset[str]:
     """What a claim is about, as `what_it_replaces` of those names it that may replace it."""
-    if not one.value:
+    if not one.value or one.kind == SWAP:
         return frozenset()
     found = {one.thing}
     if one.thing.startswith("do "):
@@ -69,16 +71,18 @@ def same_claim(one: Claim, other: Claim) -> bool:
     """Whether two claims say the same of the same thing: what is told again holds again."""
     if one.thing != other.thing or not one.value or not other.value:
         return False
-    return head(one.value) == head(other.value) or (_same_kind(one.kind, other.kind) and not _differ(one, other))
+    if head(one.value) == head(other.value):
+        return True
+    return DONE not in {one.kind, other.kind} and _same_kind(one.kind, other.kind) and not _differ(one, other)
 
 
 def replaces(newer: Claim, older: Claim) -> bool:
     """Whether a later claim says that what an older one claims is so no longer."""
-    if older.over is not None and not older.value:
+    if not older.value or older.kind == SWAP:
         return False
     if newer.over is not None and _is_over(newer, older):
         return True
-    if newer.thing != older.thing or not _same_kind(newer.kind, older.kind) or not newer.value or not older.value:
+    if newer.thing != older.thing or not _same_kind(newer.kind, older.kind) or not newer.value:
         return False
     return (newer.news or (newer.single and older.single)) and _differ(newer, older)
 
