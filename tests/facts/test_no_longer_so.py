@@ -221,15 +221,3 @@ async def test_a_summary_that_says_what_no_longer_holds_is_told_anew(world, answ
 
 def asked_anew(model: ScriptedChat) -> int:
     return sum(request.tool is not None and request.tool.name == "tell_anew" for request in model.asked)
-
-
-async def test_a_message_that_a_later_one_replaces_is_marked_until_a_person_confirms_its_fact(world) -> None:
-    memhold, _, clock = world
-    await say(world, "one", "I live in Oslo.", fact("Oslo", attribute="residence"))
-    held = await current(memhold)
-    scope = memhold.scope(user="alice", session="two")
-    await scope.add([{"role": "user", "content": "I moved to Ghent last month."}])
-    assert "I live in Oslo." not in await served(memhold, "Where do I live?")
-    clock.advance(60)
-    await scope.confirm(held.id)
-    assert "I live in Oslo." in await served(memhold, "Where do I live?")

@@ -67,24 +67,12 @@ class _Speaker:
 def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
     """Every message of the scope that a later claim of the same person replaces, by document number.
 
-    `numbers` are those of the messages that claim something. A message whose fact a person confirmed after that is not
-    marked: they know better.
+    `numbers` are those of the messages that claim something.
     """
-    rows = [item for item in tx.find_numbers(numbers) if isinstance(item, Message)]
-    found = claimed_in(rows)
-    held = {item.id: item for item in rows if item.number in found}
-    recorded = {item.id: item.recorded_at for item in rows}
-    for fact in tx.derived([*held]) if held else ():
-        if fact.kind != "fact" or fact.state != "active" or fact.last_confirmed_at is None:
-            continue
-        for source in fact.sources:
-            mark = found.get(held[source].number) if source in held else None
-            if mark is not None and fact.last_confirmed_at > recorded[mark.by or ""]:
-                del found[mark.number]
-    return found
+    return claimed_in(item for item in tx.find_numbers(numbers) if isinstance(item, Message))
 
 
-def claimed_in(messages: Iterable[Message]) -> dict[int, Outdated]:
+def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:
     """The same of these messages, in whatever order they come."""
     speakers: dict[object, _Speaker] = {}
     for message in sorted(messages, key=attrgetter("event_time", "number")):

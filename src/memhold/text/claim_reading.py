@@ -388,8 +388,8 @@ _KINDS: Final = (
     (
         "clock",
         lazily.compile(
-            r"(?i)(?<![\d.,])(?:at )?(\d{1,2}:\d\d(?: ?[ap]\.?m)?|\d{1,2}(?:\.\d\d)? ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?|noon"
-            r"|midnight"
+            r"(?i)(?<![\d.,])(?:at )?(\d{1,2}:\d\d(?: ?[ap]\.?m)?|\d{1,2}(?:\.\d\d)? ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?"
+            r"|noon|midnight"
             r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= o'clock|\Z))(?!\w)"
         ),
     ),
