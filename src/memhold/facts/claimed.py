@@ -20,48 +20,49 @@ from memhold.values.records import Message
 
 __all__ = ["MOST", "claimed", "claimed_in"]
 
-MOST = 1000
+MOST = 500
 """So many of the messages that claim something are read, the latest: what is older is marked by facts alone."""
 
 
 @dataclass(slots=True, eq=False)
 class _Said:
-    """A claim with the message of it, and the claim that took its place."""
+    """A claim with the messages that make it, and where it was replaced, the claim that was and the message of that."""
 
     claim: Claim
-    message: Message
+    messages: list[Message] = field(default_factory=list)
     after: _Said | None = None
+    by: Message | None = None
 
 
 @dataclass(slots=True)
 class _Speaker:
-    """What one person claimed so far."""
+    """What one person claimed so far: by what a claim is about, each claim once."""
 
-    standing: dict[str, list[_Said]] = field(default_factory=dict)
-    """By what it is about, what holds as far as it was read."""
-    replaced: list[_Said] = field(default_factory=list)
+    known: dict[Claim, _Said] = field(default_factory=dict)
+    around: dict[str, list[_Said]] = field(default_factory=dict)
 
     def hear(self, message: Message) -> None:
         """Take a later message: what it says to be so again, and what it replaces."""
-        told = [_Said(claim=claim, message=message) for claim in claims(unquoted(message))]
-        for one in [one for one in self.replaced if any(same_claim(one.claim, new.claim) for new in told)]:
-            one.after = None
-            self.replaced.remove(one)
-            self._stands(one)
-        for new in told:
-            for key in what_it_replaces(new.claim):
-                for one in self.standing.get(key, ()):
-                    if one.after is None and replaces(new.claim, one.claim):
-                        one.after = new
-                        self.replaced.append(one)
-        for new in told:
-            self._stands(new)
+        told = dict.fromkeys(claims(unquoted(message)))
+        before = {claim: [*self._around(about(claim))] for claim in told}
+        over = {claim: [*self._around(what_it_replaces(claim))] for claim in told}
+        for claim in told:
+            said = self.known.get(claim)
+            if said is None:
+                said = self.known[claim] = _Said(claim=claim)
+                for key in about(claim):
+                    self.around.setdefault(key, []).append(said)
+            said.messages.append(message)
+            for one in (said, *before[claim]):
+                if one is said or (one.after is not None and same_claim(one.claim, claim)):
+                    one.after = one.by = None
+        for claim, several in over.items():
+            for one in several:
+                if one.after is None and one.claim not in told and replaces(claim, one.claim):
+                    one.after, one.by = self.known[claim], message
 
-    def _stands(self, said: _Said) -> None:
-        for key in about(said.claim):
-            here = self.standing.setdefault(key, [])
-            here[:] = [one for one in here if one.after is None and one is not said]
-            here.append(said)
+    def _around(self, keys: Iterable[str]) -> Iterator[_Said]:
+        return (one for key in keys for one in self.around.get(key, ()))
 
 
 def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
@@ -79,26 +80,23 @@ def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:
         if message.role == "user":
             name = message.body.get("name")
             speakers.setdefault(name if isinstance(name, str) else None, _Speaker()).hear(message)
-    return dict(_marks(one for speaker in speakers.values() for one in speaker.replaced))
+    return dict(_marks(said for speaker in speakers.values() for said in speaker.known.values()))
 
 
-def _marks(replaced: Iterable[_Said]) -> Iterator[tuple[int, Outdated]]:
-    by_message: dict[int, list[tuple[_Said, _Said, _Said]]] = {}
-    for one in replaced:
-        if one.after is not None and one.after.message.number != one.message.number:
-            by_message.setdefault(one.message.number, []).append((one, one.after, _last(one.after)))
+def _marks(every: Iterable[_Said]) -> Iterator[tuple[int, Outdated]]:
+    by_message: dict[int, list[tuple[Message, Message, Message, Ended]]] = {}
+    for one in every:
+        if one.after is None or one.by is None:
+            continue
+        now = _last(one.after)
+        for message in one.messages:
+            ended = _ended(one, message, since=one.by, now=now)
+            by_message.setdefault(message.number, []).append((message, one.by, now.messages[-1], ended))
     for number, several in by_message.items():
-        _, after, now = several[-1]
-        yield (
-            number,
-            Outdated(
-                number=number,
-                by=after.message.id,
-                by_number=now.message.number,
-                said=() if after is now else (after.message.number,),
-                values=tuple(_ended(*one) for one in several),
-            ),
-        )
+        _, by, last, _ = several[-1]
+        said = () if by is last else (by.number,)
+        values = tuple(ended for *_, ended in several)
+        yield number, Outdated(number=number, by=by.id, by_number=last.number, said=said, values=values)
 
 
 def _last(one: _Said) -> _Said:
@@ -108,12 +106,12 @@ def _last(one: _Said) -> _Said:
     return one
 
 
-def _ended(one: _Said, after: _Said, now: _Said) -> Ended:
+def _ended(one: _Said, message: Message, *, since: Message, now: _Said) -> Ended:
     value = now.claim.value or None
     return Ended(
-        fact=one.message.id,
+        fact=message.id,
         value=one.claim.said,
-        since=after.message.event_time,
+        since=since.event_time,
         now=value,
-        now_fact=None if value is None else now.message.id,
+        now_fact=None if value is None else now.messages[-1].id,
     )

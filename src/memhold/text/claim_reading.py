@@ -14,11 +14,13 @@ from typing import Final
 
 from memhold.text import lazily
 from memhold.text.change import BRIEF, word_count
-from memhold.text.claims import DONE, SWAP, THING, Claim, head
+from memhold.text.claims import DONE, LASTING, SWAP, THING, Claim, head
 from memhold.text.instructions import own_sentences
 
 __all__ = ["LONGEST", "claims"]
 
+MOST_CHARACTERS = 1500
+"""Characters beyond which a message is not looked at."""
 LONGEST = 120
 """Words of a message beyond which no claims are read: it is a document, or tells of many things."""
 
@@ -26,14 +28,16 @@ LONGEST = 120
 @lru_cache(maxsize=4096)
 def claims(text: str) -> tuple[Claim, ...]:
     """The claims of what a person wrote; none where they wrote at length, or a story, or of a text."""
+    if len(text) > MOST_CHARACTERS or _MAY.search(text) is None:
+        return ()
     text = _SMALL_I.sub(lambda one: f"I'{one[1]}" if one[1] else "I", text.replace("\u2019", "'"))
     text = _TITLE.sub(r"\1", text)
-    if _MAY.search(text) is None or word_count(text) > LONGEST or _OF_A_TEXT.search(text) is not None:
+    if word_count(text) > LONGEST or _OF_A_TEXT.search(text) is not None:
         return ()
     found: dict[Claim, None] = {}
     for span in own_sentences(text):
         said = " ".join(span.of(text).split())
-        if word_count(said) <= BRIEF and _NOT_SO.search(said) is None:
+        if _MAY.search(said) is not None and word_count(said) <= BRIEF and _NOT_SO.search(said) is None:
             found |= dict.fromkeys(_of_sentence(said))
     return tuple(found)
 
@@ -49,7 +53,8 @@ def _of_sentence(said: str) -> Iterator[Claim]:
         begin = 0 if lead is None else lead.end()
         changed = changed or _CORRECTS.search(part[:begin]) is not None
         clause = part[begin:].strip(" .!;,)(")
-        if not clause:
+        if _OPENS.match(clause) is None:
+            changed, thing = changed and not clause, None
             continue
         it = _IT_IS.match(clause) if thing is not None else None
         told = _of_thing(thing or "", it["value"], news=True) if it is not None else _of_clause(clause)
@@ -111,6 +116,8 @@ _PAST_WHEN: Final = lazily.compile(
 """When something came to be so, at the end of a clause."""
 _MAY: Final = lazily.compile(r"(?i)(?<!\w)(?:I|I'm|I've|we|we've|we're|my|our|the|they)(?!\w)")
 _SMALL_I: Final = lazily.compile(r"(?<![\w'.])[iI](?:'?(m|ve))?(?!\w|[.'])")
+_OPENS: Final = lazily.compile(r"(?:I|[Ww]e|[Mm]y|[Oo]ur|[Tt]he(?:y|re)?|[Ii]t|[Cc]hange)(?!\w)")
+"""How the clauses begin that are read."""
 _TITLE: Final = lazily.compile(r"(?<!\w)(Dr|Mr|Mrs|Ms|Prof|St)\.(?= )")
 """A title with its point, which ends no sentence."""
 _PART: Final = lazily.compile(
@@ -388,7 +395,8 @@ _KINDS: Final = (
     (
         "clock",
         lazily.compile(
-            r"(?i)(?<![\d.,])(?:at )?(\d{1,2}:\d\d(?: ?[ap]\.?m)?|\d{1,2}(?:\.\d\d)? ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?"
+            r"(?i)(?<![\d.,])(?:at )?(\d{1,2}:\d\d(?: ?[ap]\.?m)?"
+            r"|\d{1,2}(?:\.\d\d)? ?[ap]\.?m|(?<=at )\d{1,2}(?: o'clock)?"
             r"|noon|midnight"
             r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= o'clock|\Z))(?!\w)"
         ),
@@ -513,12 +521,22 @@ def _does(clause: str) -> Iterator[Claim]:
         news_of = news and verb in {"bank", "study", "train"}
         yield Claim(thing=f"do {verb} {held['prep']}", value=held["name"], kind="name", news=news_of)
     if count is None:
-        yield Claim(thing=f"do {verb}", value=rest or verb, kind=DONE)
+        lasts = rest.partition(" ")[0] in _STATES if verb == "be" else verb in LASTING or verb in _HABITS
+        if lasts and word_count(rest) <= FEW:
+            yield Claim(thing=f"do {verb}", value=rest or verb, kind=DONE)
     else:
         thing, kind = f"do {verb}{(count['more'] or '').lower()}", _number_of(count["unit"], count["period"])
         yield Claim(thing=thing, value=count["number"], kind=kind, news=news, single=verb == "weigh")
 
 
+FEW: Final = 8
+"""Words up to which what somebody does is one thing."""
+_OFTEN: Final = "smoke live work go attend teach volunteer sing dance swim cycle run speak rent cook commute"
+_HABITS: Final = frozenset(_OFTEN.split())
+"""Verbs of what people do again and again, beside those of what they have."""
+_KINDS_OF_PEOPLE: Final = "a an the vegetarian vegan pescatarian single married engaged pregnant unemployed retired"
+_STATES: Final = frozenset(_KINDS_OF_PEOPLE.split())
+"""With what begins that somebody is something for long; "so tired" passes."""
 _PLACE: Final = lazily.compile(rf"(?P<prep>with|at|for) (?P<name>{_NAME})(?: for .*)?")
 _COUNT: Final = lazily.compile(
     r"(?P<number>\d[\d.,]*) ?(?P<unit>[^\W\d_]+)(?: (?:a|per) (?P<period>\w+))?(?P<more> .+)?"

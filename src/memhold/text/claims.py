@@ -12,7 +12,7 @@ from typing import Final
 
 from memhold.text import lazily
 
-__all__ = ["DONE", "SWAP", "THING", "Claim", "about", "head", "replaces", "same_claim", "what_it_replaces"]
+__all__ = ["DONE", "LASTING", "SWAP", "THING", "Claim", "about", "head", "replaces", "same_claim", "what_it_replaces"]
 
 DONE: Final = "what is done"
 """The kind of what somebody does or has, in their words: only what says that it is over replaces it."""
@@ -102,7 +102,7 @@ def _is_over(newer: Claim, older: Claim) -> bool:
         return newer.thing == older.thing and (not over or over in held)
     verb = older.thing.removeprefix("do ").partition(" ")[0]
     if older.thing.startswith("do "):
-        return verb in _HAVING and over in held
+        return verb in LASTING and over in held
     return older.kind == THING and _bare(older.value).endswith(f" {over}")
 
 
@@ -172,11 +172,11 @@ def _same_kind(one: str, other: str) -> bool:
     return parts[0][0] == parts[1][0] and (parts[0][2] == parts[1][2] or "" in {parts[0][2], parts[1][2]})
 
 
-_LASTING: Final = (
+_HELD: Final = (
     "use drive have own ride run take play study wear read drink eat buy watch bring learn practise practice order bank"
     " with"
 )
-_HAVING: Final = frozenset(_LASTING.split())
+LASTING: Final = frozenset(_HELD.split())
 """Verbs of what somebody has, uses or does for long: what they sold or swapped was told with one of them."""
 _DETERMINER: Final = lazily.compile(r"(?i)^(?:(?:a|an|the|my|our|some|this|that|old) )+")
 _CUT: Final = lazily.compile(
