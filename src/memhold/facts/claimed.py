@@ -75,11 +75,13 @@ def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
 
 def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:
     """The same of these messages, in whatever order they come."""
-    speakers: dict[object, _Speaker] = {}
+    speakers: dict[tuple[str | None, bool], _Speaker] = {}
     for message in sorted(messages, key=attrgetter("event_time", "number")):
         if message.role == "user":
-            name = message.body.get("name")
-            speakers.setdefault(name if isinstance(name, str) else None, _Speaker()).hear(message)
+            # What an agent or a tool brings as the user's line is no word against what the user said.
+            name, brought = message.body.get("name"), message.origin in {"agent", "tool"}
+            who = (name if isinstance(name, str) else None, brought)
+            speakers.setdefault(who, _Speaker()).hear(message)
     return dict(_marks(said for speaker in speakers.values() for said in speaker.known.values()))
 
 
