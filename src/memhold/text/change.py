@@ -10,10 +10,14 @@ from __future__ import annotations
 import re
 
 from memhold.text import lazily
+<<<<<<< HEAD
 from memhold.text.letter_words import LETTER_WORD, letter_words
 from memhold.text.sentences import Span, sentences
+=======
+from memhold.text.sentences import Span
+>>>>>>> claims
 
-__all__ = ["BRIEF", "NOW", "asks_past", "brief_change", "change_words", "changes", "word_count"]
+__all__ = ["BRIEF", "NOW", "asks_past", "change_words", "changes", "word_count"]
 
 BRIEF = 30
 """Words up to which a sentence is a short clause: longer ones tell of more than one thing."""
@@ -177,12 +181,6 @@ def changes(text: str) -> bool:
     if any(_phrase(word).search(low) for word in _BEGIN.intersection(words)):
         return True
     return not low.isascii() and _WIDE.search(low) is not None and _UNSPACED.search(low) is not None
-
-
-def brief_change(text: str) -> bool:
-    """Whether a text says of a change in a short sentence of its own, of at most 30 words."""
-    said = (one.of(text) for one in sentences(text) if not one.code)
-    return any(word_count(one) <= BRIEF and changes(one) for one in said)
 
 
 def asks_past(question: str) -> bool:

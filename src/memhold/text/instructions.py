@@ -20,7 +20,7 @@ from memhold.text.sentences import Span, sentences
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["LONGEST", "MOST", "ends", "instructions", "tells_state"]
+__all__ = ["LONGEST", "MOST", "ends", "instructions", "own_sentences", "tells_state"]
 
 LONGEST = 45
 """Words up to which a sentence is a clause of one's own; a longer one is a text about something."""
@@ -193,7 +193,7 @@ def instructions(text: str) -> list[Span]:
     """
     if len(text) > DOCUMENT or not _may(text):
         return []
-    found = [span for span in _own(text) if _may(span.of(text)) and _stands(span.of(text))]
+    found = [span for span in own_sentences(text) if _may(span.of(text)) and _stands(span.of(text))]
     return found if len(found) <= MOST else []
 
 
@@ -219,7 +219,7 @@ def _may(text: str) -> bool:
     return not low.isascii() and _UNSPACED.search(low) is not None
 
 
-def _own(text: str) -> Iterator[Span]:
+def own_sentences(text: str) -> Iterator[Span]:
     """The sentences that a person wrote themselves: no code, no quotations, no pasted lines and nothing below them."""
     pasted = False
     end = line = 0
