@@ -10,12 +10,8 @@ from __future__ import annotations
 import re
 
 from memhold.text import lazily
-<<<<<<< HEAD
 from memhold.text.letter_words import LETTER_WORD, letter_words
-from memhold.text.sentences import Span, sentences
-=======
 from memhold.text.sentences import Span
->>>>>>> claims
 
 __all__ = ["BRIEF", "NOW", "asks_past", "change_words", "changes", "word_count"]
 
