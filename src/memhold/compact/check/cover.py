@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from memhold.compact.check.case import Case, Source
 from memhold.compact.check.denials import denial_invented, denial_lost, denied_in, says_no
 from memhold.compact.check.figures import lost_figures
 from memhold.compact.check.marks import have_in_common, lost_marks
 from memhold.compact.check.names import lost_names, named
 from memhold.compact.check.subjects import turned
-from memhold.compact.check.terms import LIGHT, clauses_of, met, neighbours, terms_of
+from memhold.compact.check.terms import LIGHT, ROLES, clauses_of, met, neighbours, terms_of
 from memhold.compact.telling import may_replace
 from memhold.text.analysis import language_of, unspaced
+from memhold.text.contrasts import swapped
 from memhold.text.details import capitalises_nouns
 from memhold.text.figures import figures
+from memhold.text.kin import kin_in
 from memhold.text.marks import marks
 
+# ruff: noqa: RUF001 - words of every script
+
 __all__ = ["covers", "unsaid"]
+
+_OWNED: Final = re.compile(
+    r"(?i)\A\W*(?:(?:the|der|die|das|el|la|le|il|lo|o|a) )?(?:user['’]s|his|her|my|sein\w{0,2}|ihr\w{0,2}|su|mi|sa|son"
+    r"|mon|ma|sua?|seu|mio|mia|meu|minha)\s|\A\W*사용자의"
+)
+"""A text that begins with whose somebody is: it is about them and not about the user."""
 
 
 def covers(survivor: Source, other: Source, *, whole: bool = False) -> bool:
@@ -37,7 +50,9 @@ def covers(survivor: Source, other: Source, *, whole: bool = False) -> bool:
     kin = [{one for kind, one in marks(text) if kind == "relative"} for text in (survivor.text, other.text)]
     if all(kin) and not kin[0] & kin[1]:
         return False
-    own, there = terms_of(other.text, language), terms_of(survivor.text, language)
+    if swapped(other.text, survivor.text):
+        return False
+    own, there = terms_of(other.text, language) - ROLES, terms_of(survivor.text, language) - ROLES
     if whole and not all(met(frozenset({one}), there) for one in own - LIGHT):
         return False
     if unspaced(other.text) and len(own & there) * 2 < len(own):
@@ -73,13 +88,40 @@ def unsaid(older: str, newer: str, *, apart: bool) -> bool:
     if may_replace(newer):
         return True
     within = f"{older} {newer}"
-    said = terms_of(older, language)
+    if _of_another(older, newer, language):
+        return False
+    affirmed = [terms_of(clause, language) for clause in clauses_of(older) if not says_no(clause, within)]
+    said = frozenset[str]().union(*affirmed) - ROLES
     for clause in clauses_of(newer):
         if says_no(clause, within) and denied_in(clause, within, language) & said:
             return True
-    if not apart:
-        return False
-    return _other_value(older, newer)
+    return apart and _other_value(older, newer) and not _another_thing(older, newer, language)
+
+
+def _of_another(older: str, newer: str, language: str) -> bool:
+    """Whether a later text is about a relative of whom the earlier one does not tell."""
+    before, after = kin_in(older, language), kin_in(newer, language)
+    return bool(after) and not before & after and (bool(before) or _OWNED.search(newer) is not None)
+
+
+def _another_thing(older: str, newer: str, language: str) -> bool:
+    """Whether two texts that each give a value differ in a word of what it is a value of.
+
+    "The gym costs 30 euros" and "the pool costs 45 euros" are two prices.
+    """
+    nouns = capitalises_nouns(f"{older} {newer}")
+    return _another(_without_values(older, nouns=nouns), _without_values(newer, nouns=nouns), language)
+
+
+def _without_values(text: str, *, nouns: bool) -> str:
+    """A text without its figures, days, colours and names: what these are said of."""
+    for one in sorted((one for one in figures(text) if not one.loose), key=lambda one: -one.start):
+        text = f"{text[: one.start]} {text[one.end :]}"
+    for one in named(text):
+        if one.kind != "name" or (one.sure and not nouns):
+            # A name at the very beginning is whom a text is about.
+            text = re.sub(rf"(?<=\w\W)(?<!\w){re.escape(one.text)}(?!\w)", " ", text)
+    return re.sub(r"[^\W\d_]+", lambda word: " " if marks(word[0]) else word[0], text)
 
 
 def _other_value(older: str, newer: str) -> bool:

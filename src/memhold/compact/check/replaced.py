@@ -72,9 +72,12 @@ def old_as_new(case: Case) -> str | None:
     fresh = terms_of(newest, case.language) - before
     values = details_of(gone)
     for clause in told:
-        if is_past(clause, case.within) or is_past_beside(clause, told, case):
+        if is_past(clause, case.within):
             continue
-        if _told_again(clause, case):
+        again = _told_again(clause, case)
+        if is_past_beside(clause, told, case) and not (again and _says_on_its_own(told, clause, case)):
+            continue
+        if again:
             return f"{clause!r} holds no longer, and the text does not say so"
         for one in values:
             if not stands_in(clause, one) or _said_so(clause, one, case):
@@ -162,6 +165,12 @@ def _told_again(clause: str, case: Case) -> bool:
 
     still = any(own <= whole_words(one, case.language) for source in case.kept for one in clauses_of(source.text))
     return not still and nearest(case.gone) >= NEARLY > nearest(case.kept)
+
+
+def _says_on_its_own(told: Sequence[str], clause: str, case: Case) -> bool:
+    """Whether the clause before this one tells of something else: it is no mere "before that" of this one."""
+    at = told.index(clause)
+    return at > 0 and bool(_grams(told[at - 1], case) - _grams(clause, case) - ROLES - LIGHT)
 
 
 def _joined(clause: str, one: str, other: str) -> bool:
