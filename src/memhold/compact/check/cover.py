@@ -12,7 +12,7 @@ from memhold.compact.check.marks import have_in_common, lost_marks
 from memhold.compact.check.names import lost_names, named
 from memhold.compact.check.subjects import turned
 from memhold.compact.check.terms import LIGHT, ROLES, clauses_of, met, neighbours, terms_of
-from memhold.compact.telling import may_replace
+from memhold.compact.telling import may_replace, tells_of_change
 from memhold.text.analysis import language_of, unspaced
 from memhold.text.contrasts import swapped
 from memhold.text.details import capitalises_nouns
@@ -85,17 +85,27 @@ def unsaid(older: str, newer: str, *, apart: bool) -> bool:
     another value of the same kind in the same words is enough.
     """
     language = language_of(f"{older} {newer}")
-    if may_replace(newer):
+    if tells_of_change(newer):
         return True
-    within = f"{older} {newer}"
     if _of_another(older, newer, language):
         return False
+    if may_replace(newer) and not _another_thing(older, newer, language):
+        return True
+    within = f"{older} {newer}"
     affirmed = [terms_of(clause, language) for clause in clauses_of(older) if not says_no(clause, within)]
     said = frozenset[str]().union(*affirmed) - ROLES
-    for clause in clauses_of(newer):
+    for clause in clauses_of(newer) if not _CONDITION.search(newer) else ():
         if says_no(clause, within) and denied_in(clause, within, language) & said:
             return True
     return apart and _other_value(older, newer) and not _another_thing(older, newer, language)
+
+
+_CONDITION: Final = re.compile(
+    r"(?i)(?<!\w)(?:if|when|whenever|while|unless|during|wenn|falls|während|solange|si|quand|lorsque|pendant|tant que"
+    r"|cuando|mientras|durante|quando|mentre|enquanto|als|wanneer|terwijl|если|когда|пока)(?!\w)"
+    r"|(?:[으]?면|[을ㄹ할될볼갈올일] ?때|동안)(?:에|는|에는)?(?=\s|,)|ときは?|場合|的时候|期间|如果"
+)
+"""A condition: "not while a release is tested" is an exception to what was told, and does not end it."""
 
 
 def _of_another(older: str, newer: str, language: str) -> bool:

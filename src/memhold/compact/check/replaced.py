@@ -12,13 +12,14 @@ from memhold.compact.check.denials import NEARLY
 from memhold.compact.check.figures import figures_but
 from memhold.compact.check.marks import have_in_common, word_of
 from memhold.compact.check.names import details_of
-from memhold.compact.check.past import ends_in, is_past, is_past_beside
+from memhold.compact.check.past import BARE, ends_in, is_past, is_past_beside
 from memhold.compact.check.terms import (
     FEW,
     LIGHT,
     ROLES,
     alike,
     clauses_of,
+    plain_words,
     stands_in,
     terms_of,
     whole_words,
@@ -71,6 +72,7 @@ def old_as_new(case: Case) -> str | None:
     before = frozenset[str]().union(*(terms_of(source.text, case.language) for source in case.gone))
     fresh = terms_of(newest, case.language) - before
     values = details_of(gone)
+    left = _left(case) & before
     for clause in told:
         if is_past(clause, case.within):
             continue
@@ -79,6 +81,9 @@ def old_as_new(case: Case) -> str | None:
             continue
         if again:
             return f"{clause!r} holds no longer, and the text does not say so"
+        ended = sorted(left & terms_of(clause, case.language))
+        if ended and len(plain_words(clause)) > 1:
+            return f"{ended[0]!r} is what was left, and the text tells of it as it is"
         for one in values:
             if not stands_in(clause, one) or _said_so(clause, one, case):
                 continue
@@ -165,6 +170,30 @@ def _told_again(clause: str, case: Case) -> bool:
 
     still = any(own <= whole_words(one, case.language) for source in case.kept for one in clauses_of(source.text))
     return not still and nearest(case.gone) >= NEARLY > nearest(case.kept)
+
+
+def _left(case: Case) -> frozenset[str]:
+    """The terms of what the newer memory says is over: in a short clause of an end alone, or behind an "instead of"."""
+    over, holds = set[str](), set[str]()
+    for source in case.kept:
+        for clause in clauses_of(source.text):
+            stays, _, instead = _INSTEAD.sub("\0", clause, count=1).partition("\0")
+            over |= _grams(instead, case)
+            terms = _grams(stays, case)
+            if len(terms) > BARE or not is_past(stays, case.within):
+                holds |= terms
+            elif not _AND_GOES_ON.match(source.text, source.text.find(clause) + len(clause)):
+                over |= terms
+            else:  # "Ivo left it and sings": who left goes on
+                over |= frozenset[str]().union(*(_grams(stays[end:], case) for _, end in ends_in(stays)))
+    return frozenset(over - holds - ROLES - LIGHT)
+
+
+_AND_GOES_ON: Final = re.compile(r"(?i),?\s(?:and|und|et|y|e|en|и)\s")
+_INSTEAD: Final = re.compile(
+    r"(?i)(?<!\w)(?:instead of|in place of|rather than|anstelle|anstatt|statt|au lieu d[eu']|en (?:vez|lugar) de"
+    r"|invece d\w+|em vez de|in plaats van|вместо)(?!\w)"
+)
 
 
 def _says_on_its_own(told: Sequence[str], clause: str, case: Case) -> bool:

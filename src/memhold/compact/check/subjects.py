@@ -133,6 +133,8 @@ def places_exchanged(case: Case) -> str | None:
     for one, other in combinations(both, 2):
         if after[one] & before[one] or after[other] & before[other]:
             continue
+        if other in {word for _, word in after[one]} and other in {word for _, word in before[one]}:
+            continue  # "Tom's approval" is the approval of Tom
         if any(kind != "article" for kind, _ in after[one] & before[other]) and any(
             kind != "article" for kind, _ in after[other] & before[one]
         ):
@@ -140,8 +142,9 @@ def places_exchanged(case: Case) -> str | None:
     return None
 
 
-_COPULAS: Final = frozenset(
+_LINKS: Final = frozenset(
     """
+    of von vom de du van di do da
     is are was were be been being am 's ist sind war waren sein es son era eran fue ser está están est sont était
     étaient être è sono era erano essere é são foi estava um
     """.split()
@@ -151,18 +154,18 @@ _COPULAS: Final = frozenset(
 def _places(texts: Sequence[str], language: str) -> dict[str, frozenset[tuple[str, str]]]:
     """The content words of these texts by their stems, each with the words in front of it and behind it.
 
-    The articles of German are told too: they show the case, and the order of words does not.
+    German articles are told too: they show the case, and the order of words does not.
     """
     found: dict[str, set[tuple[str, str]]] = {}
     for clause in (one for text in texts for one in clauses_of(text)):
-        words = [word for word in plain_words(clause) if word not in _COPULAS]
+        words = [word for word in plain_words(clause) if word not in _LINKS]
         terms = [terms_of(word, language) for word in words]
         stems = ["user" if own & ROLES else min(own, default=word) for own, word in zip(terms, words, strict=True)]
         for at, own in enumerate(terms):
             here = found.setdefault(stems[at], set()) if own else set[tuple[str, str]]()
             here |= {("before", stems[at - 1])} if at else set()
             here |= {("behind", stems[at + 1])} if at + 1 < len(stems) else set()
-        for match in _WITH_ARTICLE.finditer(clause) if language == "german" else ():
+        for match in _WITH_ARTICLE.finditer(clause):
             stem = min(terms_of(match[2], language), default="")
             found.setdefault(stem, set()).add(("article", match[1].casefold()))
     return {stem: frozenset(places) for stem, places in found.items()}

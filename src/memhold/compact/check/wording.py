@@ -161,7 +161,7 @@ def _placed(text: str, language: str) -> list[tuple[frozenset[str], list[tuple[s
     """Each content word of a text, with the two words before it and the two behind: places that say what it is."""
     found = []
     for clause in clauses_of(text):
-        words = [one.casefold() for one in re.findall(r"[^\W\d_]+", clause)]
+        words = plain_words(clause)
         for at, word in enumerate(words):
             terms = terms_of(word, language) - ROLES - LIGHT
             sides = (("before", words[max(0, at - 2) : at]), ("behind", words[at + 1 : at + 3]))
