@@ -9,11 +9,12 @@ from typing import Final
 
 from memhold.compact.check.case import Case
 from memhold.compact.check.names import participants, terms_of_names
-from memhold.compact.check.terms import HANGUL, ROLES, clauses_of, plain_words, stands_in, terms_of
+from memhold.compact.check.terms import HANGUL, LIGHT, ROLES, clauses_of, plain_words, stands_in, terms_of
 from memhold.compact.clauses import swapped as details_swapped
 from memhold.compact.relations import turned_round
 from memhold.text.analysis import unspaced
 from memhold.text.contrasts import swapped
+from memhold.text.figures import figures
 from memhold.text.function_words import EVIDENCE
 from memhold.text.kin import kin_in
 from memhold.text.marks import opposed
@@ -149,6 +150,28 @@ _LINKS: Final = frozenset(
     étaient être è sono era erano essere é são foi estava um
     """.split()
 )
+
+
+def clauses_exchanged(case: Case) -> str | None:
+    """Two words of the sources stand in the text each among what the sources say of the other."""
+    if unspaced(case.within) or HANGUL.search(case.within):
+        return None
+    before, after = _among([s.text for s in case.kept], case.language), _among([case.text], case.language)
+    for one, other in combinations(sorted(after.keys() & before.keys()), 2):
+        own, foreign = before[one] - before[other], before[other] - before[one]
+        if own and after[one] & foreign and not after[one] & own:
+            if foreign and after[other] & own and not after[other] & foreign:
+                return f"{one!r} and {other!r} stand each in the place of the other"
+    return None
+
+
+def _among(texts: Sequence[str], language: str) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for clause in (one for text in texts for one in clauses_of(text)):
+        terms = frozenset(t for t in terms_of(clause, language) if not figures(t)) - ROLES - LIGHT
+        for one in terms:
+            found[one] = found.get(one, frozenset()) | (terms - {one})
+    return found
 
 
 def _places(texts: Sequence[str], language: str) -> dict[str, frozenset[tuple[str, str]]]:
