@@ -210,11 +210,13 @@ _OPPOSITES: Final = (
         r"no later than|at the latest|spätestens|au plus tard|a más tardar|al più tardi|o mais tardar|не позже",
     ),
     (  # where it begins, and where it ends
-        (r"(?:at|in|from|to) the (?:start|beginning)|begin(?:s|ning)?|starts?|am anfang|beginnt|beginnen|commence\w*"
-        r"|début|empieza\w*|comien\w*"
+        (r"(?:at|in|from|to) the (?:start|beginning)|begin(?:s|ning)?|began|begun|start(?:s|ed)?|am anfang|beginnt"
+        r"|beginnen|begonnen|angefangen|commenc\w*"
+        r"|début|empez\w*|empieza\w*|comien\w*"
         r"|inizi\w+|começ\w+|начина\w+"),
-        (r"(?:at|in|from|to) the end|ends?|finish(?:es|ed)?|last|am ende|endet|enden|zuletzt|fini\w*|termina\w*"
-        r"|final\w*|finisc\w+|оканч\w+|конц\w+"),
+        (r"(?:at|in|from|to) the end|ends?|ended|finish(?:es|ed)?|stop(?:s|ped)?|quit|gave up|last|aufgehört|beendet|"
+        r"am ende|endet|enden|zuletzt|fini\w*|termina\w*"
+        r"|dej[óéa]\w* de|arrêté\w*|final\w*|finisc\w+|оканч\w+|конц\w+"),
     ),
     (  # by its side
         (r"left(?=[ -](?:\w+ )?(?:eye|ear|hand|arm|leg|foot|knee|side|hip|shoulder|lane|door))|links|linke[nrsm]?"

@@ -94,7 +94,8 @@ def unsaid(older: str, newer: str, *, apart: bool) -> bool:
     within = f"{older} {newer}"
     affirmed = [terms_of(clause, language) for clause in clauses_of(older) if not says_no(clause, within)]
     said = frozenset[str]().union(*affirmed) - ROLES
-    for clause in clauses_of(newer) if not _CONDITION.search(newer) else ():
+    excepted = _CONDITION.search(newer) is not None or _another(older, newer, language)
+    for clause in () if excepted else clauses_of(newer):
         if says_no(clause, within) and denied_in(clause, within, language) & said:
             return True
     return apart and _other_value(older, newer) and not _another_thing(older, newer, language)
@@ -120,7 +121,30 @@ def _another_thing(older: str, newer: str, language: str) -> bool:
     "The gym costs 30 euros" and "the pool costs 45 euros" are two prices.
     """
     nouns = capitalises_nouns(f"{older} {newer}")
+    before, after = _kinds_of_values(older, nouns=nouns), _kinds_of_values(newer, nouns=nouns)
+    others = [kind for kind in before.keys() & after.keys() if before[kind] - after[kind] and after[kind] - before[kind]]
+    both = [before.get("figure", frozenset()), after.get("figure", frozenset())]
+    if len(others) > 1 or min(len(both[0] - both[1]), len(both[1] - both[0])) > 1:
+        return True
     return _another(_without_values(older, nouns=nouns), _without_values(newer, nouns=nouns), language)
+
+
+_WHEN: Final = frozenset({"weekday", "month", "part of the day", "frequency"})
+
+
+def _kinds_of_values(text: str, *, nouns: bool) -> dict[str, frozenset[object]]:
+    """The values of a text by their kind; a time is one value, with its day, its month and its figures."""
+    found: dict[str, frozenset[object]] = {}
+    for kind, one in marks(text):
+        found[kind] = found.get(kind, frozenset()) | {one}
+    when = frozenset((kind, one) for kind in _WHEN for one in found.pop(kind, ()))
+    numbers = [one for one in figures(text) if not one.loose]
+    if when or any(one.unit == "clock" for one in numbers):
+        found["time"] = frozenset({frozenset({*when, *(one.values for one in numbers)})})
+    elif numbers:
+        found["figure"] = frozenset(one.values for one in numbers)
+    names = frozenset(one.key for one in named(text) if one.kind != "name" or (one.sure and not nouns))
+    return {**found, "name": names} if names else found
 
 
 def _without_values(text: str, *, nouns: bool) -> str:

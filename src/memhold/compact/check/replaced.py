@@ -19,6 +19,7 @@ from memhold.compact.check.terms import (
     ROLES,
     alike,
     clauses_of,
+    met,
     plain_words,
     stands_in,
     terms_of,
@@ -46,6 +47,10 @@ _FROM_TO: Final = re.compile(
 )
 
 
+_INSTEAD_OF: Final = (
+    r"(?<!\w)(?:instead of|in place of|rather than|anstelle|anstatt|statt|au lieu d[eu']|en (?:vez|lugar) de"
+    r"|invece d\w+|em vez de|in plaats van|вместо)(?!\w)"
+)
 _FROM: Final = {"english": {"from"}, "german": {"von", "vom"}}
 """The only words of a language for where something comes from: "das" is an article, and "des" too."""
 
@@ -53,6 +58,8 @@ _FROM: Final = {"english": {"from"}, "german": {"von", "vom"}}
 _FROM_TO_CJK: Final = re.compile(
     r"(?P<old>[^\s.,]{1,30})에서\s+(?P<new>[^.,]{1,30}?)(?:으로|로)\s"
     r"|(?P<old2>[^、。\s]{1,30})から(?P<new2>[^、。\s]{1,30}?)[へに]"
+    r"|(?P<old4>[^\s.,]{1,30}(?: [^\s.,]{1,30})?) 대신(?:에)? (?P<new4>[^.,]{1,30})"
+    r"|(?P<old5>[^、。\s]{1,30})の代わりに(?P<new5>[^、。\s]{1,30})"
     r"|[从從由](?P<old3>[^，。\s]{1,30}?)[换換改搬变變转轉](?:成|到|为|為|至)?(?P<new3>[^，。\s]{1,30})"
 )
 
@@ -99,6 +106,9 @@ def old_as_new(case: Case) -> str | None:
     return None
 
 
+_NOW_FOR: Final = re.compile(rf"(?P<new>[^,.;()]{{2,80}})\s{_INSTEAD_OF}\s(?P<old>[^,.;()]{{2,60}})", re.IGNORECASE)
+
+
 def _backwards(case: Case, olds: Sequence[str], news: Sequence[str]) -> bool:
     """Whether the text says that what holds now became what was replaced."""
     before = _grams(" ".join(source.text for source in case.gone), case)
@@ -121,7 +131,7 @@ def _backwards(case: Case, olds: Sequence[str], news: Sequence[str]) -> bool:
 
 def _ways(text: str, language: str) -> Iterator[tuple[str, str]]:
     """What a text says that something left, with what it reached: "from Monday to Friday"."""
-    for match in chain.from_iterable(pattern.finditer(text) for pattern in (_FROM_TO, _FROM_TO_CJK)):
+    for match in chain.from_iterable(pattern.finditer(text) for pattern in (_FROM_TO, _FROM_TO_CJK, _NOW_FOR)):
         found = match.groupdict()
         by = (found.pop("by", None) or "").casefold()
         if by and by not in _FROM.get(language, {by}):
@@ -139,8 +149,10 @@ def _ends_another(case: Case) -> bool:
     """Whether the text ends what the newer memory goes over to, and tells of what that one ends."""
     newer = " ".join(source.text for source in case.kept)
     said, kept, there = _ended(newer, case), terms_of(newer, case.language), terms_of(case.text, case.language)
+    every_word = terms_of(case.within, case.language)
     return any(
-        ended & kept and all(not ended & other and other & there for other in said[word])
+        (ended & kept and all(not ended & other and other & there for other in said[word]))
+        or (not met(ended, every_word) and not any(other & there for other in said[word]))
         for word, every in _ended(case.text, case).items()
         if word in said
         for ended in every
@@ -190,10 +202,7 @@ def _left(case: Case) -> frozenset[str]:
 
 
 _AND_GOES_ON: Final = re.compile(r"(?i),?\s(?:and|und|et|y|e|en|и)\s")
-_INSTEAD: Final = re.compile(
-    r"(?i)(?<!\w)(?:instead of|in place of|rather than|anstelle|anstatt|statt|au lieu d[eu']|en (?:vez|lugar) de"
-    r"|invece d\w+|em vez de|in plaats van|вместо)(?!\w)"
-)
+_INSTEAD: Final = re.compile(_INSTEAD_OF, re.IGNORECASE)
 
 
 def _says_on_its_own(told: Sequence[str], clause: str, case: Case) -> bool:

@@ -158,6 +158,8 @@ def clauses_exchanged(case: Case) -> str | None:
         return None
     before, after = _among([s.text for s in case.kept], case.language), _among([case.text], case.language)
     for one, other in combinations(sorted(after.keys() & before.keys()), 2):
+        if _side_by_side(case.text, one, other, case.language):
+            continue
         own, foreign = before[one] - before[other], before[other] - before[one]
         if own and after[one] & foreign and not after[one] & own:
             if foreign and after[other] & own and not after[other] & foreign:
@@ -165,12 +167,25 @@ def clauses_exchanged(case: Case) -> str | None:
     return None
 
 
+_AND: Final = re.compile(r"(?i)(?<!\w)([^\W\d_]+) (?:and|or|und|oder|et|ou|y|o|e|en|of|и|или) (?:\w{1,3} )?([^\W\d_]+)")
+
+
+def _side_by_side(text: str, one: str, other: str, language: str) -> bool:
+    """Whether two words are set side by side in a text: their order says nothing."""
+    return any({one, other} <= terms_of(match[0], language) for match in _AND.finditer(text))
+
+
 def _among(texts: Sequence[str], language: str) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for clause in (one for text in texts for one in clauses_of(text)):
+        words = [terms_of(word, language) for word in plain_words(clause)]
         terms = frozenset(t for t in terms_of(clause, language) if not figures(t)) - ROLES - LIGHT
         for one in terms:
-            found[one] = found.get(one, frozenset()) | (terms - {one})
+            # What stands right beside a word goes with it: "Café Linde".
+            beside = frozenset[str]().union(*(
+                other for at, own in enumerate(words) if one in own for other in words[max(0, at - 1) : at + 2]
+            ))
+            found[one] = found.get(one, frozenset()) | (terms - {one} - beside)
     return found
 
 
