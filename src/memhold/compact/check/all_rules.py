@@ -17,6 +17,7 @@ from memhold.compact.check.subjects import clauses_exchanged, exchanged, places_
 from memhold.compact.check.wording import (
     agreed,
     clause_lost,
+    exchanged_between,
     exchanged_modifier,
     exchanged_word,
     listed,
@@ -67,6 +68,7 @@ RULES: Final[dict[str, Rule]] = {
     "a word was lost": word_lost,
     "a list was changed": listed,
     "a word was exchanged": exchanged_word,
+    "a word between two was exchanged": exchanged_between,
     "a word in front of another was exchanged": exchanged_modifier,
     "a word was put in the place of another": substituted,
 }

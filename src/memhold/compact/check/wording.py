@@ -34,6 +34,7 @@ __all__ = [
     "AGREED",
     "agreed",
     "clause_lost",
+    "exchanged_between",
     "exchanged_modifier",
     "exchanged_word",
     "listed",
@@ -125,6 +126,35 @@ def exchanged_word(case: Case) -> str | None:
         if not met(terms, known | LIGHT) and any(place in lost for place in places):
             return "a word that no memory has stands in the place of another"
     return None
+
+
+def exchanged_between(case: Case) -> str | None:
+    """Where a change is told: a word that no source has stands between two words as one of a kept source does."""
+    if not case.gone or unspaced(case.within):
+        return None
+    known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
+    lost = {
+        place
+        for source in case.kept
+        for terms, place in _between(source.text, case.language)
+        if not met(terms, there)
+    }
+    for terms, place in _between(case.text, case.language):
+        if place in lost and not met(terms, known | LIGHT):
+            return "a word that no memory has stands in the place of another"
+    return None
+
+
+def _between(text: str, language: str) -> list[tuple[frozenset[str], tuple[str, str]]]:
+    """Each content word of a text with the word before it and the one behind it, of which one has content too."""
+    found = []
+    for clause in clauses_of(text):
+        words = plain_words(clause)
+        for before, word, behind in zip(words, words[1:], words[2:], strict=False):
+            terms = terms_of(word, language) - ROLES - LIGHT
+            if terms and not figures(word) and any(terms_of(one, language) - ROLES for one in (before, behind)):
+                found.append((terms, (before, behind)))
+    return found
 
 
 def exchanged_modifier(case: Case) -> str | None:
