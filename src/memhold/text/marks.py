@@ -96,6 +96,16 @@ _FREQUENCIES: Final = {
         "weekly|every week|each week|once a week|wöchentlich|jede woche|chaque semaine|toutes les semaines|cada semana"
         "|todas las semanas|ogni settimana|toda semana|elke week|wekelijks|каждую неделю|еженедельно"
     ),
+    "fortnightly": (
+        "every (?:other|second) week|every two weeks|fortnightly|jede zweite woche|alle zwei wochen|vierzehntägig"
+        "|une semaine sur deux|toutes les deux semaines|cada dos semanas|quincenal(?:mente)?|ogni due settimane"
+        "|a cada duas semanas|om de week|om de andere week|раз в две недели"
+    ),
+    "every other day": (
+        "every (?:other|second) day|every two days|jeden zweiten tag|alle zwei tage|un jour sur deux"
+        "|tous les deux jours|cada dos días|un día sí y otro no|ogni due giorni|un giorno sì e uno no"
+        "|dia sim,? dia não|om de dag|через день"
+    ),
     "weekends": (
         "weekends?|every weekend|wochenenden?|week-ends?|fin(?:es)? de semana|fine settimana|fins? de semana|weekenden"
         "|выходн\\w+"
@@ -112,6 +122,8 @@ _FREQUENCIES: Final = {
 _FREQUENCIES_CJK: Final = {
     "daily": "매일|날마다|毎日|每天|天天",
     "weekly": "매주(?! ?[월화수목금토일]요일)|毎週(?![月火水木金土日])|每周(?![一二三四五六日天])|每個星期|每星期",
+    "fortnightly": "격주|2주(?:에 한 번|마다)|隔週|二週間ごと|隔周|每两周|每隔一周",
+    "every other day": "격일|이틀에 한 번|이틀마다|隔日|一日おき|隔天|每两天",
     "weekends": "주말|週末|周末",
     "monthly": "매달|매월|毎月|每月|每个月",
     "yearly": "매년|해마다|毎年|每年",

@@ -155,7 +155,11 @@ def _without_values(text: str, *, nouns: bool) -> str:
         if one.kind != "name" or (one.sure and not nouns):
             # A name at the very beginning is whom a text is about.
             text = re.sub(rf"(?<=\w\W)(?<!\w){re.escape(one.text)}(?!\w)", " ", text)
-    return re.sub(r"[^\W\d_]+", lambda word: " " if marks(word[0]) else word[0], text)
+    return re.sub(r"[^\W\d_]+", _without_mark, text)
+
+
+def _without_mark(word: re.Match[str]) -> str:
+    return " " if any(kind != "relative" for kind, _ in marks(word[0])) else word[0]
 
 
 def _other_value(older: str, newer: str) -> bool:

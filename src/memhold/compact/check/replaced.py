@@ -55,9 +55,13 @@ _FROM: Final = {"english": {"from"}, "german": {"von", "vom"}}
 """The only words of a language for where something comes from: "das" is an article, and "des" too."""
 
 
-_FROM_TO_CJK: Final = re.compile(
+_OTHER_WAYS: Final = re.compile(
     r"(?P<old>[^\s.,]{1,30})에서\s+(?P<new>[^.,]{1,30}?)(?:으로|로)\s"
     r"|(?P<old2>[^、。\s]{1,30})から(?P<new2>[^、。\s]{1,30}?)[へに]"
+    r"|(?P<old6>[^.,;]{2,40}?) (?:was|were|is|are|has been|have been|got|gets) (?:replaced|superseded|succeeded) (?:by|with) (?P<new6>[^.,;]{2,40})"
+    r"|(?P<new7>[^.,;]{2,40}?) (?:has |have |had )?(?:replaces|replaced|supersedes|superseded|succeeds|succeeded) (?!by|with)(?P<old7>[^.,;]{2,40})"
+    r"|(?P<old8>[^.,;]{2,40}?) (?:wurden?|wird|werden|fue|fueron|ha sido|han sido|a été|ont été) "
+    r"(?:durch (?P<new8>[^.,;]{2,40}) ersetzt|(?:reemplazad[oa]s?|sustituid[oa]s?|remplacée?s?) (?:por|par) (?P<new9>[^.,;]{2,40}))"
     r"|(?P<old4>[^\s.,]{1,30}(?: [^\s.,]{1,30})?) 대신(?:에)? (?P<new4>[^.,]{1,30})"
     r"|(?P<old5>[^、。\s]{1,30})の代わりに(?P<new5>[^、。\s]{1,30})"
     r"|[从從由](?P<old3>[^，。\s]{1,30}?)[换換改搬变變转轉](?:成|到|为|為|至)?(?P<new3>[^，。\s]{1,30})"
@@ -131,12 +135,18 @@ def _backwards(case: Case, olds: Sequence[str], news: Sequence[str]) -> bool:
 
 def _ways(text: str, language: str) -> Iterator[tuple[str, str]]:
     """What a text says that something left, with what it reached: "from Monday to Friday"."""
-    for match in chain.from_iterable(pattern.finditer(text) for pattern in (_FROM_TO, _FROM_TO_CJK, _NOW_FOR)):
-        found = match.groupdict()
-        by = (found.pop("by", None) or "").casefold()
-        if by and by not in _FROM.get(language, {by}):
-            continue
-        sides = {name[:3]: one for name, one in found.items() if one}
+    for match in _FROM_TO.finditer(text):
+        by = match["by"].casefold()
+        if by in _FROM.get(language, {by}):
+            yield match["old"], match["new"]
+    for pattern in (_OTHER_WAYS, _NOW_FOR):
+        yield from _sides(pattern, text)
+
+
+def _sides(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
+    """What went and what came, in each place that a pattern of ways finds."""
+    for match in pattern.finditer(text):
+        sides = {name[:3]: one for name, one in match.groupdict().items() if one}
         yield sides["old"], sides["new"]
 
 
@@ -159,11 +169,16 @@ def _ends_another(case: Case) -> bool:
     )
 
 
+_BY: Final = re.compile(r"(?i)\s(?:by|par|por|d[ao]|door|durch)\s")
+
+
 def _ended(text: str, case: Case) -> dict[str, set[frozenset[str]]]:
     """The words of an end, each with the terms of the content words that stand behind it in a clause."""
     found: dict[str, set[frozenset[str]]] = {}
     for clause in clauses_of(text):
         for start, end in ends_in(clause):
+            if _BY.match(clause, end):
+                continue  # "was replaced by that": what is over stands before it
             behind = (terms_of(one, case.language) for one in islice(words_behind(clause, end), BEHIND))
             if (ended := next((one for one in behind if one), None)) is not None:
                 found.setdefault(clause[start:end].casefold(), set()).add(ended)
@@ -191,16 +206,31 @@ def _left(case: Case) -> frozenset[str]:
         for clause in clauses_of(source.text):
             stays, _, instead = _INSTEAD.sub("\0", clause, count=1).partition("\0")
             over |= _grams(instead, case)
+            for old, new in _sides(_OTHER_WAYS, stays):
+                over |= _grams(old, case) - _grams(new, case)
+                stays = stays.replace(old, " ")
             terms = _grams(stays, case)
             if len(terms) > BARE or not is_past(stays, case.within):
                 holds |= terms
-            elif not _AND_GOES_ON.match(source.text, source.text.find(clause) + len(clause)):
+            elif _AND_GOES_ON.match(source.text, source.text.find(clause) + len(clause)) or _has_subject(stays, case):
+                # "Ivo gave it up and sings": who did goes on. "Marek left the blog": the blog goes on without him.
+                if not _DEPARTS.search(stays):
+                    over |= frozenset[str]().union(*(_grams(stays[end:], case) for _, end in ends_in(stays)))
+            else:
                 over |= terms
-            else:  # "Ivo left it and sings": who left goes on
-                over |= frozenset[str]().union(*(_grams(stays[end:], case) for _, end in ends_in(stays)))
     return frozenset(over - holds - ROLES - LIGHT)
 
 
+def _has_subject(clause: str, case: Case) -> bool:
+    """Whether content stands before the words of an end and behind them: who ended something, and what."""
+    ends = ends_in(clause)
+    return any(_grams(clause[:start], case) - ROLES and _grams(clause[end:], case) - ROLES for start, end in ends)
+
+
+_DEPARTS: Final = re.compile(
+    r"(?i)(?<!\w)(?:left|leaves?|quit|resigned|retired|withdrew|verlassen|verließ|quitt\w+|dejó|deixou|lasciat\w+|verliet)(?!\w)"
+)
+"""Words for somebody who goes from what goes on."""
 _AND_GOES_ON: Final = re.compile(r"(?i),?\s(?:and|und|et|y|e|en|и)\s")
 _INSTEAD: Final = re.compile(_INSTEAD_OF, re.IGNORECASE)
 

@@ -16,7 +16,7 @@ from memhold.text.analysis import unspaced
 from memhold.text.contrasts import swapped
 from memhold.text.figures import figures
 from memhold.text.function_words import EVIDENCE
-from memhold.text.kin import kin_in
+from memhold.text.kin import kin_in, strangers
 from memhold.text.marks import opposed
 
 # ruff: noqa: RUF001 - punctuation and words of every script
@@ -112,6 +112,8 @@ _WHOSE: Final = re.compile(r"\b(?:his|her|their)\b", re.IGNORECASE)
 def relative_lost(case: Case) -> str | None:
     """A source tells of a relative, and the text has neither them, nor a name of that clause, nor another of their kin."""
     told = kin_in(case.text, case.language)
+    if strangers(case.text, case.within, case.language):
+        return "the text tells of a relative of whom no memory tells"
     names = participants(case)
     for source in case.kept:
         for clause in clauses_of(source.text):
