@@ -112,7 +112,7 @@ def word_lost(case: Case) -> str | None:
 
 def exchanged_word(case: Case) -> str | None:
     """A word that no source has stands between the same two words as one of a source that the text lost."""
-    if case.gone or unspaced(case.within):
+    if unspaced(case.within):
         return None
     known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
     lost = {
@@ -123,7 +123,9 @@ def exchanged_word(case: Case) -> str | None:
         for place in places
     }
     for terms, places in _placed(case.text, case.language):
-        if not met(terms, known | LIGHT) and any(place in lost for place in places):
+        # What was replaced leaves more ways to say it: there only what stands behind the same two words counts.
+        told = [place for place in places if not case.gone or place[0] == "before"]
+        if not met(terms, known | LIGHT) and any(place in lost for place in told):
             return "a word that no memory has stands in the place of another"
     return None
 
@@ -162,7 +164,7 @@ def exchanged_modifier(case: Case) -> str | None:
 
     What stands in front of a word there says which one it is: "in Busan a cafe" for "in Jeju a cafe".
     """
-    if case.gone or HANGUL.search(case.text) is None:
+    if HANGUL.search(case.text) is None:
         return None
     known, there = whole_words(case.within, case.language), whole_words(case.text, case.language)
     lost = {
