@@ -67,15 +67,20 @@ def _another(one: str, other: str, language: str) -> bool:
         beside
         for clause in clauses_of(one)
         for terms, beside in neighbours(clause, language)
-        if not met(terms, theirs | LIGHT)
+        if not met(_whole(terms), theirs | LIGHT)
     ]
     gone = [
         beside
         for clause in clauses_of(other)
         for terms, beside in neighbours(clause, language)
-        if not met(terms, mine | LIGHT)
+        if not met(_whole(terms), mine | LIGHT)
     ]
     return any(first & second for first in fresh for second in gone)
+
+
+def _whole(terms: frozenset[str]) -> frozenset[str]:
+    """Terms without single letters of scripts without stems, which are in too many words."""
+    return frozenset(one for one in terms if len(one) > 1 or one.isascii()) or terms
 
 
 def unsaid(older: str, newer: str, *, apart: bool) -> bool:

@@ -83,7 +83,7 @@ def old_as_new(case: Case) -> str | None:
     before = frozenset[str]().union(*(terms_of(source.text, case.language) for source in case.gone))
     fresh = terms_of(newest, case.language) - before
     values = details_of(gone)
-    left = _left(case) & before
+    left = [group & before for group in _left(case)]
     for clause in told:
         if is_past(clause, case.within):
             continue
@@ -92,9 +92,9 @@ def old_as_new(case: Case) -> str | None:
             continue
         if again:
             return f"{clause!r} holds no longer, and the text does not say so"
-        ended = sorted(left & terms_of(clause, case.language))
-        if ended and len(plain_words(clause)) > 1:
-            return f"{ended[0]!r} is what was left, and the text tells of it as it is"
+        there = terms_of(clause, case.language)
+        if len(plain_words(clause)) > 1 and any(group and group <= there for group in left):
+            return f"{clause!r} tells of what was left as it is"
         for one in values:
             if not stands_in(clause, one) or _said_so(clause, one, case):
                 continue
@@ -199,15 +199,16 @@ def _told_again(clause: str, case: Case) -> bool:
     return not still and nearest(case.gone) >= NEARLY > nearest(case.kept)
 
 
-def _left(case: Case) -> frozenset[str]:
-    """The terms of what the newer memory says is over: in a short clause of an end alone, or behind an "instead of"."""
-    over, holds = set[str](), set[str]()
+def _left(case: Case) -> list[frozenset[str]]:
+    """What the newer memory says is over: in a short clause of an end alone, or behind an "instead of". Each by its terms."""
+    over: list[frozenset[str]] = []
+    holds = set[str]()
     for source in case.kept:
         for clause in clauses_of(source.text):
             stays, _, instead = _INSTEAD.sub("\0", clause, count=1).partition("\0")
-            over |= _grams(instead, case)
+            over.append(_grams(instead, case))
             for old, new in _sides(_OTHER_WAYS, stays):
-                over |= _grams(old, case) - _grams(new, case)
+                over.append(_grams(old, case) - _grams(new, case))
                 stays = stays.replace(old, " ")
             terms = _grams(stays, case)
             if len(terms) > BARE or not is_past(stays, case.within):
@@ -215,10 +216,11 @@ def _left(case: Case) -> frozenset[str]:
             elif _AND_GOES_ON.match(source.text, source.text.find(clause) + len(clause)) or _has_subject(stays, case):
                 # "Ivo gave it up and sings": who did goes on. "Marek left the blog": the blog goes on without him.
                 if not _DEPARTS.search(stays):
-                    over |= frozenset[str]().union(*(_grams(stays[end:], case) for _, end in ends_in(stays)))
+                    over += [_grams(stays[end:], case) for _, end in ends_in(stays)]
             else:
-                over |= terms
-    return frozenset(over - holds - ROLES - LIGHT)
+                ends = frozenset[str]().union(*(_grams(stays[start:end], case) for start, end in ends_in(stays)))
+                over.append(terms - ends)
+    return [group - holds - ROLES - LIGHT for group in over]
 
 
 def _has_subject(clause: str, case: Case) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final
 
 from memhold.compact.check.case import Case
@@ -158,14 +159,17 @@ def clauses_exchanged(case: Case) -> str | None:
     """Two words of the sources stand in the text each among what the sources say of the other."""
     if unspaced(case.within) or HANGUL.search(case.within):
         return None
-    before, after = _among([s.text for s in case.kept], case.language), _among([case.text], case.language)
-    for one, other in combinations(sorted(after.keys() & before.keys()), 2):
-        if _side_by_side(case.text, one, other, case.language):
-            continue
-        own, foreign = before[one] - before[other], before[other] - before[one]
-        if own and after[one] & foreign and not after[one] & own:
-            if foreign and after[other] & own and not after[other] & foreign:
-                return f"{one!r} and {other!r} stand each in the place of the other"
+    said, told = [source.text for source in case.kept], [case.text]
+    before, after = _among(said, case.language), _among(told, case.language)
+    beside, near = _beside(said, case.language), _beside(told, case.language)
+    both = sorted(after.keys() & before.keys())
+    # What stands right beside a word here and there goes with it: "Café Linde".
+    fixed = {one: beside[one] & near[one] for one in both}
+    for one, other in combinations(both, 2):
+        own, foreign = before[one] - before[other] - fixed[one], before[other] - before[one] - fixed[other]
+        crossed = after[one] & foreign and not after[one] & own and after[other] & own and not after[other] & foreign
+        if crossed and not _side_by_side(case.text, one, other, case.language):
+            return f"{one!r} and {other!r} stand each in the place of the other"
     return None
 
 
@@ -178,16 +182,25 @@ def _side_by_side(text: str, one: str, other: str, language: str) -> bool:
 
 
 def _among(texts: Sequence[str], language: str) -> dict[str, frozenset[str]]:
+    """The content words of these texts, each with the others of its clauses."""
     found: dict[str, frozenset[str]] = {}
     for clause in (one for text in texts for one in clauses_of(text)):
-        words = [terms_of(word, language) for word in plain_words(clause)]
-        terms = frozenset(t for t in terms_of(clause, language) if not figures(t)) - ROLES - LIGHT
+        terms = frozenset(one for one in terms_of(clause, language) if not figures(one)) - ROLES - LIGHT
         for one in terms:
-            # What stands right beside a word goes with it: "Café Linde".
-            beside = frozenset[str]().union(*(
-                other for at, own in enumerate(words) if one in own for other in words[max(0, at - 1) : at + 2]
-            ))
-            found[one] = found.get(one, frozenset()) | (terms - {one} - beside)
+            found[one] = found.get(one, frozenset()) | (terms - {one})
+    return found
+
+
+def _beside(texts: Sequence[str], language: str) -> dict[str, frozenset[str]]:
+    """The terms of these texts, each with those of the words right before and right behind it."""
+    found: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for clause in (one for text in texts for one in clauses_of(text)):
+        words = [terms_of(word, language) for word in plain_words(clause)]
+        for first, second in pairwise(words):
+            for one in first:
+                found[one] |= second
+            for one in second:
+                found[one] |= first
     return found
 
 
