@@ -65,7 +65,9 @@ _PAIRS: tuple[tuple[str, str], ...] = (
     ),
     (  # demanded and left free
         (
-            r"must|ha(?:s|ve|d) to|needs? to|mandatory|required|obligatory|muss|musst|müssen|müsst|pflicht|doit|doivent|obligatoire|debe|il faut|tienen? que|hay que"
+            r"must|ha(?:s|ve|d) to|needs? to"
+            r"|mandatory|required|obligatory|muss|musst|müssen|müsst|pflicht|doit|doivent|obligatoire|debe"
+            r"|il faut|tienen? que|hay que"
             r"|deben|obligatori[oa]s?|deve[mn]?|devono|obrigatóri[oa]s?|moet|moeten|verplicht|måste|skal|musi"
             r"|muszą|должн\w+|обязан\w*|zorunlu|wajib|harus|trebuie|pitää|kell|musí|πρέπει"
         ),

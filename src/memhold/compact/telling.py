@@ -33,7 +33,8 @@ _ENDED: Final = re.compile(
 )
 """Words of an end and of a beginning, beside those of change."""
 _GOES_ON: Final = re.compile(
-    r"(?i)(?<!\w)(?:(?:off|over)(?=\s*(?:[.,;:!)]|\Z|(?:and|but|for|now|so)\b))|since|again|seit|wieder|weg|depuis|de nouveau|desde|de nuevo|otra vez|dal|di nuovo"
+    r"(?i)(?<!\w)(?:(?:off|over)(?=\s*(?:[.,;:!)]|\Z|(?:and|but|for|now|so)\b))"
+    r"|since|again|seit|wieder|weg|depuis|de nouveau|desde|de nuevo|otra vez|dal|di nuovo"
     r"|de novo|снова|уже)(?!\w)|부터|다시|から|また|又"
 )
 """Words of what began, ended or is so again, and as often of none of these: "since 2015", "over 40"."""

@@ -31,8 +31,9 @@ _LISTS = (
     # German
     (
         "jetzt nun inzwischen mittlerweile neuerdings derzeit aktuell früher bisher stattdessen anstatt "
-        "umgezogen ausgezogen weggezogen gewechselt wechsel umgestiegen umgestellt ersetzt geändert verschoben abgesagt verlegt "
-        "gekündigt aufgehört aufgegeben verkauft beendet neue neuer neues neuen neuem künftig herausgestellt "
+        "umgezogen ausgezogen weggezogen gewechselt wechsel umgestiegen umgestellt ersetzt geändert verschoben "
+        "abgesagt verlegt gekündigt aufgehört aufgegeben verkauft beendet neue neuer neues neuen neuem künftig "
+        "herausgestellt "
         "eigentlich geworden erhöht gestiegen gesunken verlängert umbenannt gesenkt reduziert verringert "
         "verkürzt verkleinert vergrößert halbiert verdoppelt vorverlegt vorgezogen"
     ),

@@ -246,7 +246,8 @@ _OPPOSITES: Final = (
     (r"likes?|loves?|enjoys?|mag|liebt|aime\w*|gusta\w*|piace|gosta|любит",
      r"hates?|dislikes?|loathes?|can't stand|cannot stand|hasst|déteste\w*|odia|detesta|ненавидит"),
     (  # open and shut; "open until 8" and "closes at 8" say the same
-        (r"open(?:s|ed)?(?! (?:until|till|to|from|between|question))|geöffnet|ouvert[es]{0,2}(?! jusqu)|abiert[oa]s?(?! hasta)"
+        (r"open(?:s|ed)?(?! (?:until|till|to|from|between|question))|geöffnet"
+        r"|ouvert[es]{0,2}(?! jusqu)|abiert[oa]s?(?! hasta)"
         r"|abren?(?! de)|apert[oaie](?! fino)|abert[oa]s?(?! até)|открыт\w*"),
         (r"closed|shut|clos(?:es|e)(?= (?:on|for|in|during|every|all))|geschlossen|fermée?s?(?! à)|cerrad[oa]s?"
         r"|cierran?(?! a)|chius[oaie]|fechad[oa]s?|закрыт\w*"),
@@ -257,7 +258,10 @@ _OPPOSITES: Final = (
 _OPPOSITES_CJK: Final = (
     (r"至少|以上|少なくとも|最低|적어도|최소|이상", r"最多|至多|以下|多くても|최대|이하|까지"),
     (r"左|왼쪽", r"右|오른쪽"),
-    (r"문을 ?(?:연|열)|영업(?!을 안|하지)|営業(?!しな)|営業中|开门|開門", r"문을 ?닫|휴무|휴업|쉰다|定休|休業|閉[まめ店]|关门|關門"),
+    (
+        r"문을 ?(?:연|열)|영업(?!을 안|하지)|営業(?!しな)|営業中|开门|開門",
+        r"문을 ?닫|휴무|휴업|쉰다|定休|休業|閉[まめ店]|关门|關門",
+    ),
 )
 
 

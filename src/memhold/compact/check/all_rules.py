@@ -13,7 +13,14 @@ from memhold.compact.check.marks import invented_marks, lost_marks
 from memhold.compact.check.names import invented_names, lost_names
 from memhold.compact.check.reasons import reason_invented
 from memhold.compact.check.replaced import change_invented, newest_told, old_as_new, two_values
-from memhold.compact.check.subjects import clauses_exchanged, exchanged, places_exchanged, relative_lost, turned, values_exchanged
+from memhold.compact.check.subjects import (
+    clauses_exchanged,
+    exchanged,
+    places_exchanged,
+    relative_lost,
+    turned,
+    values_exchanged,
+)
 from memhold.compact.check.wording import (
     agreed,
     clause_lost,

@@ -11,7 +11,7 @@ from memhold.compact.check.figures import lost_figures
 from memhold.compact.check.marks import have_in_common, lost_marks
 from memhold.compact.check.names import lost_names, named
 from memhold.compact.check.subjects import turned
-from memhold.compact.check.terms import LIGHT, ROLES, clauses_of, met, neighbours, terms_of
+from memhold.compact.check.terms import LIGHT, ROLES, clauses_of, in_line, met, neighbours, terms_of
 from memhold.compact.telling import may_replace, tells_of_change
 from memhold.text.analysis import language_of, unspaced
 from memhold.text.contrasts import swapped
@@ -94,7 +94,7 @@ def unsaid(older: str, newer: str, *, apart: bool) -> bool:
         return True
     if _of_another(older, newer, language):
         return False
-    if may_replace(newer) and not _another_thing(older, newer, language):
+    if may_replace(newer) and not (_other_start(older, newer, language) and _another_thing(older, newer, language)):
         return True
     within = f"{older} {newer}"
     affirmed = [terms_of(clause, language) for clause in clauses_of(older) if not says_no(clause, within)]
@@ -120,6 +120,12 @@ def _of_another(older: str, newer: str, language: str) -> bool:
     return bool(after) and not before & after and (bool(before) or _OWNED.search(newer) is not None)
 
 
+def _other_start(older: str, newer: str, language: str) -> bool:
+    """Whether two texts begin with another word of content: they may tell of two things."""
+    first, second = in_line(older, language)[:1], in_line(newer, language)[:1]
+    return bool(first and second) and not met(first[0], second[0])
+
+
 def _another_thing(older: str, newer: str, language: str) -> bool:
     """Whether two texts that each give a value differ in a word of what it is a value of.
 
@@ -127,9 +133,13 @@ def _another_thing(older: str, newer: str, language: str) -> bool:
     """
     nouns = capitalises_nouns(f"{older} {newer}")
     before, after = _kinds_of_values(older, nouns=nouns), _kinds_of_values(newer, nouns=nouns)
-    others = [kind for kind in before.keys() & after.keys() if before[kind] - after[kind] and after[kind] - before[kind]]
-    both = [before.get("figure", frozenset()), after.get("figure", frozenset())]
-    if len(others) > 1 or min(len(both[0] - both[1]), len(both[1] - both[0])) > 1:
+    nothing = frozenset[object]()
+    apart = {
+        kind: min(len(before[kind] - after.get(kind, nothing)), len(after.get(kind, nothing) - before[kind]))
+        for kind in before
+    }
+    # A number and a name, or a number and what is counted: that is more than another value of one thing.
+    if sum(map(bool, apart.values())) > 1 or apart.get("figure", 0) > 1:
         return True
     return _another(_without_values(older, nouns=nouns), _without_values(newer, nouns=nouns), language)
 
@@ -156,10 +166,10 @@ def _without_values(text: str, *, nouns: bool) -> str:
     """A text without its figures, days, colours and names: what these are said of."""
     for one in sorted((one for one in figures(text) if not one.loose), key=lambda one: -one.start):
         text = f"{text[: one.start]} {text[one.end :]}"
-    for one in named(text):
-        if one.kind != "name" or (one.sure and not nouns):
+    for name in named(text):
+        if name.kind != "name" or (name.sure and not nouns):
             # A name at the very beginning is whom a text is about.
-            text = re.sub(rf"(?<=\w\W)(?<!\w){re.escape(one.text)}(?!\w)", " ", text)
+            text = re.sub(rf"(?<=\w\W)(?<!\w){re.escape(name.text)}(?!\w)", " ", text)
     return re.sub(r"[^\W\d_]+", _without_mark, text)
 
 

@@ -35,7 +35,8 @@ _PAST: Final = re.compile(
 
 
 _ARRIVING: Final = re.compile(
-    r"(?i)(?<!\w)(?:now|new|latest|currently|moving|moved(?! (?:out|away|off))|became|become|jetzt|neue[nrms]?|maintenant|ahora|agora"
+    r"(?i)(?<!\w)(?:now|new|latest|currently|moving|moved(?! (?:out|away|off))|became|become|jetzt"
+    r"|neue[nrms]?|maintenant|ahora|agora"
     r"|nuev[oa]|ora"
     r"|теперь)(?!\w)|지금은|现在|今は"
 )

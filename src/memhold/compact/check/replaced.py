@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations, islice
+from itertools import combinations, islice
 from typing import Final
 
 from memhold.compact.check.case import Case, Source
@@ -58,10 +58,13 @@ _FROM: Final = {"english": {"from"}, "german": {"von", "vom"}}
 _OTHER_WAYS: Final = re.compile(
     r"(?P<old>[^\s.,]{1,30})에서\s+(?P<new>[^.,]{1,30}?)(?:으로|로)\s"
     r"|(?P<old2>[^、。\s]{1,30})から(?P<new2>[^、。\s]{1,30}?)[へに]"
-    r"|(?P<old6>[^.,;]{2,40}?) (?:was|were|is|are|has been|have been|got|gets) (?:replaced|superseded|succeeded) (?:by|with) (?P<new6>[^.,;]{2,40})"
-    r"|(?P<new7>[^.,;]{2,40}?) (?:has |have |had )?(?:replaces|replaced|supersedes|superseded|succeeds|succeeded) (?!by|with)(?P<old7>[^.,;]{2,40})"
-    r"|(?P<old8>[^.,;]{2,40}?) (?:wurden?|wird|werden|fue|fueron|ha sido|han sido|a été|ont été) "
-    r"(?:durch (?P<new8>[^.,;]{2,40}) ersetzt|(?:reemplazad[oa]s?|sustituid[oa]s?|remplacée?s?) (?:por|par) (?P<new9>[^.,;]{2,40}))"
+    r"|(?P<old6>[^.,;]{2,40}?) (?:was|were|is|are|has been|have been|got|gets) "
+    r"(?:replaced|superseded|succeeded) (?:by|with) (?P<new6>[^.,;]{2,40})"
+    r"|(?P<new7>[^.,;]{2,40}?) (?:has |have |had )?(?:replace[sd]|supersede[sd]|succeed(?:s|ed)) "
+    r"(?!by|with)(?P<old7>[^.,;]{2,40})"
+    r"|(?P<old8>[^.,;]{2,40}?) (?:wurden?|wird|werden) durch (?P<new8>[^.,;]{2,40}) ersetzt"
+    r"|(?P<old9>[^.,;]{2,40}?) (?:fue|fueron|ha sido|han sido|a été|ont été) "
+    r"(?:reemplazad[oa]s?|sustituid[oa]s?|remplacée?s?) (?:por|par) (?P<new9>[^.,;]{2,40})"
     r"|(?P<old4>[^\s.,]{1,30}(?: [^\s.,]{1,30})?) 대신(?:에)? (?P<new4>[^.,]{1,30})"
     r"|(?P<old5>[^、。\s]{1,30})の代わりに(?P<new5>[^、。\s]{1,30})"
     r"|[从從由](?P<old3>[^，。\s]{1,30}?)[换換改搬变變转轉](?:成|到|为|為|至)?(?P<new3>[^，。\s]{1,30})"
@@ -83,7 +86,7 @@ def old_as_new(case: Case) -> str | None:
     before = frozenset[str]().union(*(terms_of(source.text, case.language) for source in case.gone))
     fresh = terms_of(newest, case.language) - before
     values = details_of(gone)
-    left = [group & before for group in _left(case)]
+    left = [group for group in _left(case) if group and group <= before]
     for clause in told:
         if is_past(clause, case.within):
             continue
@@ -93,7 +96,7 @@ def old_as_new(case: Case) -> str | None:
         if again:
             return f"{clause!r} holds no longer, and the text does not say so"
         there = terms_of(clause, case.language)
-        if len(plain_words(clause)) > 1 and any(group and group <= there for group in left):
+        if len(plain_words(clause)) > 1 and any(group <= there for group in left):
             return f"{clause!r} tells of what was left as it is"
         for one in values:
             if not stands_in(clause, one) or _said_so(clause, one, case):
@@ -200,7 +203,7 @@ def _told_again(clause: str, case: Case) -> bool:
 
 
 def _left(case: Case) -> list[frozenset[str]]:
-    """What the newer memory says is over: in a short clause of an end alone, or behind an "instead of". Each by its terms."""
+    """The terms of each thing that the newer memory says is over: in a clause of an end, or behind "instead of"."""
     over: list[frozenset[str]] = []
     holds = set[str]()
     for source in case.kept:
@@ -230,7 +233,8 @@ def _has_subject(clause: str, case: Case) -> bool:
 
 
 _DEPARTS: Final = re.compile(
-    r"(?i)(?<!\w)(?:left|leaves?|quit|resigned|retired|withdrew|verlassen|verließ|quitt\w+|dejó|deixou|lasciat\w+|verliet)(?!\w)"
+    r"(?i)(?<!\w)(?:left|leaves?|quit|resigned|retired|withdrew|verlassen|verließ|quitt\w+|dejó|deixou"
+    r"|lasciat\w+|verliet)(?!\w)"
 )
 """Words for somebody who goes from what goes on."""
 _AND_GOES_ON: Final = re.compile(r"(?i),?\s(?:and|und|et|y|e|en|и)\s")

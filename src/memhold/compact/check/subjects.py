@@ -111,7 +111,7 @@ _WHOSE: Final = re.compile(r"\b(?:his|her|their)\b", re.IGNORECASE)
 
 
 def relative_lost(case: Case) -> str | None:
-    """A source tells of a relative, and the text has neither them, nor a name of that clause, nor another of their kin."""
+    """A source tells of a relative, and the text of no kin and by no name; or the text of a relative of its own."""
     told = kin_in(case.text, case.language)
     if strangers(case.text, case.within, case.language):
         return "the text tells of a relative of whom no memory tells"
@@ -126,7 +126,7 @@ def relative_lost(case: Case) -> str | None:
 
 
 def places_exchanged(case: Case) -> str | None:
-    """Two words of a source stand in the text each in the place of the other: "the user learned from Nadia" turned round.
+    """Two words of a source stand in the text each in the place of the other: who taught is who learned.
 
     The place of a word is the word in front of it and the one behind it in its clause.
     """
@@ -146,13 +146,13 @@ def places_exchanged(case: Case) -> str | None:
     return None
 
 
-_LINKS: Final = frozenset(
-    """
-    of von vom de du van di do da
-    is are was were be been being am 's ist sind war waren sein es son era eran fue ser está están est sont était
-    étaient être è sono era erano essere é são foi estava um
-    """.split()
-)
+_LINK_WORDS: Final = """
+of von vom de du van di do da
+is are was were be been being am 's ist sind war waren sein es son era eran fue ser está están est sont était
+étaient être è sono era erano essere é são foi estava um
+"""
+_LINKS: Final = frozenset(_LINK_WORDS.split())
+"""Words that join two others and say nothing of which is which: "Tom's approval", "the approval of Tom"."""
 
 
 def clauses_exchanged(case: Case) -> str | None:

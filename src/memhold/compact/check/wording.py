@@ -136,10 +136,7 @@ def exchanged_between(case: Case) -> str | None:
         return None
     known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
     lost = {
-        place
-        for source in case.kept
-        for terms, place in _between(source.text, case.language)
-        if not met(terms, there)
+        place for source in case.kept for terms, place in _between(source.text, case.language) if not met(terms, there)
     }
     for terms, place in _between(case.text, case.language):
         if place in lost and not met(terms, known | LIGHT):
@@ -198,7 +195,7 @@ def _placed(text: str, language: str) -> list[tuple[frozenset[str], list[tuple[s
             terms = terms_of(word, language) - ROLES - LIGHT
             sides = (("before", words[max(0, at - 2) : at]), ("behind", words[at + 1 : at + 3]))
             places = [
-                (side, *two)
+                (side, two[0], two[1])
                 for side, two in sides
                 if len(two) == 2 and any(terms_of(one, language) - LIGHT - ROLES for one in two)
             ]
