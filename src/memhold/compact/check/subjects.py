@@ -24,6 +24,9 @@ from memhold.text.marks import opposed
 
 __all__ = ["exchanged", "places_exchanged", "relative_lost", "turned", "values_exchanged"]
 
+MOST_WORDS = 60
+"""Words of a merge that are compared two by two, and of a clause whose words count as told together."""
+
 
 def turned(case: Case) -> str | None:
     """One side of a pair of opposites in the place of the other: at least for at most, left for right."""
@@ -133,7 +136,7 @@ def places_exchanged(case: Case) -> str | None:
     if unspaced(case.within) or HANGUL.search(case.within):
         return None
     before, after = _places([source.text for source in case.kept], case.language), _places([case.text], case.language)
-    both = sorted(after.keys() & before.keys())
+    both = sorted(after.keys() & before.keys())[:MOST_WORDS]
     for one, other in combinations(both, 2):
         if after[one] & before[one] or after[other] & before[other]:
             continue
@@ -162,7 +165,7 @@ def clauses_exchanged(case: Case) -> str | None:
     said, told = [source.text for source in case.kept], [case.text]
     before, after = _among(said, case.language), _among(told, case.language)
     beside, near = _beside(said, case.language), _beside(told, case.language)
-    both = sorted(after.keys() & before.keys())
+    both = sorted(after.keys() & before.keys())[:MOST_WORDS]
     # What stands right beside a word here and there goes with it: "Café Linde".
     fixed = {one: beside[one] & near[one] for one in both}
     for one, other in combinations(both, 2):
@@ -186,7 +189,7 @@ def _among(texts: Sequence[str], language: str) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for clause in (one for text in texts for one in clauses_of(text)):
         terms = frozenset(one for one in terms_of(clause, language) if not figures(one)) - ROLES - LIGHT
-        for one in terms:
+        for one in terms if len(terms) <= MOST_WORDS else ():
             found[one] = found.get(one, frozenset()) | (terms - {one})
     return found
 
