@@ -26,26 +26,31 @@ _LISTS = (
         "transferred renamed relocated upgraded downgraded became become promoted updated adjusted revised "
         "extended shortened rescheduled postponed delayed cancelled canceled scrapped dropped ditched "
         "abandoned quit stopped ended sold traded resigned retired divorced expired died withdrew withdrawn "
-        "increased decreased improved risen rose fell fallen grown grew growth raised reduced reached"
+        "increased decreased improved risen rose fell fallen grown grew growth raised reduced reached lowered "
+        "halved doubled tripled shrunk shrank"
     ),
     # German
     (
         "jetzt nun inzwischen mittlerweile neuerdings derzeit aktuell früher bisher stattdessen anstatt "
-        "umgezogen gewechselt wechsel umgestiegen umgestellt ersetzt geändert verschoben abgesagt verlegt "
-        "gekündigt aufgehört aufgegeben verkauft beendet neue neuer neues neuen neuem künftig herausgestellt "
-        "eigentlich geworden erhöht gestiegen gesunken verlängert umbenannt"
+        "umgezogen ausgezogen weggezogen gewechselt wechsel umgestiegen umgestellt ersetzt geändert verschoben "
+        "abgesagt verlegt gekündigt aufgehört aufgegeben verkauft beendet neue neuer neues neuen neuem künftig "
+        "herausgestellt "
+        "eigentlich geworden erhöht gestiegen gesunken verlängert umbenannt gesenkt reduziert verringert "
+        "verkürzt verkleinert vergrößert halbiert verdoppelt vorverlegt vorgezogen"
     ),
     # French
     (
         "maintenant désormais dorénavant actuellement auparavant finalement déménagé changé changée remplacé "
         "remplacée annulé annulée reporté reportée décalé décalée arrêté quitté vendu vendue nouveau nouvelle "
-        "nouveaux nouvelles devenu devenue augmenté baissé abandonné terminé repoussé"
+        "nouveaux nouvelles devenu devenue augmenté baissé abandonné terminé repoussé réduit réduite diminué "
+        "doublé raccourci prolongé avancé avancée"
     ),
     # Spanish and Portuguese
     (
         "ahora actualmente mudado mudé mudamos cambié cambió cambiado cambiamos cambiaron reemplazado "
         "sustituido cancelé canceló cancelado cancelada cancelaron aplazado aplazada pospuesto retrasado "
-        "vendí vendió vendido nuevo nueva nuevos nuevas terminó subió bajó agora atualmente mudei mudou "
+        "vendí vendió vendido nuevo nueva nuevos nuevas terminó subió bajó dejé dejó redujo reducido reducida aumentó "
+        "aumentado adelantado adelantada agora atualmente mudei mudou "
         "troquei trocou substituí cancelei cancelou adiado adiada deixei parei vendi vendeu novo nova novos "
         "novas aumentou caiu"
     ),
@@ -100,6 +105,8 @@ _PHRASES = {
     "gave": r"gave up",
     "given": r"given up",
     "broke": r"broke up",
+    "cut": r"cut (?:down|back)",
+    "scaled": r"scaled (?:down|back|up)",
     "split": r"split up",
     "nicht": r"nicht mehr",
     "kein": r"kein mehr",
@@ -126,7 +133,7 @@ _BEGIN = frozenset(_PHRASES)
 _UNSPACED = lazily.compile(
     # Korean
     r"이제|지금은|요즘|더 ?이상|예전|원래는|대신|바꿨|바꾸었|바뀌|바뀐|옮겼|옮기|이사[했갔왔 ]|그만[뒀두]|취소"
-    r"|미뤄|미뤘|연기[했됐되]|새로|새 |사실은|알고 ?보니|끊었|팔았|관두|늦춰|앞당|부터는"
+    r"|미뤄|미뤘|연기[했됐되]|새로|새 |사실은|알고 ?보니|끊었|팔았|관두|늦춰|늦췄|앞당|부터는|줄였|줄어들|늘렸|늘어났"
     # Chinese
     r"|现在|如今|目前|不再|以前|原来|原本|代替|改成|改为|改到|改用|改了|改在|换成|换到|换了|搬到|搬家|搬去|取消|推迟|延期|提前|辞职"
     r"|离职|放弃|卖掉|卖给|卖了|新的|变成|其实|实际上|升到|降到|涨到|現在|換成|換了|變成|其實"
