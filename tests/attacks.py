@@ -77,7 +77,10 @@ def attacks_on(pattern: re.Pattern[str]) -> dict[str, Attack]:
     if whole:
         found[f"{whole!r} as a whole, repeated"] = _repeated("", whole, "")
         found[f"{whole[:-1]!r} cut, repeated"] = _repeated("", whole[:-1] or whole, "")
-    return found
+    different_texts: dict[str, tuple[str, Attack]] = {}
+    for name, attack in found.items():
+        different_texts.setdefault(attack(_MANY[1]), (name, attack))
+    return dict(different_texts.values())
 
 
 def _repetitions(tree: Any, before: str) -> Iterator[tuple[str, list[str]]]:

@@ -5,6 +5,7 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
@@ -29,6 +30,7 @@ json_values = st.recursive(
 )
 
 
+@cache
 def strategy(hint: Any) -> st.SearchStrategy[Any]:
     origin, args = get_origin(hint), get_args(hint)
     if hint is Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import runpy
 import shutil
@@ -42,6 +43,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def package() -> dict[str, bytes]:
     held: dict[str, bytes] = RELEASE["package_of"](ROOT)
     return {name: content for name, content in held.items() if "__pycache__" not in name}
+
+
+@pytest.fixture(scope="module")
+def wheel_files(made: Path) -> dict[str, bytes]:
+    (wheel,) = (made / "0").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.fixture(scope="module")
+def source_files(made: Path) -> dict[str, bytes]:
+    (source,) = (made / "0").glob("*.gz")
+    with tarfile.open(source) as archive:
+        read = {member.name: archive.extractfile(member) for member in archive.getmembers()}
+        return {name: file.read() for name, file in read.items() if file is not None}
 
 
 def test_two_builds_in_two_places_have_one_hash(made: Path) -> None:
@@ -98,11 +114,10 @@ def changed(name: str, before: bytes, after: bytes) -> Callable[[Held], object]:
     ],
 )  # fmt: skip
 def test_a_bad_wheel_is_not_let_out(
-    made: Path, package: dict[str, bytes], tmp_path: Path, spoil: Callable[[Held], object], said: str
+    made: Path, wheel_files: Held, package: Held, tmp_path: Path, spoil: Callable[[Held], object], said: str
 ) -> None:
     (wheel,) = (made / "0").glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        held = {name: archive.read(name) for name in archive.namelist()}
+    held = dict(wheel_files)
     spoil(held)
     bad = tmp_path / wheel.name
     with zipfile.ZipFile(bad, "w") as archive:
@@ -124,26 +139,17 @@ def test_a_bad_wheel_is_not_let_out(
     ],
 )
 def test_a_bad_source_distribution_is_not_let_out(
-    made: Path, package: dict[str, bytes], tmp_path: Path, spoil: Callable[[Held], object], said: str
+    made: Path, source_files: Held, package: Held, tmp_path: Path, spoil: Callable[[Held], object], said: str
 ) -> None:
     (source,) = (made / "0").glob("*.gz")
-    with tarfile.open(source) as archive:
-        archive.extractall(tmp_path / "held", filter="data")
-    held = {
-        path.relative_to(tmp_path / "held").as_posix(): path.read_bytes()
-        for path in (tmp_path / "held").rglob("*")
-        if path.is_file()
-    }
+    held = dict(source_files)
     spoil(held)
-    shutil.rmtree(tmp_path / "held")
-    for name, content in held.items():
-        path = tmp_path / "held" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
     bad = tmp_path / source.name
     with tarfile.open(bad, "w:gz", compresslevel=1) as archive:
-        for path in sorted((tmp_path / "held").iterdir()):
-            archive.add(path, path.name)
+        for name, content in held.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
     assert any(said in one for one in RELEASE["wrong_in_source"](bad, package, __version__))
 
 

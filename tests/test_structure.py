@@ -7,6 +7,8 @@ import importlib
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -39,14 +41,14 @@ def room_of(name: str) -> str:
     return name.split(".")[1] if "." in name else "__init__"
 
 
-def imported(path: Path) -> set[str]:
+def imported(tree: ast.Module) -> set[str]:
     """The modules of ours that a module imports, late imports and names in strings included."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: write the whole name of what you import"
+            assert node.level == 0, f"line {node.lineno}: write the whole name of what you import"
             whole = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= {name if name in NAMES else node.module or "" for name in whole}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in NAMES:
@@ -54,48 +56,110 @@ def imported(path: Path) -> set[str]:
     return {name for name in found if name.startswith("memhold.")}
 
 
+def large_functions(tree: ast.Module) -> list[str]:
+    """The functions of a module that are too long, their docstrings left out."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            size = (node.end_lineno or 0) - node.lineno + 1
+            if ast.get_docstring(node) is not None:
+                size -= (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
+            if size > MAX_FUNCTION:
+                found.append(f"line {node.lineno}: {node.name} has {size} lines")
+    return found
+
+
+@dataclass(frozen=True)
+class Module:
+    """What these tests ask about a module."""
+
+    imports: set[str]
+    large: list[str]
+    docstring: str | None
+
+
 @cache
+def modules() -> dict[str, Module]:
+    """Every module of ours, each parsed once, when it is asked for: each worker collects these tests."""
+    found = {}
+    for name, path in NAMES.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+        ours = {one for one in imported(tree) if one in NAMES} - {name}
+        found[name] = Module(ours, large_functions(tree), ast.get_docstring(tree))
+    return found
+
+
 def imports() -> dict[str, set[str]]:
-    """What each module imports of ours; walked when it is asked for, since each worker collects these tests."""
-    return {name: {one for one in imported(path) if one in NAMES} - {name} for name, path in NAMES.items()}
+    """What each module imports of ours."""
+    return {name: module.imports for name, module in modules().items()}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_imports_go_one_way(name: str) -> None:
+# Each rule is one test over all modules and names every one that breaks it: thousands of tests of a millisecond cost
+# more to collect and to report than what they look at.
+
+
+def wrong_imports(name: str, others: set[str]) -> Iterator[str]:
+    """Why a module must not import what it imports."""
     room = room_of(name)
     if room == "__init__":
         return  # it names what programs import, and loads none of it
-    assert room in ORDER, f"{room} is a new room: say in this table where it stands"
-    for other in imports()[name]:
+    if room not in ORDER:
+        yield f"{room} is a new room: say in this table where it stands"
+        return
+    below = {room, *GROUND}
+    if room == "transfer":
+        below |= {"index", "journal", "history", "facts", "documents"}
+    for other in sorted(others):
         theirs = room_of(other)
-        assert theirs == room or ORDER[theirs] < ORDER[room], f"{name} must not import {other}"
-        if room in WALLS:
-            assert theirs in {
-                room,
-                *GROUND,
-                *(("index", "journal", "history", "facts", "documents") if room == "transfer" else ()),
-            }, f"{name} is a wall: it must not import {other}"
-        if room in WAY:
-            assert theirs not in WALLS, f"{name} must not import {other}: a stage asks a port"
-        if other == "memhold.wiring.settings":
-            assert room in {"wiring", "cli", "server"}, f"{name} must not read settings"
+        if theirs != room and ORDER.get(theirs, len(ORDER)) >= ORDER[room]:
+            yield f"{name} must not import {other}"
+        if room in WALLS and theirs not in below:
+            yield f"{name} is a wall: it must not import {other}"
+        if room in WAY and theirs in WALLS:
+            yield f"{name} must not import {other}: a stage asks a port"
+        if other == "memhold.wiring.settings" and room not in {"wiring", "cli", "server"}:
+            yield f"{name} must not read settings"
+
+
+def test_imports_go_one_way() -> None:
+    assert [why for name, others in imports().items() for why in wrong_imports(name, others)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "why"),
+    [
+        ("memhold.attic.boxes", "memhold.values.records", "attic is a new room"),
+        ("memhold.recall.fusion", "memhold.context.build", "must not import memhold.context.build"),
+        ("memhold.storage.sqlite.reads", "memhold.recall.fusion", "is a wall"),
+        ("memhold.recall.fusion", "memhold.storage.sqlite.reads", "a stage asks a port"),
+        ("memhold.faces.rest.app", "memhold.wiring.settings", "must not read settings"),
+    ],
+)
+def test_an_import_the_other_way_is_noticed(name: str, other: str, why: str) -> None:
+    assert any(why in said for said in wrong_imports(name, {other}))
+    assert list(wrong_imports("memhold.recall.fusion", {"memhold.index.words", "memhold.recall.signals"})) == []
 
 
 STORES = {"sqlite", "postgres", "inmemory"}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("memhold.storage.")])
-def test_stores_know_nothing_of_each_other(name: str) -> None:
-    mine = {name.split(".")[2]} & STORES
-    for other in imports()[name]:
-        theirs = {*other.split(".")[2:3]} & STORES if other.startswith("memhold.storage.") else set()
-        assert theirs <= mine, f"{name} must not import {other}"
+def test_stores_know_nothing_of_each_other() -> None:
+    of_stores = {name: others for name, others in imports().items() if name.startswith("memhold.storage.")}
+    assert {name.split(".")[2] for name in of_stores if "." in name} >= STORES
+    wrong = []
+    for name, others in of_stores.items():
+        mine = {name.split(".")[2]} & STORES
+        for other in others:
+            theirs = {*other.split(".")[2:3]} & STORES if other.startswith("memhold.storage.") else set()
+            if not theirs <= mine:
+                wrong.append(f"{name} must not import {other}")
+    assert wrong == []
 
 
 def test_the_walk_sees_late_imports(tmp_path: Path) -> None:
     module = tmp_path / "late.py"
     module.write_text("def f():\n    from memhold.recall import recall\n    return recall\n")
-    assert "memhold.recall.recall" in imported(module)
+    assert "memhold.recall.recall" in imported(ast.parse(module.read_text()))
 
 
 def circles(edges: dict[str, set[str]]) -> list[list[str]]:
@@ -140,42 +204,44 @@ def test_no_name_stands_on_many_files() -> None:
     assert [name for name, count in names.items() if count > MAX_NAMESAKES] == []
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.name == "__init__.py"], ids=lambda path: path.parent.name)
-def test_each_folder_says_what_it_is_for(path: Path) -> None:
-    said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    assert said, f"{path} does not say in one sentence what the room is for"
-    assert said.split("\n")[0].endswith(".")
+def test_each_folder_says_what_it_is_for() -> None:
+    said = {name: modules()[name].docstring or "" for name, path in NAMES.items() if path.name == "__init__.py"}
+    assert [name for name, text in said.items() if not text.split("\n")[0].endswith(".")] == [], "one sentence each"
 
 
 def test_every_folder_with_modules_is_a_package() -> None:
     assert [path for path in {path.parent for path in MODULES} if not (path / "__init__.py").exists()] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_functions_stay_small(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            size = (node.end_lineno or 0) - node.lineno + 1
-            if ast.get_docstring(node) is not None:
-                size -= (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
-            assert size <= MAX_FUNCTION, f"{path}:{node.lineno} {node.name} has {size} lines"
+def test_functions_stay_small() -> None:
+    assert {name: module.large for name, module in modules().items() if module.large} == {}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_exports_are_sorted_and_there(name: str) -> None:
+def test_a_large_function_is_noticed() -> None:
+    body = "    x = 1\n" * MAX_FUNCTION
+    told = '    """\n' + "    More.\n" * 9 + '    """\n'
+    assert large_functions(ast.parse(f"def f():\n{body}")) == [f"line 1: f has {MAX_FUNCTION + 1} lines"]
+    assert large_functions(ast.parse(f"class A:\n  async def f(self):\n{told}{body[10:]}")) == []
+
+
+def test_exports_are_sorted_and_there() -> None:
+    assert {name: why for name in NAMES if (why := wrong_exports(name)) is not None} == {}
+
+
+def wrong_exports(name: str) -> str | None:
+    """Why what a module says it exports is not what it should, or None."""
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as missing:  # an adapter whose framework is the user's, and not here
         if not (name.startswith("memhold.integrations.") and f"install --upgrade '{missing.name}>=" in str(missing)):
             raise
-        return
+        return None
     exported = getattr(module, "__all__", None)
     if exported is None:
-        assert NAMES[name].name in {"__init__.py", "__main__.py"}, f"{name} has no __all__"
-        return
-    assert len(set(exported)) == len(exported)
-    for each in exported:
-        getattr(module, each)
+        return None if NAMES[name].name in {"__init__.py", "__main__.py"} else "it has no __all__"
+    if len(set(exported)) != len(exported):
+        return "it names something twice"
+    return next((f"it has no {each}" for each in exported if not hasattr(module, each)), None)
 
 
 LIGHT = ("asyncio", "apsw", "structlog", "pydantic", "numpy", "httpx2", "click", "rich", "dataclasses")

@@ -341,7 +341,10 @@ def _wrong(merges: list[Merge], *, fair: bool) -> list[str]:
 
 def test_fair_merges_pass_and_false_ones_do_not() -> None:
     """The shares that decision 42 gives; a merge that goes wrong beside these is one that was judged better before."""
-    assert _wrong(FAIR, fair=True) == ["The user is afraid of dogs but not of cats"]
+    assert _wrong(FAIR, fair=True) == [
+        "The user is afraid of dogs but not of cats",
+        "La fille du client apprend et joue du violon depuis longtemps",
+    ]
     assert _wrong(UNSEEN_FAIR, fair=True) == [
         "The user sleeps badly in hot weather",
         "De klant wil na het werk geen telefoontjes, wel mail",
@@ -352,6 +355,9 @@ def test_fair_merges_pass_and_false_ones_do_not() -> None:
     assert len({merge[0] for merge in FAIR}) >= 8
 
 
+COURSE = ["The user learns the harp at a school", "The user left the school and learns the harp with an app"]
+
+
 def test_the_rules_that_stand_each_win_something() -> None:
     """Of the false merges of our own some pass without each rule, or it is about what cannot be told in another way."""
     cases = [(texts, text, dropped) for _, texts, text, dropped in [*FALSE, *UNSEEN_FALSE]]
@@ -359,6 +365,7 @@ def test_the_rules_that_stand_each_win_something() -> None:
     cases.append((PLUME, "Formats the letters with plume, quicker", [("plume", 2)]))
     cases.append((PLUME, "Formats the letters another way", [("plume", 2)]))
     cases += [(OLD, text, [("Mailgull", 2)]) for text, passes in RETOLD if not passes]
+    cases.append((COURSE, "The user left the school and learns the guitar with an app", [("school", 2)]))
     whole = sum(_refused(case) for case in cases)
     idle = {name for name in RULES if sum(_refused(case, but=frozenset({name})) for case in cases) == whole}
     assert not idle
@@ -433,6 +440,10 @@ MADE_UP = [
     (("Ruth is allergic to wool", "Wool gives Ruth a rash"), "The user is allergic to wool; wool gives Ruth a rash"),
     (("Tell Ruth before lunch", "Ruth, before lunch"), "Tell Ruth after lunch"),
     (("Ada lives in Ulm", "She earns her living as a baker"), "Ada lives in Ulm and earns her living as a potter"),
+    (("Odo taught the user to sail", "The user learned sailing from Odo"), "Odo learned sailing from the user"),
+    (("Mails are answered on the day", "Letters are answered only within a week"),
+     "Letters are answered on the day, mails only within a week"),
+    (("Der Nutzer isst kein Fleisch", "Fleisch isst der Nutzer nicht"), "Der Sohn des Nutzers isst kein Fleisch"),
     (("지은은 강릉에서 서점을 한다", "서점은 월요일에 쉰다"), "지은은 속초에서 서점을 하고 서점은 월요일에 쉰다"),
     (("사용자의 조카는 초등학교 교사다", "조카는 3학년을 맡고 있다"), "사용자의 조카는 고등학교 교사로 3학년을 맡고 있다"),
 ]  # fmt: skip

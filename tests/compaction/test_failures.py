@@ -69,7 +69,14 @@ REFUSED_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(BAD_REPLIES.keys() - REFUSED_TEXTS))
+@pytest.mark.parametrize(
+    ("location", "name"),
+    [
+        *(("memory", name) for name in sorted(BAD_REPLIES.keys() - REFUSED_TEXTS)),
+        *((store, "an unknown id") for store in ("sqlite", "postgresql")),
+    ],
+    indirect=["location"],
+)
 async def test_a_reply_that_is_no_verdict_settles_nothing(opened: Opened, name: str) -> None:
     """It waits with its reason, and is asked about again."""
     judge, vectors = judged(BAD_REPLIES[name]), close(ONE, TWO)
@@ -86,7 +93,14 @@ async def test_a_reply_that_is_no_verdict_settles_nothing(opened: Opened, name: 
     assert (await alice.compact()).merged == 2
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED_TEXTS))
+@pytest.mark.parametrize(
+    ("location", "name"),
+    [
+        *(("memory", name) for name in sorted(REFUSED_TEXTS)),
+        *((store, "an invented number") for store in ("sqlite", "postgresql")),
+    ],
+    indirect=["location"],
+)
 async def test_a_text_that_is_refused_leaves_the_verdict(opened: Opened, name: str) -> None:
     """The judge said that they are the same: the fuller one stands for the other, in its own words."""
     judge, vectors = judged(BAD_REPLIES[name]), close(ONE, TWO)
@@ -122,7 +136,11 @@ DETAILS = {
 }
 
 
-@pytest.mark.parametrize("name", DETAILS)
+@pytest.mark.parametrize(
+    ("location", "name"),
+    [*(("memory", name) for name in DETAILS), *((store, next(iter(DETAILS))) for store in ("sqlite", "postgresql"))],
+    indirect=["location"],
+)
 async def test_concrete_details_do_not_vanish(opened: Opened, name: str) -> None:
     detail, *patterns = DETAILS[name]
     texts = [pattern.format(detail) for pattern in patterns]
@@ -201,7 +219,11 @@ async def test_a_damaged_run_does_not_embed_the_store_again(opened: Opened) -> N
 # ------------------------------------------------------------------------------------------------ real HTTP
 
 
-@pytest.mark.parametrize("name", SPOILT)
+@pytest.mark.parametrize(
+    ("lasting", "name"),
+    [*(("sqlite", name) for name in SPOILT), ("postgresql", "fenced-json"), ("postgresql", "html-502")],
+    indirect=["lasting"],
+)
 async def test_each_fault_of_a_provider(lasting: str, name: str) -> None:
     async with ChaosServer() as server:
         chain = http_chain(server, "only", seconds=patience(name))

@@ -98,7 +98,7 @@ async def test_a_search_is_bounded() -> None:
 
 
 async def test_a_piece_of_a_message_takes_the_whole_message_with_it() -> None:
-    long = " ".join(f"word{n}" for n in range(6000))
+    long = " ".join(f"word{n}" for n in range(2500))
     middle = len(long) // 2
     messages = [
         message(1, "user", "I live in Oslo."),

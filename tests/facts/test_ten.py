@@ -54,6 +54,8 @@ async def tell(memhold: AsyncMemhold, scenario: Scenario, number: int, clock: Fa
     return told
 
 
+# What a store could get wrong shows where all ten meet on one user, which runs on every store.
+@pytest.mark.parametrize("location", ["memory"], indirect=True)
 @pytest.mark.parametrize("scenario", EACH)
 async def test_each_alone(memhold: AsyncMemhold, clock: FakeClock, scenario: Scenario) -> None:
     """A first mention has no evidence, a changed value one piece more; the second piece moves it to the long tier."""

@@ -113,6 +113,8 @@ async def assert_nowhere(memhold: AsyncMemhold, told: Memory, step: Step, folder
     assert not any(f"**: {old.value} " in line for page in pages for line in page.splitlines() if old.attribute in line)
 
 
+# What a store could get wrong shows where all ten meet on one user, which runs on every store.
+@pytest.mark.parametrize("location", ["memory"], indirect=True)
 @pytest.mark.parametrize("scenario", EACH)
 async def test_each_alone(world, tmp_path: Path, scenario: Scenario) -> None:
     memhold, _, _ = world

@@ -26,6 +26,16 @@ def test_add_takes_a_text_and_recall_finds_it_with_why(run: CommandLine) -> None
     assert "words alone" not in run("recall", "where is Lisbon").err
 
 
+def test_a_message_that_a_later_one_replaces_says_so(run: CommandLine) -> None:
+    run("add", "I live in Oslo.", "--session", "s1")
+    run("add", "I moved to Ghent last month.", "--session", "s2")
+    ghent, oslo = run("recall", "where do I live", "--json").json["hits"]
+    assert (oslo["superseded_by"], ghent["superseded_by"]) == (ghent["id"], None)
+    marked = [line for line in run("recall", "where do I live").out.splitlines() if "replaced by" in line]
+    assert len(marked) == 1
+    assert f"user: I live in Oslo. [replaced by {ghent['id']}, no longer so since " in marked[0]
+
+
 def test_what_is_counted_is_said_as_people_say_it(run: CommandLine) -> None:
     run("add", "I moved to Lisbon.", "--session", "s1")
     assert "messages: 1 in 1 session\n" in run("status").out

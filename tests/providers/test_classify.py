@@ -23,12 +23,14 @@ def judged(row, **changes):
     return classify(row["kind"], row["status"], row["headers"], row["body"], row.get("error"))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['origin']}-{row['status']}-{str(row['body'])[-40:]}")
-def test_row_gets_its_class_and_delay(row):
-    verdict = judged(row)
-    assert verdict.cls == row["class"], verdict
-    if "delay" in row:
-        assert verdict.delay == pytest.approx(row["delay"])
+def test_each_row_gets_its_class_and_delay():
+    """One test for all, which names each that is wrong: hundreds of tests cost more than what they look at."""
+    wrong = []
+    for row in ROWS:
+        verdict = judged(row)
+        if verdict.cls != row["class"] or ("delay" in row and verdict.delay != pytest.approx(row["delay"])):
+            wrong.append((row["origin"], row["status"], str(row["body"])[-40:], verdict))
+    assert wrong == []
 
 
 def test_the_table_of_rows_is_wide():
@@ -61,16 +63,21 @@ def forms(body: str):
     yield json.dumps(json.dumps({"error": body}))
 
 
-@pytest.mark.parametrize("row", POISONS, ids=lambda row: f"{row['origin']}-{row['body'][-40:]}")
+def named_by_a_header(row) -> bool:
+    """A wrapper drops it."""
+    return any("amzn" in key.lower() for key in row["headers"])
+
+
 @pytest.mark.parametrize("status", [200, 400, 429, 500, 502, 503])
-def test_a_poison_is_never_retried_however_it_is_wrapped(row, status):
-    if not row["body"].startswith(("{", "[")):
-        pytest.skip("not a document")
-    headers = {key: value for key, value in row["headers"].items() if "amzn" not in key.lower()}
-    if headers != row["headers"]:
-        pytest.skip("named by a header, which a wrapper drops")
-    for body in forms(row["body"]):
-        assert judged(row, status=status, body=body).cls not in {"retry", "resample"}, body
+def test_a_poison_is_never_retried_however_it_is_wrapped(status):
+    documents = [row for row in POISONS if row["body"].startswith(("{", "[")) and not named_by_a_header(row)]
+    assert len(documents) >= 50
+    assert [
+        (row["origin"], body)
+        for row in documents
+        for body in forms(row["body"])
+        if judged(row, status=status, body=body).cls in {"retry", "resample"}
+    ] == []
 
 
 @given(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ from memhold.server.serving import Serving, UvicornServer, serving, uvicorn_conf
 from memhold.server.settings import ServeSettings
 from memhold.testing import FakeClock
 from memhold.values.records import Scope
+
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For clients of plain HTTP: each would read the system's certificates for itself, which takes longer than most answers."""
 
 OWN: tuple[Any, ...] = ("read", "write", "admin")
 """What the token of one scope may do at most; `act` makes it a service's."""
@@ -53,7 +57,7 @@ class Live:
     def client(self, token: str | None = None, **options: Any) -> httpx2.AsyncClient:
         """Plain HTTP, as somebody's own client would speak it."""
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
-        return httpx2.AsyncClient(base_url=self.url, headers=headers, trust_env=False, **options)
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, trust_env=False, verify=NO_TLS, **options)
 
     async def opened(self, rights: Sequence[Any] = OWN, **names: Any) -> AsyncMemhold:
         made = await AsyncMemhold.open(self.url, token=await self.token(rights, **names))

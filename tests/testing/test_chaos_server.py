@@ -24,6 +24,7 @@ from memhold.testing.chaos import (
     rows_of,
     serve_chaos,
 )
+from tests.rest.serving import NO_TLS
 
 PARAMETERS = {
     "type": "object",
@@ -36,7 +37,7 @@ MESSAGES = [{"role": "user", "content": "I moved to Oslo"}]
 
 @pytest.fixture
 async def client():
-    async with httpx2.AsyncClient(timeout=10, trust_env=False) as made:
+    async with httpx2.AsyncClient(timeout=10, trust_env=False, verify=NO_TLS) as made:
         yield made
 
 

@@ -19,6 +19,8 @@ from memhold.text.bounds import denied_bound
 __all__ = ["turned_round"]
 
 
+_PLAIN = r"(?!(?:\W+\w+){0,3}\W+(?:not|no|never|\w+n['’]t|nicht|kein\w*|nie|pas|jamais|non|não|niet|geen|не)\b)"
+"""A condition that does not deny: "if it does not rain" says what "unless it rains" says."""
 _PAIRS: tuple[tuple[str, str], ...] = (
     (  # earlier and later than
         (
@@ -63,7 +65,9 @@ _PAIRS: tuple[tuple[str, str], ...] = (
     ),
     (  # demanded and left free
         (
-            r"must|mandatory|required|obligatory|muss|musst|müssen|müsst|pflicht|doit|doivent|obligatoire|debe"
+            r"must|ha(?:s|ve|d) to|needs? to"
+            r"|mandatory|required|obligatory|muss|musst|müssen|müsst|pflicht|doit|doivent|obligatoire|debe"
+            r"|il faut|tienen? que|hay que"
             r"|deben|obligatori[oa]s?|deve[mn]?|devono|obrigatóri[oa]s?|moet|moeten|verplicht|måste|skal|musi"
             r"|muszą|должн\w+|обязан\w*|zorunlu|wajib|harus|trebuie|pitää|kell|musí|πρέπει"
         ),
@@ -91,6 +95,28 @@ _PAIRS: tuple[tuple[str, str], ...] = (
         (
             r"outside|outdoors|außen|außerhalb|draußen|à l['’]extérieur|dehors|fuera|fora|fuori|buiten|utanför"
             r"|na zewnątrz|снаружи|dışında|di luar"
+        ),
+    ),
+    (  # all but that, and that alone
+        (
+            r"except(?: for)?|apart from|other than|but not|außer|ausgenommen|bis auf|sauf|hormis|à part|excepto"
+            r"|salvo|menos|exceto|tranne|eccetto|behalve|utom|undtagen|oprócz|кроме"
+        ),
+        (
+            r"only|solely|exclusively|just|nur|ausschließlich|seulement|uniquement|exclusivement|solo|sólo"
+            r"|solamente|únicamente|exclusivamente|só|somente|apenas|soltanto|esclusivamente|alleen|uitsluitend"
+            r"|bara|endast|kun|tylko|только|исключительно"
+        ),
+    ),
+    (  # where it is so, and where it is not
+        (
+            rf"(?:if|when|whenever|in case){_PLAIN}|(?:wenn|falls|sofern){_PLAIN}|(?:si|quand|cuando|se|quando){_PLAIN}"
+            rf"|(?:als|wanneer){_PLAIN}|(?:если|когда){_PLAIN}"
+        ),
+        (
+            r"unless|except (?:if|when)|außer wenn|es sei denn,?(?: dass)?|sauf (?:si|quand)|à moins qu(?:e|['’])"
+            r"|a menos que|a no ser que|salvo (?:si|cuando)|excepto (?:si|cuando)|a meno che|a não ser que"
+            r"|tenzij|если не"
         ),
     ),
     (  # by its side

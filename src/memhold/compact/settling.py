@@ -19,6 +19,7 @@ from memhold.compact.check.case import Refusal, Source
 from memhold.compact.check.cover import covers, unsaid
 from memhold.compact.contract import Group, Partition
 from memhold.compact.groups import MAX_SOURCES, leaves
+from memhold.compact.telling import tells_of_change
 from memhold.text.compare import canonical_text
 from memhold.values.records import OWN_KEYS, Memory, Trust
 
@@ -169,6 +170,7 @@ def _same(memories: Sequence[Memory], places: Sequence[int]) -> list[Step]:
         and not memories[place].pinned
         and one_metadata((memories[survivor], memories[place]))
         and covers(held[survivor], held[place], whole=memories[survivor].pinned)
+        and not _turned(memories[survivor], memories[place])
     )
     # One memory stands for at most so many: what it has no room for is told together with it.
     room = accumulate((leaves(memories[place]) for place in inside), initial=leaves(memories[survivor]))
@@ -176,6 +178,12 @@ def _same(memories: Sequence[Memory], places: Sequence[int]) -> list[Step]:
     rest = tuple(place for place in places if place not in inside)
     steps: list[Step] = [Folded(into=survivor, places=inside)] if inside else []
     return [*steps, Linked(places=rest)] if len(rest) > 1 else steps
+
+
+def _turned(one: Memory, other: Memory) -> bool:
+    """Whether the later of two tells of a change and the earlier of none: that is no telling of the same again."""
+    older, newer = sorted((one, other), key=lambda memory: (memory.event_time, memory.number))
+    return tells_of_change(newer.text) and not tells_of_change(older.text)
 
 
 def _fullness(memories: Sequence[Memory], place: int, places: Sequence[int]) -> tuple[int, int]:

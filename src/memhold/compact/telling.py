@@ -25,14 +25,16 @@ def may_replace(text: str) -> bool:
     return tells_of_change(text) or _GOES_ON.search(text) is not None
 
 
+_LEFT: Final = r"(?<!the )(?<!his )(?<!her )(?<!my )(?<!your )(?<!their )(?<!['’]s )(?<!to )(?<!on )left(?!-)"
 _ENDED: Final = re.compile(
-    r"(?i)(?<!\w)(?:done|finished|gone|left(?!-)|went over|took over|outgr\w+|for now|for the time being|at last"
+    rf"(?i)(?<!\w)(?:done|finished|gone|{_LEFT}|went over|took over|outgr\w+|for now|for the time being|at last"
     r"|finally|from now on|vorerst|endlich|enfin|por fin|finalmente|enfim|наконец)(?!\w)"
     r"|드디어|ようやく|终于|了[，。]?\Z"
 )
 """Words of an end and of a beginning, beside those of change."""
 _GOES_ON: Final = re.compile(
-    r"(?i)(?<!\w)(?:off|over|since|again|seit|wieder|weg|depuis|de nouveau|desde|de nuevo|otra vez|dal|di nuovo"
+    r"(?i)(?<!\w)(?:(?:off|over)(?=\s*(?:[.,;:!)]|\Z|(?:and|but|for|now|so)\b))"
+    r"|since|again|seit|wieder|weg|depuis|de nouveau|desde|de nuevo|otra vez|dal|di nuovo"
     r"|de novo|снова|уже)(?!\w)|부터|다시|から|また|又"
 )
 """Words of what began, ended or is so again, and as often of none of these: "since 2015", "over 40"."""

@@ -6,8 +6,6 @@ Nothing of this hides anything: what was said stays said. It is marked, and rank
 from __future__ import annotations
 
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,7 +16,7 @@ from memhold.text.compare import same_value
 from memhold.values.answers import Ended
 from memhold.values.records import Kind, Memory, State
 
-__all__ = ["Outdated", "TruthCache", "ended_instructions", "outdated", "reads_as_current", "replaced"]
+__all__ = ["Outdated", "ended_instructions", "outdated", "reads_as_current", "replaced"]
 
 _PAGE = 1000
 _PAST: Final[tuple[State, ...]] = ("superseded", "retracted")
@@ -214,27 +212,3 @@ def ended_instructions(tx: ReadTx, instructions: Sequence[Memory]) -> frozenset[
         if held and all(_gone(one) for one in held):
             found.add(each.id)
     return frozenset(found)
-
-
-class TruthCache:
-    """What `outdated` gave for the scopes that were asked last, kept while their index is unchanged."""
-
-    def __init__(self, scopes: int = 256) -> None:
-        self._scopes = scopes
-        self._entries: OrderedDict[tuple[str, str | None], tuple[int, Mapping[int, Outdated]]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def outdated(self, tx: ReadTx) -> Mapping[int, Outdated]:
-        """The same as `outdated(tx)`."""
-        key, rev = (tx.scope.namespace, tx.scope.user), tx.index_rev()
-        with self._lock:
-            held = self._entries.get(key)
-        if held is not None and held[0] == rev:
-            return held[1]
-        found = outdated(tx)
-        with self._lock:
-            self._entries[key] = (rev, found)
-            self._entries.move_to_end(key)
-            while len(self._entries) > self._scopes:
-                self._entries.popitem(last=False)
-        return found

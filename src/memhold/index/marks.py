@@ -5,9 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memhold.text.analysis import analyse
-from memhold.text.change import brief_change, changes, word_count
+from memhold.text.change import BRIEF, changes, word_count
+from memhold.text.claim_reading import claims
+from memhold.text.coming import changes_later
+from memhold.text.person import person_of
+from memhold.text.sentences import sentences
 
-__all__ = ["ASKING", "CHANGED", "NAMED", "QUESTION_MARKS", "SHORT", "SPEAKER", "asks", "said_by", "tells_of_change"]
+__all__ = [
+    "ASKING",
+    "CHANGED",
+    "CLAIMING",
+    "NAMED",
+    "QUESTION_MARKS",
+    "SHORT",
+    "SPEAKER",
+    "asks",
+    "said_by",
+    "tells_of_change",
+    "what_it_claims",
+]
 
 SPEAKER = "\x02by:"
 """Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""
@@ -23,6 +39,9 @@ ASKING = "\x02asks"
 CHANGED = "\x02changed"
 """The term of a message of the user's with a word of change; it stands there twice where the message is short and says
 so in a short sentence."""
+
+CLAIMING = "\x02claims"
+"""The term of a message of the user's that claims something: what it says of itself may be replaced, or replace."""
 
 SHORT = 60
 """Words up to which a message is short: it tells of one or two things."""
@@ -61,4 +80,16 @@ def tells_of_change(role: str, text: str) -> Mapping[str, int]:
     """The term that says that the user tells of a change, for the words index; nobody else's word changes anything."""
     if role != "user" or not changes(text):
         return {}
-    return {CHANGED: 2 if word_count(text) <= SHORT and brief_change(text) else 1}
+    if word_count(text) > SHORT:
+        return {CHANGED: 1}
+    said = [one for span in sentences(text) if not span.code and changes(one := span.of(text))]
+    # A plan of one's own changes nothing yet: "I'm moving to Bergen next spring" is no news of where somebody lives.
+    now = [one for one in said if not (changes_later(one) and person_of(one).first)]
+    if said and not now:
+        return {}
+    return {CHANGED: 2 if any(word_count(one) <= BRIEF for one in now) else 1}
+
+
+def what_it_claims(role: str, text: str) -> Mapping[str, int]:
+    """The term that says that a message of the user's claims something, for the words index."""
+    return {CLAIMING: 1} if role == "user" and claims(text) else {}

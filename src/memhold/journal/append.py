@@ -217,7 +217,8 @@ def _visibility(messages: Sequence[Message], *, meaning: bool) -> Visibility:
 
 def _said(draft: Draft, author: Author) -> Author:
     """Who said a line that somebody brings."""
-    return Author(origin=lines_origin(author, draft.role, result=draft.result), name=author.name)
+    origin = lines_origin(author, draft.role, result=draft.result)
+    return author if origin == author.origin else Author(origin=origin, name=author.name)
 
 
 def _copied(draft: Draft) -> tuple[Quote, ...]:

@@ -19,6 +19,7 @@ from memhold.recall.near import Near
 from memhold.recall.newer import lift_newer
 from memhold.recall.signals import MEANS_IT, Question
 from memhold.recall.spread import spread_out
+from memhold.text.change import asks_past
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +28,17 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Floats = NDArray[np.float32]
 
-__all__ = ["RERANK", "View", "evidence_of", "newest_first", "ordered", "reranked", "with_followers", "with_nearest"]
+__all__ = [
+    "RERANK",
+    "View",
+    "evidence_of",
+    "newest_first",
+    "ordered",
+    "ordering",
+    "reranked",
+    "with_followers",
+    "with_nearest",
+]
 
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
@@ -76,7 +87,7 @@ def ordered(
     score = fused.score.copy()
     # By all that was found, whatever the filters: they change no score.
     spread_out(view.question.text, index, score, found & index.living)
-    _demote(index, score, found & index.living, past)
+    _demote(index, score, found & index.living, ordering(view.question, past))
     if now:
         lift_newer(view.question, index, score, found & index.living, lambda row: _about(view, row))
     repeats = repeats_of(index)
@@ -96,6 +107,13 @@ def ordered(
         question=view.question,
         sentences=None if near is None else near.sentences,
     )
+
+
+def ordering(question: Question, past: Mapping[int, Outdated]) -> Mapping[int, Outdated]:
+    """What of the past stands behind what replaced it: where it is asked what was before, no message for another."""
+    if not asks_past(question.text):
+        return past
+    return {number: one for number, one in past.items() if one.by is None or not one.by.startswith("msg_")}
 
 
 def with_followers(fused: Fused, index: DecodedIndex, past: Mapping[int, Outdated]) -> Fused:
@@ -132,7 +150,8 @@ def reranked(ranking: Ranking, told: Mapping[int, float]) -> Ranking:
     # Of equal scores the one that was judged better stands first, and no later rule sees a tie.
     for above, below in pairwise(judged.tolist()):
         score[below] = min(score[below], np.nextafter(score[above], np.float32(-1)))
-    _demote(ranking.index, score, ranking.hit & ranking.index.living, ranking.outdated)
+    past = ranking.outdated if ranking.question is None else ordering(ranking.question, ranking.outdated)
+    _demote(ranking.index, score, ranking.hit & ranking.index.living, past)
     order = ranking.order[np.argsort(-score[ranking.order], kind="stable")]
     places = np.zeros(len(score), dtype=np.float32)
     places[judged] = 1 - np.arange(len(judged), dtype=np.float32) / max(1, len(judged))

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memhold.facts.asked import asked_concepts, attribute_terms
-from memhold.facts.outdated import Outdated, TruthCache, replaced
+from memhold.facts.outdated import Outdated, replaced
+from memhold.facts.truth import TruthCache
 from memhold.index.documents import KIND_OF, ROLE_OF
 from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
@@ -27,7 +28,16 @@ from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
-from memhold.recall.ranking import View, evidence_of, newest_first, ordered, reranked, with_followers, with_nearest
+from memhold.recall.ranking import (
+    View,
+    evidence_of,
+    newest_first,
+    ordered,
+    ordering,
+    reranked,
+    with_followers,
+    with_nearest,
+)
 from memhold.recall.signals import (
     NEARER,
     Question,
@@ -88,6 +98,10 @@ class Caches:
     vectors: VectorCache = field(default_factory=VectorCache)
     near: NearCache = field(default_factory=NearCache)
     truth: TruthCache = field(default_factory=TruthCache)
+
+    def outdated(self, tx: ReadTx) -> Mapping[int, Outdated]:
+        """What of the scope says something that is no longer so, by document number."""
+        return self.truth.outdated(tx, self.indexes.index(tx))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -233,7 +247,7 @@ def related(
     return Related(
         found=found,
         degraded=view.gaps.degraded,
-        outdated=caches.truth.outdated(tx),
+        outdated=caches.outdated(tx),
         sentences=sentences if lasting else None,
     )
 
@@ -334,7 +348,7 @@ def _ranking(
         found = found | (view.fused.score > 0)
     passing = passing_rows(tx, index, query, held, found & allowed)
     nearer = view.nearer if view.nearer is not None and passing.any() else False
-    fused = with_followers(replace(view.fused, found=found | nearer), index, past)
+    fused = with_followers(replace(view.fused, found=found | nearer), index, ordering(view.question, past))
     passing |= passing_rows(tx, index, query, held, fused.found & ~found & allowed)
     found = fused.found
     allowed &= passing | ~found
@@ -350,7 +364,7 @@ def _past(tx: ReadTx, query: Query, caches: Caches) -> Mapping[int, Outdated]:
     """What rests on values that no longer hold, and where past values are asked for, those too."""
     if query.states:
         return {}
-    past = caches.truth.outdated(tx)
+    past = caches.outdated(tx)
     return {**replaced(tx), **past} if query.include_superseded else past
 
 

@@ -106,6 +106,16 @@ class RecallCases:
         assert texts(await alice.recall()) == ["note 3", "note 2", "note 1", "note 0"]
         assert texts(await alice.recall("  \n ", limit=1)) == ["note 3"]
 
+    async def test_a_message_that_a_later_one_replaces_says_so(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        receipt = await alice.add([user("I live in Oslo."), user("I moved to Ghent last month.")])
+        oslo, ghent = receipt.ids
+        hits = (await alice.recall("Where do I live?")).hits
+        assert [(hit.id, hit.superseded_by) for hit in hits] == [(ghent, None), (oslo, ghent)]
+        assert [(one.fact, one.value, one.now, one.now_fact) for hit in hits for one in hit.outdated] == [
+            (oslo, "Oslo", "Ghent", ghent)
+        ]
+
     async def test_nothing_found_is_an_answer(self, harness: Harness) -> None:
         alice = harness.scope(user="alice")
         await alice.remember("Likes tea")

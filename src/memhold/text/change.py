@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 
 from memhold.text import lazily
-from memhold.text.sentences import Span, sentences
+from memhold.text.letter_words import LETTER_WORD, letter_words
+from memhold.text.sentences import Span
 
-__all__ = ["BRIEF", "NOW", "asks_past", "brief_change", "change_words", "changes", "word_count"]
+__all__ = ["BRIEF", "NOW", "asks_past", "change_words", "changes", "word_count"]
 
 BRIEF = 30
 """Words up to which a sentence is a short clause: longer ones tell of more than one thing."""
@@ -25,26 +26,31 @@ _LISTS = (
         "transferred renamed relocated upgraded downgraded became become promoted updated adjusted revised "
         "extended shortened rescheduled postponed delayed cancelled canceled scrapped dropped ditched "
         "abandoned quit stopped ended sold traded resigned retired divorced expired died withdrew withdrawn "
-        "increased decreased improved risen rose fell fallen grown grew growth raised reduced reached"
+        "increased decreased improved risen rose fell fallen grown grew growth raised reduced reached lowered "
+        "halved doubled tripled shrunk shrank"
     ),
     # German
     (
         "jetzt nun inzwischen mittlerweile neuerdings derzeit aktuell früher bisher stattdessen anstatt "
-        "umgezogen gewechselt wechsel umgestiegen umgestellt ersetzt geändert verschoben abgesagt verlegt "
-        "gekündigt aufgehört aufgegeben verkauft beendet neue neuer neues neuen neuem künftig herausgestellt "
-        "eigentlich geworden erhöht gestiegen gesunken verlängert umbenannt"
+        "umgezogen ausgezogen weggezogen gewechselt wechsel umgestiegen umgestellt ersetzt geändert verschoben "
+        "abgesagt verlegt gekündigt aufgehört aufgegeben verkauft beendet neue neuer neues neuen neuem künftig "
+        "herausgestellt "
+        "eigentlich geworden erhöht gestiegen gesunken verlängert umbenannt gesenkt reduziert verringert "
+        "verkürzt verkleinert vergrößert halbiert verdoppelt vorverlegt vorgezogen"
     ),
     # French
     (
         "maintenant désormais dorénavant actuellement auparavant finalement déménagé changé changée remplacé "
         "remplacée annulé annulée reporté reportée décalé décalée arrêté quitté vendu vendue nouveau nouvelle "
-        "nouveaux nouvelles devenu devenue augmenté baissé abandonné terminé repoussé"
+        "nouveaux nouvelles devenu devenue augmenté baissé abandonné terminé repoussé réduit réduite diminué "
+        "doublé raccourci prolongé avancé avancée"
     ),
     # Spanish and Portuguese
     (
         "ahora actualmente mudado mudé mudamos cambié cambió cambiado cambiamos cambiaron reemplazado "
         "sustituido cancelé canceló cancelado cancelada cancelaron aplazado aplazada pospuesto retrasado "
-        "vendí vendió vendido nuevo nueva nuevos nuevas terminó subió bajó agora atualmente mudei mudou "
+        "vendí vendió vendido nuevo nueva nuevos nuevas terminó subió bajó dejé dejó redujo reducido reducida aumentó "
+        "aumentado adelantado adelantada agora atualmente mudei mudou "
         "troquei trocou substituí cancelei cancelou adiado adiada deixei parei vendi vendeu novo nova novos "
         "novas aumentou caiu"
     ),
@@ -99,6 +105,8 @@ _PHRASES = {
     "gave": r"gave up",
     "given": r"given up",
     "broke": r"broke up",
+    "cut": r"cut (?:down|back)",
+    "scaled": r"scaled (?:down|back|up)",
     "split": r"split up",
     "nicht": r"nicht mehr",
     "kein": r"kein mehr",
@@ -121,10 +129,11 @@ _PHRASES = {
     "уже": r"уже не",
 }
 """Phrases by their first word."""
+_BEGIN = frozenset(_PHRASES)
 _UNSPACED = lazily.compile(
     # Korean
     r"이제|지금은|요즘|더 ?이상|예전|원래는|대신|바꿨|바꾸었|바뀌|바뀐|옮겼|옮기|이사[했갔왔 ]|그만[뒀두]|취소"
-    r"|미뤄|미뤘|연기[했됐되]|새로|새 |사실은|알고 ?보니|끊었|팔았|관두|늦춰|앞당|부터는"
+    r"|미뤄|미뤘|연기[했됐되]|새로|새 |사실은|알고 ?보니|끊었|팔았|관두|늦춰|늦췄|앞당|부터는|줄였|줄어들|늘렸|늘어났"
     # Chinese
     r"|现在|如今|目前|不再|以前|原来|原本|代替|改成|改为|改到|改用|改了|改在|换成|换到|换了|搬到|搬家|搬去|取消|推迟|延期|提前|辞职"
     r"|离职|放弃|卖掉|卖给|卖了|新的|变成|其实|实际上|升到|降到|涨到|現在|換成|換了|變成|其實"
@@ -149,14 +158,13 @@ _BEFORE = lazily.compile(
     r"|처음|원래|예전|전에|以前|之前|原来|最初|一开始|元々|昔|前は"
 )
 _WIDE = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
-_WORD = lazily.compile(r"[^\W\d_]+")
 
 
 def change_words(text: str) -> list[Span]:
     """The words of change in a text, in their order."""
     low = _small(text)
     found: list[Span] = []
-    for one in _WORD.finditer(low):
+    for one in LETTER_WORD.finditer(low):
         word = one.group()
         if word in _WORDS:
             found.append(Span(one.start(), one.end()))
@@ -170,16 +178,12 @@ def change_words(text: str) -> list[Span]:
 def changes(text: str) -> bool:
     """Whether a text has a word of change."""
     low = _small(text)
-    words = frozenset(_WORD.findall(low))
-    if not _WORDS.isdisjoint(words) or any(_phrase(word).search(low) for word in _PHRASES.keys() & words):
+    words = letter_words(low)
+    if not _WORDS.isdisjoint(words):
+        return True
+    if any(_phrase(word).search(low) for word in _BEGIN.intersection(words)):
         return True
     return not low.isascii() and _WIDE.search(low) is not None and _UNSPACED.search(low) is not None
-
-
-def brief_change(text: str) -> bool:
-    """Whether a text says of a change in a short sentence of its own, of at most 30 words."""
-    said = (one.of(text) for one in sentences(text) if not one.code)
-    return any(word_count(one) <= BRIEF and changes(one) for one in said)
 
 
 def asks_past(question: str) -> bool:
@@ -189,7 +193,7 @@ def asks_past(question: str) -> bool:
 
 def word_count(text: str) -> int:
     """How many words a text has; two characters of a script without spaces count as one."""
-    return len(_WORD.findall(_WIDE.sub(" ", text))) + len(_WIDE.findall(text)) // 2
+    return len(LETTER_WORD.findall(_WIDE.sub(" ", text))) + len(_WIDE.findall(text)) // 2
 
 
 def _small(text: str) -> str:

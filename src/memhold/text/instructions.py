@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from memhold.text import lazily
 from memhold.text.analysis import analyse_query
 from memhold.text.change import word_count
+from memhold.text.letter_words import letter_words
 from memhold.text.negation import negates
 from memhold.text.sentences import Span, sentences
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["LONGEST", "MOST", "ends", "instructions", "tells_state"]
+__all__ = ["LONGEST", "MOST", "ends", "instructions", "own_sentences", "tells_state"]
 
 LONGEST = 45
 """Words up to which a sentence is a clause of one's own; a longer one is a text about something."""
@@ -172,7 +173,6 @@ _TRIGGERS = frozenset(_SIGNS.split())
 _PHRASES = ("from now on", "from here on", "this point on", "to the point", "until i ", "every time i ")
 _PHRASE_WORDS = frozenset(phrase.split()[0] for phrase in _PHRASES)
 """A text that has none of the phrases' first words has none of them."""
-_WORD = lazily.compile(r"[^\W\d_]+")
 _UNSPACED = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 _QUOTED = lazily.compile(
     r"“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|(?<!\w)\"[^\"\n]*\"|(?<!\w)'[^'\n]{12,}'(?!\w)|`[^`\n]*`"
@@ -193,7 +193,7 @@ def instructions(text: str) -> list[Span]:
     """
     if len(text) > DOCUMENT or not _may(text):
         return []
-    found = [span for span in _own(text) if _may(span.of(text)) and _stands(span.of(text))]
+    found = [span for span in own_sentences(text) if _may(span.of(text)) and _stands(span.of(text))]
     return found if len(found) <= MOST else []
 
 
@@ -211,7 +211,7 @@ def ends(newer: str, older: str) -> bool:
 def _may(text: str) -> bool:
     """Whether a text has anything of what instructions are told by: most have not, and are looked at no further."""
     low = text.lower()
-    words = _WORD.findall(low)
+    words = letter_words(low)
     if not _TRIGGERS.isdisjoint(words):
         return True
     if not _PHRASE_WORDS.isdisjoint(words) and any(phrase in low for phrase in _PHRASES):
@@ -219,7 +219,7 @@ def _may(text: str) -> bool:
     return not low.isascii() and _UNSPACED.search(low) is not None
 
 
-def _own(text: str) -> Iterator[Span]:
+def own_sentences(text: str) -> Iterator[Span]:
     """The sentences that a person wrote themselves: no code, no quotations, no pasted lines and nothing below them."""
     pasted = False
     end = line = 0

@@ -96,6 +96,16 @@ _FREQUENCIES: Final = {
         "weekly|every week|each week|once a week|wöchentlich|jede woche|chaque semaine|toutes les semaines|cada semana"
         "|todas las semanas|ogni settimana|toda semana|elke week|wekelijks|каждую неделю|еженедельно"
     ),
+    "fortnightly": (
+        "every (?:other|second) week|every two weeks|fortnightly|jede zweite woche|alle zwei wochen|vierzehntägig"
+        "|une semaine sur deux|toutes les deux semaines|cada dos semanas|quincenal(?:mente)?|ogni due settimane"
+        "|a cada duas semanas|om de week|om de andere week|раз в две недели"
+    ),
+    "every other day": (
+        "every (?:other|second) day|every two days|jeden zweiten tag|alle zwei tage|un jour sur deux"
+        "|tous les deux jours|cada dos días|un día sí y otro no|ogni due giorni|un giorno sì e uno no"
+        "|dia sim,? dia não|om de dag|через день"
+    ),
     "weekends": (
         "weekends?|every weekend|wochenenden?|week-ends?|fin(?:es)? de semana|fine settimana|fins? de semana|weekenden"
         "|выходн\\w+"
@@ -112,6 +122,8 @@ _FREQUENCIES: Final = {
 _FREQUENCIES_CJK: Final = {
     "daily": "매일|날마다|毎日|每天|天天",
     "weekly": "매주(?! ?[월화수목금토일]요일)|毎週(?![月火水木金土日])|每周(?![一二三四五六日天])|每個星期|每星期",
+    "fortnightly": "격주|2주(?:에 한 번|마다)|隔週|二週間ごと|隔周|每两周|每隔一周",
+    "every other day": "격일|이틀에 한 번|이틀마다|隔日|一日おき|隔天|每两天",
     "weekends": "주말|週末|周末",
     "monthly": "매달|매월|毎月|每月|每个月",
     "yearly": "매년|해마다|毎年|每年",
@@ -210,11 +222,13 @@ _OPPOSITES: Final = (
         r"no later than|at the latest|spätestens|au plus tard|a más tardar|al più tardi|o mais tardar|не позже",
     ),
     (  # where it begins, and where it ends
-        (r"(?:at|in|from|to) the (?:start|beginning)|begin(?:s|ning)?|starts?|am anfang|beginnt|beginnen|commence\w*"
-        r"|début|empieza\w*|comien\w*"
+        (r"(?:at|in|from|to) the (?:start|beginning)|begin(?:s|ning)?|began|begun|start(?:s|ed)?|am anfang|beginnt"
+        r"|beginnen|begonnen|angefangen|commenc\w*"
+        r"|début|empez\w*|empieza\w*|comien\w*"
         r"|inizi\w+|começ\w+|начина\w+"),
-        (r"(?:at|in|from|to) the end|ends?|finish(?:es|ed)?|last|am ende|endet|enden|zuletzt|fini\w*|termina\w*"
-        r"|final\w*|finisc\w+|оканч\w+|конц\w+"),
+        (r"(?:at|in|from|to) the end|ends?|ended|finish(?:es|ed)?|stop(?:s|ped)?|quit|gave up|last|aufgehört|beendet|"
+        r"am ende|endet|enden|zuletzt|fini\w*|termina\w*"
+        r"|dej[óéa]\w* de|arrêté\w*|final\w*|finisc\w+|оканч\w+|конц\w+"),
     ),
     (  # by its side
         (r"left(?=[ -](?:\w+ )?(?:eye|ear|hand|arm|leg|foot|knee|side|hip|shoulder|lane|door))|links|linke[nrsm]?"
@@ -231,12 +245,23 @@ _OPPOSITES: Final = (
      r"|soms|иногда|редко")),
     (r"likes?|loves?|enjoys?|mag|liebt|aime\w*|gusta\w*|piace|gosta|любит",
      r"hates?|dislikes?|loathes?|can't stand|cannot stand|hasst|déteste\w*|odia|detesta|ненавидит"),
+    (  # open and shut; "open until 8" and "closes at 8" say the same
+        (r"open(?:s|ed)?(?! (?:until|till|to|from|between|question))|geöffnet"
+        r"|ouvert[es]{0,2}(?! jusqu)|abiert[oa]s?(?! hasta)"
+        r"|abren?(?! de)|apert[oaie](?! fino)|abert[oa]s?(?! até)|открыт\w*"),
+        (r"closed|shut|clos(?:es|e)(?= (?:on|for|in|during|every|all))|geschlossen|fermée?s?(?! à)|cerrad[oa]s?"
+        r"|cierran?(?! a)|chius[oaie]|fechad[oa]s?|закрыт\w*"),
+    ),
     (r"above|upstairs|oben|oberhalb|au-dessus|encima|arriba|sopra|acima", (r"below|downstairs|unten|unterhalb"
     r"|au-dessous|abajo|sotto|abaixo")),
 )  # fmt: skip
 _OPPOSITES_CJK: Final = (
     (r"至少|以上|少なくとも|最低|적어도|최소|이상", r"最多|至多|以下|多くても|최대|이하|까지"),
     (r"左|왼쪽", r"右|오른쪽"),
+    (
+        r"문을 ?(?:연|열)|영업(?!을 안|하지)|営業(?!しな)|営業中|开门|開門",
+        r"문을 ?닫|휴무|휴업|쉰다|定休|休業|閉[まめ店]|关门|關門",
+    ),
 )
 
 

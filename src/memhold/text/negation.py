@@ -65,7 +65,7 @@ _OTHERWISE = lazily.compile(
     r"|\b(?:une?|les?|des|aux?|[mts]on|[mts]es|ces?|cet|leurs?|[nv]os|deux|trois|quatre|cinq|dix|cent|mille|quelques"
     r"|chaque|\d+)\s+pas\b|\bpas à pas\b"
     # Portuguese "swims": "nothing" behind its verb has another word that denies beside it, and else stands first.
-    r"|(?-i:\bnada\b)"
+    r"|(?-i:\bnada\b(?! de\b)|(?<=\s)(?<![,;:]\s)nada\b)"
     # A woman's name, beside "none" in Swedish; in capitals as people write it.
     r"|(?-i:(?<=\w\s)Inga\b)",
     re.IGNORECASE,

@@ -139,11 +139,11 @@ class ContextSlots:
         return replace(_inputs(read, found, current, missing, _said(question)), damaged=tuple(damaged))
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]], *, marked: bool = False) -> gather.Seen:
-        truth = self._runtime.caches.truth
+        caches = self._runtime.caches
 
         def seen(tx: ReadTx) -> gather.Seen:
             items = tuple(work(tx))
-            past = truth.outdated(tx) if marked else {}
+            past = caches.outdated(tx) if marked else {}
             return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, outdated=past, damaged=tuple(tx.damaged))
 
         return await self._tx.read(seen)

@@ -150,7 +150,7 @@ class LocalScope:
         ready = await prepared(drafts, runtime.redactor, secret=runtime.store.facts.secret, pool=runtime.analysis_pool)
 
         # Only a person's own line instructs: not one that an agent's or a tool's call brings.
-        told, writer = self._author.origin == "user" and any(ready.instructions), self._writer()
+        told = self._author.origin == "user" and any(ready.instructions)
 
         def work(tx: WriteTx) -> Receipt:
             receipt = append(
@@ -166,7 +166,7 @@ class LocalScope:
             if not told:
                 return receipt
             said = {id_: clauses for id_, clauses in zip(receipt.ids, ready.instructions, strict=True) if clauses}
-            change = keep_instructions(tx, said, writer=writer)
+            change = keep_instructions(tx, said, writer=self._writer())
             return receipt if change is None else replace(receipt, change_ids=(*receipt.change_ids, change))
 
         return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=told))

@@ -94,6 +94,8 @@ class Transactions:
         Raises:
             InvalidInput: the key cannot be used.
         """
+        if key is None:
+            return None
         if self.scope.actor != "user":
             supplied = [supplied, self.scope.actor]  # whose word a write is, is a part of it
         kept_for = timedelta(days=self.runtime.settings.idempotency_days)

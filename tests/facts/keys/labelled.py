@@ -19,11 +19,6 @@ def lines(label: str) -> list[str]:
     return [line for line in LINES if line and json.loads(line)["label"] == label]
 
 
-def name_of(line: str) -> str:
-    """The first of a line's two attributes."""
-    return str(json.loads(line)["a"])
-
-
 def pair(line: str) -> Pair:
     """The pair of one line."""
     [found] = pairs_from([line])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memhold.facts.keys import canonical, compare, pair_of
 from memhold.facts.keys.lexicon import LANGUAGES, lexicon
-from tests.facts.keys.labelled import lines, name_of, pair, pairs
+from tests.facts.keys.labelled import lines, pair, pairs
 
 SAME = st.deferred(lambda: st.sampled_from([row for row in pairs() if row.label == "same"]))
 ROMANCE = [line for line in lines("same") if json.loads(line)["lang"] in {"fr", "es", "pt", "it"}]
@@ -83,11 +83,14 @@ def test_a_sign_that_belongs_to_a_word_stays_with_it_before_an_underscore(writte
     assert canonical(None, written.replace("++", "#")).text == canonical(None, "favorite C# book").text
 
 
-@pytest.mark.parametrize("line", ROMANCE, ids=name_of)
-def test_accents_left_out_do_not_matter(line: str) -> None:
-    row = pair(line)
-    plain = "".join(c for c in unicodedata.normalize("NFD", row.a.attribute) if not unicodedata.combining(c))
-    assert compare(canonical(None, plain), row.a).same == "same"
+def without_accents(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+
+
+def test_accents_left_out_do_not_matter() -> None:
+    keys = [pair(line).a for line in ROMANCE]
+    assert len(keys) > 150
+    assert [key for key in keys if compare(canonical(None, without_accents(key.attribute)), key).same != "same"] == []
 
 
 def test_no_similarity_overrules_a_rule() -> None:

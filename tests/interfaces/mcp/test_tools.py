@@ -243,6 +243,27 @@ async def test_the_same_key_is_one_write_and_other_content_a_conflict(tool: str)
         assert "another idempotency_key" in said
 
 
+async def test_a_message_that_a_later_one_replaces_says_so() -> None:
+    async with memory() as (client, memhold):
+        scope = memhold.scope(namespace=ALICE.scope.namespace, user=ALICE.scope.user, session="s")
+        told = [{"role": "user", "content": one} for one in ("I live in Oslo.", "I moved to Ghent last month.")]
+        oslo, ghent = (await scope.add(told)).ids
+        newer, older = entries_of(await call(client, "recall", query="where do I live"))
+        assert oslo in older
+        assert f"said before {ghent}, which says otherwise" in older
+        assert "no longer so since" in older
+        assert "otherwise" not in newer
+
+
+async def test_what_an_agent_brings_as_the_users_line_is_no_word_against_what_the_user_said() -> None:
+    async with memory() as (client, memhold):
+        scope = memhold.scope(namespace=ALICE.scope.namespace, user=ALICE.scope.user, session="s")
+        await scope.add([{"role": "user", "content": "I live in Oslo."}])
+        await call(client, "add_message", text="I moved to Ghent last month.", role="user", session="s")
+        hits = (await scope.recall("where do I live")).hits
+        assert [hit.superseded_by for hit in hits] == [None, None]
+
+
 async def test_a_fact_is_told_replaced_corrected_and_forgotten() -> None:
     async with memory() as (client, _):
         (first,) = ids_in(await call(client, "remember", attribute="favorite food", value="sushi"))

@@ -219,7 +219,8 @@ export interface Effect {
  * A value that a text says and that holds no longer: the fact of it, since when it does not, and what holds now.
  *
  * `since` is when it ended, of a value that was corrected when that was told. `now` (of the fact `now_fact`) is
- * null where nothing took its place, or what did is gone too.
+ * null where nothing took its place, or what did is gone too. Where no fact but a later message says so, `fact` and
+ * `now_fact` are the messages, `value` and `now` their words.
  */
 export interface Ended {
   fact: string;

@@ -13,10 +13,18 @@ from memhold.compact.check.marks import invented_marks, lost_marks
 from memhold.compact.check.names import invented_names, lost_names
 from memhold.compact.check.reasons import reason_invented
 from memhold.compact.check.replaced import change_invented, newest_told, old_as_new, two_values
-from memhold.compact.check.subjects import exchanged, turned, values_exchanged
+from memhold.compact.check.subjects import (
+    clauses_exchanged,
+    exchanged,
+    places_exchanged,
+    relative_lost,
+    turned,
+    values_exchanged,
+)
 from memhold.compact.check.wording import (
     agreed,
     clause_lost,
+    exchanged_between,
     exchanged_modifier,
     exchanged_word,
     listed,
@@ -55,6 +63,9 @@ RULES: Final[dict[str, Rule]] = {
     "a relation was turned round": turned,
     "two things were exchanged": exchanged,
     "two values were exchanged": values_exchanged,
+    "two words were exchanged": places_exchanged,
+    "two clauses were exchanged": clauses_exchanged,
+    "a relative was lost": relative_lost,
     "an old value holds": old_as_new,
     "what holds now is not told": newest_told,
     "a change was invented": change_invented,
@@ -64,6 +75,7 @@ RULES: Final[dict[str, Rule]] = {
     "a word was lost": word_lost,
     "a list was changed": listed,
     "a word was exchanged": exchanged_word,
+    "a word between two was exchanged": exchanged_between,
     "a word in front of another was exchanged": exchanged_modifier,
     "a word was put in the place of another": substituted,
 }

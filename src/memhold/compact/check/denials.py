@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from memhold.compact.check.case import Case
@@ -95,15 +96,31 @@ def denied_in(clause: str, within: str, language: str) -> frozenset[str]:
     return behind or terms_of(" ".join(words[:at]), language)
 
 
+def _with_bare(clauses: Sequence[str], within: str, language: str) -> list[str]:
+    """The clauses, where a bare "not" belongs to the one behind it: "but not while a release is tested"."""
+    found: list[str] = []
+    bare = ""
+    for clause in clauses:
+        if says_no(clause, within) and all(negates(term) for term in terms_of(clause, language)):
+            bare = f"{bare}{clause} "
+        else:
+            found.append(bare + clause)
+            bare = ""
+    return [*found, bare.strip()] if bare else found
+
+
 def denial_lost(case: Case) -> str | None:
     """A statement of a source that says no is told, and no clause that tells it says no."""
     within = case.within
-    told = clauses_of(case.text)
+    told = _with_bare(clauses_of(case.text), within, case.language)
     broad = [clause for clause in told if _broad(clause, within)]
     held = frozenset[str]().union(*(terms_of(clause, case.language) for clause in broad))
     plain = frozenset[str]().union(*(terms_of(one, case.language) for one in told if one not in broad))
     affirmed = frozenset[str]().union(*(_before_only(clause, within, case.language) for clause in broad))
     plain, held = plain | affirmed, held - affirmed
+    said = [clause for source in case.kept for clause in clauses_of(source.text) if not _broad(clause, within)]
+    # What a source affirms too is denied for a part of it only: "not while a release is tested".
+    plain -= frozenset[str]().union(*(terms_of(clause, case.language) for clause in said))
     for source in case.kept:
         for clause in clauses_of(source.text):
             if not says_no(clause, within) and not _AVERSE.search(clause) and not _OFF.search(clause):

@@ -33,7 +33,8 @@ def lost_figures(case: Case) -> str | None:
                 continue
             if left_behind(source.text[one.start : one.end], source, case):
                 continue
-            if one.values in _TWO and _BOTH.search(case.text) and _BOTH.search(source.text):
+            other_unit = any(one.values & other.values for other in there)
+            if one.values in _TWO and not other_unit and _BOTH.search(case.text) and _BOTH.search(source.text):
                 continue
             return f"{source.text[one.start : one.end]!r} is not in the text"
     return None

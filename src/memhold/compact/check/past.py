@@ -30,12 +30,13 @@ _PAST: Final = re.compile(
     r"|dropp\w*|than|passed|off|war|hatte|zuvor|vorher|bis|von|vom|schluss|fiel|weg|war(?:en)?|était|avait|depuis"
     r"|avant|panne"
     r"|statt|anstelle|instead|prima|era|estaba|tenía|hasta|antes|descart\w*|eram?|estava|deixou|largou|dejó|fue|был\w*|до|раньше|prior|ex|old\w*)\b"
-    r"|전에|떠나|에서|原来|卖|之前|以前|前は|元"
+    r"|전에|떠나|에서(?=\s[^.,]{1,30}?(?:으로|로)(?:\s|\Z))|原来|卖|之前|以前|前は|元"
 )
 
 
 _ARRIVING: Final = re.compile(
-    r"(?i)(?<!\w)(?:now|new|latest|currently|moving|moved|became|become|jetzt|neue[nrms]?|maintenant|ahora|agora"
+    r"(?i)(?<!\w)(?:now|new|latest|currently|moving|moved(?! (?:out|away|off))|became|become|jetzt"
+    r"|neue[nrms]?|maintenant|ahora|agora"
     r"|nuev[oa]|ora"
     r"|теперь)(?!\w)|지금은|现在|今は"
 )

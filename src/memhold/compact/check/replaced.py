@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations, islice
+from itertools import combinations, islice
 from typing import Final
 
 from memhold.compact.check.case import Case, Source
@@ -12,13 +12,15 @@ from memhold.compact.check.denials import NEARLY
 from memhold.compact.check.figures import figures_but
 from memhold.compact.check.marks import have_in_common, word_of
 from memhold.compact.check.names import details_of
-from memhold.compact.check.past import ends_in, is_past, is_past_beside
+from memhold.compact.check.past import BARE, ends_in, is_past, is_past_beside
 from memhold.compact.check.terms import (
     FEW,
     LIGHT,
     ROLES,
     alike,
     clauses_of,
+    met,
+    plain_words,
     stands_in,
     terms_of,
     whole_words,
@@ -45,13 +47,26 @@ _FROM_TO: Final = re.compile(
 )
 
 
+_INSTEAD_OF: Final = (
+    r"(?<!\w)(?:instead of|in place of|rather than|anstelle|anstatt|statt|au lieu d[eu']|en (?:vez|lugar) de"
+    r"|invece d\w+|em vez de|in plaats van|вместо)(?!\w)"
+)
 _FROM: Final = {"english": {"from"}, "german": {"von", "vom"}}
 """The only words of a language for where something comes from: "das" is an article, and "des" too."""
 
 
-_FROM_TO_CJK: Final = re.compile(
+_OTHER_WAYS: Final = re.compile(
     r"(?P<old>[^\s.,]{1,30})에서\s+(?P<new>[^.,]{1,30}?)(?:으로|로)\s"
     r"|(?P<old2>[^、。\s]{1,30})から(?P<new2>[^、。\s]{1,30}?)[へに]"
+    r"|(?P<old6>[^.,;]{2,40}?) (?:was|were|is|are|has been|have been|got|gets) "
+    r"(?:replaced|superseded|succeeded) (?:by|with) (?P<new6>[^.,;]{2,40})"
+    r"|(?P<new7>[^.,;]{2,40}?) (?:has |have |had )?(?:replace[sd]|supersede[sd]|succeed(?:s|ed)) "
+    r"(?!by|with)(?P<old7>[^.,;]{2,40})"
+    r"|(?P<old8>[^.,;]{2,40}?) (?:wurden?|wird|werden) durch (?P<new8>[^.,;]{2,40}) ersetzt"
+    r"|(?P<old9>[^.,;]{2,40}?) (?:fue|fueron|ha sido|han sido|a été|ont été) "
+    r"(?:reemplazad[oa]s?|sustituid[oa]s?|remplacée?s?) (?:por|par) (?P<new9>[^.,;]{2,40})"
+    r"|(?P<old4>[^\s.,]{1,30}(?: [^\s.,]{1,30})?) 대신(?:에)? (?P<new4>[^.,]{1,30})"
+    r"|(?P<old5>[^、。\s]{1,30})の代わりに(?P<new5>[^、。\s]{1,30})"
     r"|[从從由](?P<old3>[^，。\s]{1,30}?)[换換改搬变變转轉](?:成|到|为|為|至)?(?P<new3>[^，。\s]{1,30})"
 )
 
@@ -71,11 +86,18 @@ def old_as_new(case: Case) -> str | None:
     before = frozenset[str]().union(*(terms_of(source.text, case.language) for source in case.gone))
     fresh = terms_of(newest, case.language) - before
     values = details_of(gone)
+    left = [group for group in _left(case) if group and group <= before]
     for clause in told:
-        if is_past(clause, case.within) or is_past_beside(clause, told, case):
+        if is_past(clause, case.within):
             continue
-        if _told_again(clause, case):
+        again = _told_again(clause, case)
+        if is_past_beside(clause, told, case) and not (again and _says_on_its_own(told, clause, case)):
+            continue
+        if again:
             return f"{clause!r} holds no longer, and the text does not say so"
+        there = terms_of(clause, case.language)
+        if len(plain_words(clause)) > 1 and any(group <= there for group in left):
+            return f"{clause!r} tells of what was left as it is"
         for one in values:
             if not stands_in(clause, one) or _said_so(clause, one, case):
                 continue
@@ -89,6 +111,9 @@ def old_as_new(case: Case) -> str | None:
             if kind not in {"relative", "frequency"} and not fresh & terms_of(clause, case.language):
                 return f"a {kind} holds no longer ({word_of(kind, one, clause)})"
     return None
+
+
+_NOW_FOR: Final = re.compile(rf"(?P<new>[^,.;()]{{2,80}})\s{_INSTEAD_OF}\s(?P<old>[^,.;()]{{2,60}})", re.IGNORECASE)
 
 
 def _backwards(case: Case, olds: Sequence[str], news: Sequence[str]) -> bool:
@@ -113,12 +138,18 @@ def _backwards(case: Case, olds: Sequence[str], news: Sequence[str]) -> bool:
 
 def _ways(text: str, language: str) -> Iterator[tuple[str, str]]:
     """What a text says that something left, with what it reached: "from Monday to Friday"."""
-    for match in chain.from_iterable(pattern.finditer(text) for pattern in (_FROM_TO, _FROM_TO_CJK)):
-        found = match.groupdict()
-        by = (found.pop("by", None) or "").casefold()
-        if by and by not in _FROM.get(language, {by}):
-            continue
-        sides = {name[:3]: one for name, one in found.items() if one}
+    for match in _FROM_TO.finditer(text):
+        by = match["by"].casefold()
+        if by in _FROM.get(language, {by}):
+            yield match["old"], match["new"]
+    for pattern in (_OTHER_WAYS, _NOW_FOR):
+        yield from _sides(pattern, text)
+
+
+def _sides(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
+    """What went and what came, in each place that a pattern of ways finds."""
+    for match in pattern.finditer(text):
+        sides = {name[:3]: one for name, one in match.groupdict().items() if one}
         yield sides["old"], sides["new"]
 
 
@@ -131,12 +162,17 @@ def _ends_another(case: Case) -> bool:
     """Whether the text ends what the newer memory goes over to, and tells of what that one ends."""
     newer = " ".join(source.text for source in case.kept)
     said, kept, there = _ended(newer, case), terms_of(newer, case.language), terms_of(case.text, case.language)
+    every_word = terms_of(case.within, case.language)
     return any(
-        ended & kept and all(not ended & other and other & there for other in said[word])
+        (ended & kept and all(not ended & other and other & there for other in said[word]))
+        or (not met(ended, every_word) and not any(other & there for other in said[word]))
         for word, every in _ended(case.text, case).items()
         if word in said
         for ended in every
     )
+
+
+_BY: Final = re.compile(r"(?i)\s(?:by|par|por|d[ao]|door|durch)\s")
 
 
 def _ended(text: str, case: Case) -> dict[str, set[frozenset[str]]]:
@@ -144,6 +180,8 @@ def _ended(text: str, case: Case) -> dict[str, set[frozenset[str]]]:
     found: dict[str, set[frozenset[str]]] = {}
     for clause in clauses_of(text):
         for start, end in ends_in(clause):
+            if _BY.match(clause, end):
+                continue  # "was replaced by that": what is over stands before it
             behind = (terms_of(one, case.language) for one in islice(words_behind(clause, end), BEHIND))
             if (ended := next((one for one in behind if one), None)) is not None:
                 found.setdefault(clause[start:end].casefold(), set()).add(ended)
@@ -162,6 +200,51 @@ def _told_again(clause: str, case: Case) -> bool:
 
     still = any(own <= whole_words(one, case.language) for source in case.kept for one in clauses_of(source.text))
     return not still and nearest(case.gone) >= NEARLY > nearest(case.kept)
+
+
+def _left(case: Case) -> list[frozenset[str]]:
+    """The terms of each thing that the newer memory says is over: in a clause of an end, or behind "instead of"."""
+    over: list[frozenset[str]] = []
+    holds = set[str]()
+    for source in case.kept:
+        for clause in clauses_of(source.text):
+            stays, _, instead = _INSTEAD.sub("\0", clause, count=1).partition("\0")
+            over.append(_grams(instead, case))
+            for old, new in _sides(_OTHER_WAYS, stays):
+                over.append(_grams(old, case) - _grams(new, case))
+                stays = stays.replace(old, " ")
+            terms = _grams(stays, case)
+            if len(terms) > BARE or not is_past(stays, case.within):
+                holds |= terms
+            elif _AND_GOES_ON.match(source.text, source.text.find(clause) + len(clause)) or _has_subject(stays, case):
+                # "Ivo gave it up and sings": who did goes on. "Marek left the blog": the blog goes on without him.
+                if not _DEPARTS.search(stays):
+                    over += [_grams(stays[end:], case) for _, end in ends_in(stays)]
+            else:
+                ends = frozenset[str]().union(*(_grams(stays[start:end], case) for start, end in ends_in(stays)))
+                over.append(terms - ends)
+    return [group - holds - ROLES - LIGHT for group in over]
+
+
+def _has_subject(clause: str, case: Case) -> bool:
+    """Whether content stands before the words of an end and behind them: who ended something, and what."""
+    ends = ends_in(clause)
+    return any(_grams(clause[:start], case) - ROLES and _grams(clause[end:], case) - ROLES for start, end in ends)
+
+
+_DEPARTS: Final = re.compile(
+    r"(?i)(?<!\w)(?:left|leaves?|quit|resigned|retired|withdrew|verlassen|verließ|quitt\w+|dejó|deixou"
+    r"|lasciat\w+|verliet)(?!\w)"
+)
+"""Words for somebody who goes from what goes on."""
+_AND_GOES_ON: Final = re.compile(r"(?i),?\s(?:and|und|et|y|e|en|и)\s")
+_INSTEAD: Final = re.compile(_INSTEAD_OF, re.IGNORECASE)
+
+
+def _says_on_its_own(told: Sequence[str], clause: str, case: Case) -> bool:
+    """Whether the clause before this one tells of something else: it is no mere "before that" of this one."""
+    at = told.index(clause)
+    return at > 0 and bool(_grams(told[at - 1], case) - _grams(clause, case) - ROLES - LIGHT)
 
 
 def _joined(clause: str, one: str, other: str) -> bool:

@@ -34,6 +34,7 @@ __all__ = [
     "AGREED",
     "agreed",
     "clause_lost",
+    "exchanged_between",
     "exchanged_modifier",
     "exchanged_word",
     "listed",
@@ -111,7 +112,7 @@ def word_lost(case: Case) -> str | None:
 
 def exchanged_word(case: Case) -> str | None:
     """A word that no source has stands between the same two words as one of a source that the text lost."""
-    if case.gone or unspaced(case.within):
+    if unspaced(case.within):
         return None
     known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
     lost = {
@@ -122,9 +123,37 @@ def exchanged_word(case: Case) -> str | None:
         for place in places
     }
     for terms, places in _placed(case.text, case.language):
-        if not met(terms, known | LIGHT) and any(place in lost for place in places):
+        # What was replaced leaves more ways to say it: there only what stands behind the same two words counts.
+        told = [place for place in places if not case.gone or place[0] == "before"]
+        if not met(terms, known | LIGHT) and any(place in lost for place in told):
             return "a word that no memory has stands in the place of another"
     return None
+
+
+def exchanged_between(case: Case) -> str | None:
+    """Where a change is told: a word that no source has stands between two words as one of a kept source does."""
+    if not case.gone or unspaced(case.within):
+        return None
+    known, there = terms_of(case.within, case.language), terms_of(case.text, case.language)
+    lost = {
+        place for source in case.kept for terms, place in _between(source.text, case.language) if not met(terms, there)
+    }
+    for terms, place in _between(case.text, case.language):
+        if place in lost and not met(terms, known | LIGHT):
+            return "a word that no memory has stands in the place of another"
+    return None
+
+
+def _between(text: str, language: str) -> list[tuple[frozenset[str], tuple[str, str]]]:
+    """Each content word of a text with the word before it and the one behind it, of which one has content too."""
+    found = []
+    for clause in clauses_of(text):
+        words = plain_words(clause)
+        for before, word, behind in zip(words, words[1:], words[2:], strict=False):
+            terms = terms_of(word, language) - ROLES - LIGHT
+            if terms and not figures(word) and any(terms_of(one, language) - ROLES for one in (before, behind)):
+                found.append((terms, (before, behind)))
+    return found
 
 
 def exchanged_modifier(case: Case) -> str | None:
@@ -132,7 +161,7 @@ def exchanged_modifier(case: Case) -> str | None:
 
     What stands in front of a word there says which one it is: "in Busan a cafe" for "in Jeju a cafe".
     """
-    if case.gone or HANGUL.search(case.text) is None:
+    if HANGUL.search(case.text) is None:
         return None
     known, there = whole_words(case.within, case.language), whole_words(case.text, case.language)
     lost = {
@@ -161,12 +190,12 @@ def _placed(text: str, language: str) -> list[tuple[frozenset[str], list[tuple[s
     """Each content word of a text, with the two words before it and the two behind: places that say what it is."""
     found = []
     for clause in clauses_of(text):
-        words = [one.casefold() for one in re.findall(r"[^\W\d_]+", clause)]
+        words = plain_words(clause)
         for at, word in enumerate(words):
             terms = terms_of(word, language) - ROLES - LIGHT
             sides = (("before", words[max(0, at - 2) : at]), ("behind", words[at + 1 : at + 3]))
             places = [
-                (side, *two)
+                (side, two[0], two[1])
                 for side, two in sides
                 if len(two) == 2 and any(terms_of(one, language) - LIGHT - ROLES for one in two)
             ]

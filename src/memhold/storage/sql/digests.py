@@ -276,7 +276,7 @@ def update_digests(table: str, parameter: str) -> str:
 
 
 def with_digest(params: dict[str, Any], columns: tuple[str, ...], digest: Callable[[Row], int]) -> dict[str, Any]:
-    """The parameters of an insert, their digest among them."""
+    """The parameters of an insert, their digest among them; those in the order of the columns need no sorting."""
     row = [*params.values()] if (*params,) == columns else [params.setdefault(name) for name in columns]
     params["crc"] = digest(row)
     return params

@@ -157,10 +157,10 @@ def to_session(row: Row) -> Session:
 
 
 def session_params(session: Session) -> dict[str, Any]:
-    """The parameters of `put_session`."""
+    """The parameters of `put_session`, in the order of the columns."""
     params = {
-        "session_id": session.name,
         "id": session.id,
+        "session_id": session.name,
         "number": session.number,
         "last_seq": session.last_seq,
         "cursor": session.cursor,
@@ -366,7 +366,7 @@ def to_change(row: Row, effects: Sequence[Row]) -> Change:
 
 
 def change_params(change: Change, seq: int) -> dict[str, Any]:
-    """The parameters of `insert_change`, under the number that the change gets."""
+    """The parameters of `insert_change`, in the order of the columns, under the number that the change gets."""
     detail = _object(change.detail)
     params = {
         "seq": seq,

@@ -1,0 +1,108 @@
+"""A message that a later claim of the same person replaces says so everywhere, and stands behind it; nothing else does."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memhold.faces.python.open import AsyncMemhold
+
+pytestmark = pytest.mark.asyncio
+START = datetime(2025, 6, 1, tzinfo=UTC)
+OSLO, GHENT, BERGEN = "I live in Oslo.", "I moved to Ghent last month.", "I'm moving to Bergen next spring, maybe."
+
+
+async def tell(memhold: AsyncMemhold, *said: str, user: str = "ann", role: str = "user", **more: str) -> list[str]:
+    """Tell messages a day apart, each in a session of its own; their ids."""
+    ids: list[str] = []
+    for place, text in enumerate(said):
+        at = START + timedelta(days=place)
+        scope = memhold.scope(user=user, session=f"{len(ids)} {role} {more}")
+        ids += (await scope.add([{"role": role, "content": text, "event_time": at, **more}])).ids
+    return ids
+
+
+async def marks(memhold: AsyncMemhold, question: str, user: str = "ann") -> dict[str, str | None]:
+    """What replaced each hit, by the hit's text, in their order."""
+    hits = (await memhold.scope(user=user).recall(question)).hits
+    return {hit.text: hit.superseded_by for hit in hits}
+
+
+async def test_the_older_names_the_newer_and_stands_behind_it(memhold: AsyncMemhold) -> None:
+    oslo, ghent, plan = await tell(memhold, OSLO, GHENT, BERGEN)
+    found = await memhold.scope(user="ann").recall("Where do I live?")
+    assert [hit.id for hit in found.hits] == [ghent, oslo, plan]
+    assert [hit.superseded_by for hit in found.hits] == [None, ghent, None]
+    [ended] = found.hits[1].outdated
+    assert (ended.fact, ended.value, ended.now, ended.now_fact) == (oslo, "Oslo", "Ghent", ghent)
+    assert ended.since == START + timedelta(days=1)
+
+
+async def test_the_context_says_it_in_front_of_the_line(memhold: AsyncMemhold) -> None:
+    await tell(memhold, OSLO, GHENT)
+    asked = [{"role": "user", "content": "Where do I live?"}]
+    context = (await memhold.scope(user="ann", session="asks").context(asked, budget=4000)).as_text()
+    assert "- user, no longer so: Oslo since 2025-06-02 (now Ghent): I live in Oslo." in context
+    assert context.count("no longer so") == 1
+
+
+async def test_what_followed_again_is_told_as_what_holds_now(memhold: AsyncMemhold) -> None:
+    oslo, ghent, hull = await tell(memhold, OSLO, GHENT, "I've just relocated to Hull.")
+    hits = (await memhold.scope(user="ann").recall("Where do I live?")).hits
+    assert [(hit.id, hit.superseded_by) for hit in hits] == [(hull, None), (ghent, hull), (oslo, ghent)]
+    assert [one.now for hit in hits for one in hit.outdated] == ["Hull", "Hull"]
+
+
+async def test_what_is_so_again_is_not_marked_and_may_end_again(memhold: AsyncMemhold) -> None:
+    back = "I've moved back to Oslo."
+    _, _, third = await tell(memhold, OSLO, GHENT, back)
+    assert await marks(memhold, "Where do I live?") == {OSLO: None, back: None, GHENT: third}
+    *_, last = await tell(memhold, OSLO, GHENT, back, "I've relocated to Hull.", user="bob")
+    found = await marks(memhold, "Where do I live?", "bob")
+    assert {found[OSLO], found[back]} == {last}
+
+
+async def test_what_only_ended_has_nothing_in_its_place(memhold: AsyncMemhold) -> None:
+    _, over = await tell(memhold, "I play tennis every Tuesday.", "I no longer play tennis.")
+    hit = next(
+        one
+        for one in (await memhold.scope(user="ann").recall("Do I play tennis?")).hits
+        if one.superseded_by is not None
+    )
+    assert (hit.text, hit.superseded_by) == ("I play tennis every Tuesday.", over)
+    assert [(one.value, one.now, one.now_fact) for one in hit.outdated] == [("play tennis every Tuesday", None, None)]
+
+
+async def test_the_later_day_replaces_whatever_was_written_first(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="ann", session="s")
+    told = [(GHENT, START + timedelta(days=30)), (OSLO, START)]
+    [ghent], _ = [(await scope.add([{"role": "user", "content": one, "event_time": at}])).ids for one, at in told]
+    assert await marks(memhold, "Where do I live?") == {GHENT: None, OSLO: ghent}
+
+
+async def test_nobody_elses_word_replaces_the_users(memhold: AsyncMemhold) -> None:
+    await tell(memhold, OSLO)
+    await tell(memhold, GHENT, role="assistant")
+    await tell(memhold, GHENT, user="bob")
+    assert set((await marks(memhold, "Where do I live?")).values()) == {None}
+
+
+async def test_of_people_with_names_each_speaks_for_themselves(memhold: AsyncMemhold) -> None:
+    await tell(memhold, OSLO, name="Ann")
+    await tell(memhold, GHENT, name="Bob")
+    assert set((await marks(memhold, "Where do I live?")).values()) == {None}
+    await tell(memhold, "We relocated to Hull.", name="Ann")
+    assert [text[-len(OSLO) :] for text, by in (await marks(memhold, "Where do I live?")).items() if by] == [OSLO]
+
+
+async def test_a_newer_one_that_is_forgotten_marks_nothing(memhold: AsyncMemhold) -> None:
+    _, ghent = await tell(memhold, OSLO, GHENT)
+    await memhold.scope(user="ann").forget(ghent)
+    assert await marks(memhold, "Where do I live?") == {OSLO: None}
+
+
+async def test_filters_leave_the_mark_where_what_replaced_it_is_left_out(memhold: AsyncMemhold) -> None:
+    _, ghent = await tell(memhold, OSLO, GHENT)
+    only = await memhold.scope(user="ann").recall("Where do I live?", until=START + timedelta(hours=1))
+    assert [(hit.text, hit.superseded_by) for hit in only.hits] == [(OSLO, ghent)]
