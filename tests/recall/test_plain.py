@@ -2,38 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
 from memhold.recall.confidence import THRESHOLD
-from tests.recall.plain_pairs import NEVER, REPLIES, TOLD
+from tests.recall import plain_pairs, plain_pairs_unseen
 
 A_SESSION = 4
-REACHED = {"en": (0.2, 0.45), "others": (0.3, 0.53)}
-"""Shares of questions whose answer is the first hit, and among the first three: what was reached may not be lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """Pairs by language, questions that none of them answers, and what was reached, which may not be lost.
+
+    `reached` are the shares of questions whose answer is the first hit, and among the first three; `doubted` the share
+    of the others whose confidence is low.
+    """
+
+    told: Mapping[str, Sequence[tuple[str, str]]]
+    never: Mapping[str, Sequence[str]]
+    reached: Mapping[str, tuple[float, float]]
+    doubted: float
+
+
+SETS = {
+    "looked at while the sum was made": Pairs(
+        told=plain_pairs.TOLD,
+        never=plain_pairs.NEVER,
+        reached={"en": (0.4, 0.75), "others": (0.32, 0.55)},
+        doubted=0.78,
+    ),
+    "not looked at": Pairs(
+        told=plain_pairs_unseen.TOLD,
+        never=plain_pairs_unseen.NEVER,
+        reached={"en": (0.32, 0.64), "others": (0.32, 0.56)},
+        doubted=0.68,
+    ),
+}
 
 
 @pytest.mark.asyncio
-async def test_what_was_told_is_found_in_other_words(memhold: AsyncMemhold, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("pairs", SETS.values(), ids=SETS)
+async def test_what_was_told_is_found_in_other_words(
+    memhold: AsyncMemhold, pairs: Pairs, capsys: pytest.CaptureFixture[str]
+) -> None:
     places: dict[str, list[int]] = {"en": [], "others": []}
     doubted = []
-    for language, pairs in TOLD.items():
-        for place, (said, _) in enumerate(pairs):
+    for language, told in pairs.told.items():
+        for place, (said, _) in enumerate(told):
             await memhold.scope(user=language, session=f"s{place // A_SESSION}").add(
-                [{"role": "user", "content": said}, {"role": "assistant", "content": REPLIES[language]}]
+                [{"role": "user", "content": said}, {"role": "assistant", "content": plain_pairs.REPLIES[language]}]
             )
     await memhold.settle()
-    for language, pairs in TOLD.items():
+    for language, told in pairs.told.items():
         scope = memhold.scope(user=language)
-        for said, question in pairs:
+        for said, question in told:
             texts = [hit.text for hit in (await scope.recall(question)).hits]
             places["en" if language == "en" else "others"].append(texts.index(said) if said in texts else len(texts))
-        sure = [(await scope.recall(question)).confidence for question in NEVER[language]]
+        sure = [(await scope.recall(question)).confidence for question in pairs.never[language]]
         doubted += [confidence is not None and confidence < THRESHOLD for confidence in sure]
     for which, found in places.items():
         first, three = (sum(place < most for place in found) / len(found) for most in (1, 3))
         with capsys.disabled():
             print(f"\n{which}, {len(found)} plain questions: first {first:.3f}, among three {three:.3f}")
-        assert first >= REACHED[which][0]
-        assert three >= REACHED[which][1]
-    assert sum(doubted) >= 0.75 * len(doubted)
+        assert first >= pairs.reached[which][0]
+        assert three >= pairs.reached[which][1]
+    assert sum(doubted) >= pairs.doubted * len(doubted)

@@ -25,7 +25,7 @@ LOOKED_AT = 5
 CHARS = 2_000
 """Characters of a hit that are looked at."""
 
-_TOPIC, _SHARE, _COSINE, _COSINE_IN_FEW, _TOLD = -3.2, 4.5, 4.0, 16.0, 4.0
+_TOPIC, _SHARE, _COSINE, _COSINE_IN_FEW, _TOLD = -3.1, 4.5, 4.0, 16.0, 4.0
 _ASKED, _LACKS, _UNNAMED, _UNNAMED_IN_FEW, _SHORTFALL = 2.4, -3.2, -0.9, -2.0, -15.5
 HALF = 50
 """A scope of so many documents is half a small one. Who has told ten things asks for one of them, the nearest of few is

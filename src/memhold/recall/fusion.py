@@ -25,7 +25,7 @@ __all__ = ["SIGNALS", "WEIGHTS", "Fused", "Signal", "asked_of", "fuse", "normali
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
         "words": 1.0,
-        "meaning": 0.35,
+        "meaning": 0.5,
         "sentence": 0.05,
         "surroundings": 0.1,
         "speaker": 0.15,
@@ -48,7 +48,7 @@ reply: said in answer to a question, and no question itself, where speakers have
 question goes on with a conversation.
 """
 SIGNALS = tuple(WEIGHTS)
-_OF_A_MODEL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "meaning": 0.5, "sentence": 0.5})
+_OF_A_MODEL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "sentence": 0.5})
 """The same beside vectors of a model that reads a word with those beside it: one sentence of them says enough."""
 
 

@@ -1,8 +1,8 @@
 """The built-in embedding: a static table of token vectors, read from the package. No download, no service, no model.
 
-A text's vector is the sum of its pieces' rows, at unit length. The rows were distilled from all-MiniLM-L6-v2
-(Apache-2.0, see NOTICE) by `scripts/distill_embedding.py`; `table.json` names the teacher, the settings and the digest
-of every file.
+A text's vector is the sum of its pieces' rows, at unit length. The rows were distilled from all-MiniLM-L6-v2 by
+`scripts/distill_embedding.py` and trained after all-mpnet-base-v2 by `scripts/train_embedding.py` (both Apache-2.0, see
+NOTICE); `table.json` names the teacher, the texts, the settings and the digest of every file.
 """
 
 from __future__ import annotations
