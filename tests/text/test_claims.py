@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memhold.text.claim_reading import LONGEST, claims
-from memhold.text.claims import about, replaces, same_claim, what_it_replaces
+from memhold.text.claims import about, replaces, same_claim, surely, what_it_replaces
 from tests.recall.changed_facts import CHANGES, FILLER, SECOND, UNSEEN
 from tests.recall.claim_pairs import BUILT_ON, HELD_BACK, KNOWN_WRONG, TRAPS, Pair
 
@@ -67,8 +67,8 @@ WORDS = st.sampled_from(
 
 
 def replaced(older: str, newer: str) -> bool:
-    """Whether a later message says that an earlier one holds no longer."""
-    return any(replaces(new, old) for new in claims(newer) for old in claims(older))
+    """Whether a later message says, without doubt, that an earlier one holds no longer."""
+    return any(replaces(new, old) and surely(new, old) for new in claims(newer) for old in claims(older))
 
 
 @pytest.mark.parametrize("pairs", [BUILT_ON, HELD_BACK], ids=["built on", "held back"])

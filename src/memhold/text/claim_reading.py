@@ -25,6 +25,10 @@ LONGEST = 120
 """Words of a message beyond which no claims are read: it is a document, or tells of many things."""
 
 
+CALL = 2
+"""Words up to which a sentence in front of a claim is a call: "Big news.", "Guess what!"."""
+
+
 @lru_cache(maxsize=4096)
 def claims(text: str) -> tuple[Claim, ...]:
     """The claims of what a person wrote; none where they wrote at length, or a story, or of a text."""
@@ -32,23 +36,27 @@ def claims(text: str) -> tuple[Claim, ...]:
         return ()
     text = _SMALL_I.sub(lambda one: f"I'{one[1]}" if one[1] else "I", text.replace("\u2019", "'"))
     text = _TITLE.sub(r"\1", text)
-    if word_count(text) > LONGEST or _OF_A_TEXT.search(text) is not None:
+    if word_count(text) > LONGEST or any(one.search(text) is not None for one in (_OF_A_TEXT, _HEADED, _IN_JEST)):
         return ()
     found: dict[Claim, None] = {}
     for span in own_sentences(text):
         said = " ".join(span.of(text).split())
+        if _OPENS.match(_LEAD.sub("", said, count=1)) is None and word_count(said) > CALL:
+            # Who first says something else ("improve this bio", "this is her sister") may go on with what is not theirs.
+            break
         if _MAY.search(said) is not None and word_count(said) <= BRIEF and _NOT_SO.search(said) is None:
-            found |= dict.fromkeys(_of_sentence(said))
+            found |= dict.fromkeys(_of_sentence(said, text))
     return tuple(found)
 
 
-def _of_sentence(said: str) -> Iterator[Claim]:
+def _of_sentence(said: str, message: str) -> Iterator[Claim]:
     past = _LONG_AGO.search(said) is not None
     changed = False
     thing: str | None = None
+    parts = _PART.split(said.rstrip(" .!;,)"))
     if (one := _NEW_ONE.match(said)) and not past and not _denied(said):
         yield from _of_thing(_named(one["thing"]), one["value"], news=True, new=True)
-    for part in _PART.split(said.rstrip(" .!;,)")):
+    for part in parts:
         lead = _LEAD.match(part)
         begin = 0 if lead is None else lead.end()
         changed = changed or _CORRECTS.search(part[:begin]) is not None
@@ -60,6 +68,12 @@ def _of_sentence(said: str) -> Iterator[Claim]:
         told = _of_thing(thing or "", it["value"], news=True) if it is not None else _of_clause(clause)
         for claim in told:
             news = replace(claim, news=True) if changed and claim.kind != DONE else claim
+            if news.single and len(parts) > 1:
+                # What follows may say of what alone it is told: "my rent is 600 euros, my half".
+                news = replace(news, single=False)
+            if news.thing == "home of me" and not news.sure and news.over is None:
+                # "I moved to Ghent" alone may be a firm, a program or a ward; what is said beside it tells.
+                news = replace(news, sure=_TO_A_HOME.search(message) is not None)
             stays = news.thing.startswith("home of ") and _WITHIN.search(said) is not None
             if not ((past or stays) and (news.news or news.over is not None)):
                 yield news
@@ -173,9 +187,25 @@ _OF_A_TEXT: Final = lazily.compile(
     r"|dialogue|monologue"
     r"|translate|translation|proofread|rewrite|rephrase|paraphrase|grammar|sentences?|for example|e\.g\."
     r"|hypothetical\w*"
-    r"|quiz|riddle|scenario|persona|fake|test data|exercise|homework|textbook)(?!\w)"
+    r"|quiz|riddle|scenario|persona|fake|test data|exercise|homework|textbook"
+    r"|shorten|summari[sz]e|draft|cover letter|tweet|caption|headline|slogan|fix my|how do you say|as if (?:I|you)"
+    r"|you(?: are|'re) (?:an?|the|my|now)|act (?:as|like)|let's play|(?:tell|answer|reply|respond|write) (?:him|her|them|to)"
+    r"|(?:sent|texted|forwarded|emailed|posted|wrote)(?: \w+)? (?:me|us|this)|forwarded|below|the following"
+    r"|what should I (?:answer|reply|say|write))(?!\w)"
+    r"|(?<!\w)(?:this|these)(?: please| for me)?\s*(?:[?:]|\n|[.!] )"
 )
 """What is said of a text that the message holds, or wants: what stands there is nobody's."""
+_HEADED: Final = lazily.compile(
+    r"(?im)(?:^|[.!?\]] )(?!(?:I|we|my|our|the|it|there|they|change|update|correction|sorry|wait|actually|fyi|btw|by the way"
+    r"|(?:good|bad|big|quick|great|sad)?[ ]?(?:news|note|update)|so|now|hi|hey|hello|ok|okay|well|yes|no|guess what"
+    r"|done|finally)(?!\w))[^\n.!?:]{1,60}:\s"
+)
+"""A heading or a name with a colon: what follows is a letter, a draft, a chat or a part that is played."""
+_IN_JEST: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:lol|lmao|rofl|ha(?:ha)+|jk|just kidding|april fools?|not really|testing|scratch that|practically|basically|literally|so to speak|as they say)(?!\w)"
+    r"|[\U0001f600-\U0001f606\U0001f609\U0001f61b-\U0001f61d\U0001f643\U0001f923\U0001f92a]|[;:]-?[)PpD](?!\w)"
+)
+"""What says that it is not meant as it is said."""
 
 
 # Homes and work.
@@ -210,13 +240,20 @@ def _home(clause: str) -> Iterator[Claim]:
     old = one.groupdict().get("old")
     if old is not None:
         # A place or not ("from Slack to Teams"): it ends the home that it names, and no other.
-        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), over=old)
+        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), over=old, sure=False)
     elif _MOVED.match(clause) is None:
+        if _no_place(name):
+            return
         yield Claim(thing=thing, value=name, kind=_kind_of_place(name), news=_NOW.search(clause) is not None)
     elif not _no_place(name):
-        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), news=True)
+        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), news=True, sure=thing != "home of me")
 
 
+_TO_A_HOME: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:relocated|moved back|(?<!same )(?:house|flat|apartment|home|city|town|village)|abroad|neighbou?rs?"
+    r"|neighbou?rhood|movers)(?!\w)"
+)
+"""What is said beside a move from home to home; without it a name may be a firm's, a program's, a ward's."""
 _FOR_THE_DAY: Final = lazily.compile(
     r"(?i)(?<!\w)(?<!quit )left .*(?<!\w)(?:today|yesterday|early|earlier|late|last night|this (?:morning"
     r"|afternoon|evening))(?!\w)"
@@ -242,10 +279,23 @@ def _work(clause: str) -> Iterator[Claim]:
         thing = f"work of {_who(one)}"
         yield Claim(thing=thing, value=(one["new"] or "").rstrip("."), kind="name", news=True, over=one["name"])
     elif one := (started := _STARTED.match(clause)) or _WORKS.match(clause):
-        news = started is not None or _NOW.search(clause) is not None
-        yield Claim(thing=f"work of {_who(one)}", value=one["name"].rstrip("."), kind="name", news=news)
+        name = one["name"].rstrip(".")
+        if name.casefold() in _NO_EMPLOYERS:
+            return
+        # "I'm working at Vino now" may be where somebody sits today, and "for Tom" whose word counts there.
+        sits = started is None and _SITS.search(clause) is not None
+        news = started is not None or (not sits and _NOW.search(clause) is not None)
+        sure = _FOR_ONE.search(clause) is None
+        yield Claim(thing=f"work of {_who(one)}", value=name, kind="name", news=news, sure=sure)
 
 
+_SITS: Final = lazily.compile(r"(?<!\w)working(?!\w)")
+_FOR_ONE: Final = lazily.compile(r" for [^\W\d_]\S*(?= [a-z]|\Z)")
+"""Whom somebody works for, by one word: a firm, or a person in the same one."""
+_NO_EMPLOYERS: Final = frozenset(
+    "home free night nights noon one two three four five six seven eight nine ten eleven twelve".split()
+)
+"""What stands behind "at" and "for" with a capital, and employs nobody."""
 _MOVED_TO: Final = (
     "linux windows mac macos ubuntu debian fedora android iphone samsung pixel chrome firefox safari edge python "
     "rust java javascript typescript kotlin swift ruby go php scala react vue angular django rails postgres mysql "
@@ -257,7 +307,7 @@ _MOVED_TO: Final = (
     "team group class section stage grade room table tier version monday tuesday wednesday thursday friday "
     "saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays january february march april "
     "may june july august september october november december spring summer autumn winter christmas easter days "
-    "nights mornings afternoons evenings"
+    "nights mornings afternoons evenings building desk floor row gate ward wing zone seat bed lane box aisle block"
 )
 _WITHIN: Final = lazily.compile(
     r"(?i)(?<!\w)(?:part of town|side of town|across town|neighbou?rhood|district|quarter|borough|suburb"
@@ -309,8 +359,7 @@ _PLANNED: Final = lazily.compile(
     rf" (?P<thing>{_WORD}(?: {_WORD}){{0,5}}?) (?P<value>(?:on|at|for) .+)"
 )
 _SINGLE: Final = lazily.compile(
-    r"(?i)^(?:favou?rite .+|.*(?:phone number|email(?: address)?|home address|password|rent|salary|weight|height"
-    r"|landlord|landlady|dentist|gp|boss|line manager|manager))$"
+    r"(?i)^(?:favou?rite .+|.*(?:phone number|email(?: address)?|home address|password|rent|salary|weight|height))$"
 )
 """What somebody has one of at a time."""
 _OF: Final = lazily.compile(r"(?:price|cost|budget|size|length|height|width|weight|number|limit) (?:for|of) \w")
@@ -328,8 +377,9 @@ _SEVERAL: Final = lazily.compile(
 def _moved_to(clause: str) -> Iterator[Claim]:
     one = _WAS_MOVED.match(clause) or _MOVED_IT.match(clause)
     if one is not None and not _denied(clause):
-        for kind, value in _values(one["value"] or "", anything=False):
-            yield Claim(thing=_named(one["thing"]), value=value, kind=kind, news=True)
+        said = one["value"] or ""
+        for kind, value in _values(said, anything=False):
+            yield Claim(thing=_named(one["thing"]), value=value, kind=kind, news=not _narrowed(said))
 
 
 def _changed_thing(clause: str) -> str | None:
@@ -364,6 +414,7 @@ def _is(clause: str) -> Iterator[Claim]:
 def _of_thing(thing: str, said: str, *, news: bool, new: bool = False, any_word: bool = False) -> Iterator[Claim]:
     """What is said of a thing of somebody's; nothing of what they may have several of."""
     favourite = thing.startswith("favourite")
+    news, new = news and not _narrowed(said), new and not _narrowed(said)
     if _SEVERAL.search(thing) is not None and not favourite:
         return
     for kind, value in _values(_PAST_WHEN.sub("", said), anything=favourite or any_word):
@@ -442,6 +493,25 @@ def _values(text: str, *, anything: bool) -> Iterator[tuple[str, str]]:
         yield "name", text
 
 
+def _narrowed(said: str) -> bool:
+    """Whether a time is said of a part of the thing alone: "at 8 on the way back", "at 10 on Fridays"."""
+    rest = said
+    for _, pattern in _KINDS:
+        one = pattern.search(rest)
+        if one is not None:
+            rest = f"{rest[: one.start()]} {rest[one.end() :]}"
+            if one[1].endswith("days") and dict(_KINDS)["clock"].search(said) is not None:
+                return True
+    return rest != said and _BEHIND_A_TIME.fullmatch(_PAST_WHEN.sub("", f" {rest.strip(' .')}")) is None
+
+
+_BEHIND_A_TIME: Final = lazily.compile(
+    r"(?i)(?: |,|at|on|the|o'clock|now|instead|again|sharp|already|in|morning|afternoon|evening|from .*"
+    r"|(?:because|since|as|so|due|which|where|not) .*|(?:19|20)\d\d)*"
+)
+"""What may stand beside a time that is told of the whole thing."""
+
+
 def _number_of(unit: str | None, period: str | None) -> str:
     return f"number {(unit or '').lower()}/{(period or '').lower()}"
 
@@ -464,7 +534,7 @@ _NO_LONGER: Final = lazily.compile(
     r"(?P<rest3>(?: .+)?))\Z"
 )
 _NO_MORE: Final = lazily.compile(
-    r"(?:I|[Ww]e)(?:'m|'re| am| are) (?:no longer (?P<rest1>.+)|not (?P<rest2>.+?) any ?more(?: .*)?)\Z"
+    r"(?:I|[Ww]e)(?:'m|'re| am| are) (?:no longer (?P<rest1>.+)|not (?P<rest2>.+?) any ?more(?! than)(?: .*)?)\Z"
 )
 _SOLD: Final = lazily.compile(
     rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:sold|got rid of|gave away|ditched|cancell?ed|traded in|scrapped|quit"
@@ -503,6 +573,9 @@ def _swapped(clause: str) -> Iterator[Claim]:
         return
     place = next(number for number in "123" if one[f"old{number}"])
     new = _ARTICLE.sub("", _PAST_WHEN.sub("", one[f"new{place}"])).strip()
+    if head(new) != new.casefold():
+        # It says for what alone: "from Jira to Linear in the side project".
+        return
     yield Claim(thing="have", value=new, kind=SWAP, over=_PAST_WHEN.sub("", one[f"old{place}"]), news=True)
 
 
