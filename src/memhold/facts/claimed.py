@@ -25,7 +25,7 @@ MOST = 500
 """So many of the messages that claim something are read, the latest: what is older is marked by facts alone."""
 
 SAID_AGAIN = 20
-"""So many of the claims of one thing that were replaced last may be told again: each is compared with each later one."""
+"""Of one thing so many of the claims that were replaced last may be told again: a later one is compared with each."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,15 +44,15 @@ class _Said:
 
 @dataclass(slots=True)
 class _Speaker:
-    """What one person claimed so far, by what it is about: each claim once, those that hold and the last that do not."""
+    """What one person claimed, by what it is about: each claim once, those that hold and the last that do not."""
 
     known: dict[Claim, _Said] = field(default_factory=dict)
     holds: dict[str, dict[Claim, _Said]] = field(default_factory=dict)
     past: dict[str, deque[_Said]] = field(default_factory=dict)
 
-    def hear(self, message: Message) -> None:
-        """Take a later message: what it says to be so again, and what it replaces."""
-        told = dict.fromkeys(claims(unquoted(message)))
+    def hear(self, message: Message, claimed: Sequence[Claim]) -> None:
+        """Take a later message with its claims: what it says to be so again, and what it replaces."""
+        told = dict.fromkeys(claimed)
         over = {claim: [*self._replaced(claim, told)] for claim in told}
         again = [one for claim in told for one in self._past(claim) if same_claim(one.claim, claim)]
         for claim in told:
@@ -63,19 +63,26 @@ class _Speaker:
                 self.holds.setdefault(key, {})[one.claim] = one
         for claim, several in over.items():
             for one in several:
-                if one.after is None:
+                if not (one.after and one.sure):
                     one.after, one.by, one.sure = self.known[claim], message, surely(claim, one.claim)
                     for key in about(one.claim):
-                        self.holds[key].pop(one.claim, None)
+                        self.holds.get(key, {}).pop(one.claim, None)
                         self.past.setdefault(key, deque(maxlen=SAID_AGAIN)).append(one)
 
     def _replaced(self, claim: Claim, told: Container[Claim]) -> list[_Said]:
-        """What a claim replaces; nothing where it may be one of two that stand beside each other, and does not say which."""
-        around = {one.claim: one for key in what_it_replaces(claim) for one in self.holds.get(key, {}).values()}
-        found = [one for one in around.values() if one.claim not in told and replaces(claim, one.claim)]
-        if claim.over or all(not both_hold(found[0].claim, one.claim) for one in found[1:]):
-            return found
-        return []
+        """What a claim replaces; nothing where two stand beside each other and it does not say which."""
+        keys = what_it_replaces(claim)
+        holds = self._of(claim, told, (one for key in keys for one in self.holds.get(key, {}).values()))
+        if not claim.over and any(both_hold(holds[0].claim, one.claim) for one in holds[1:]):
+            return []
+        doubted = (one for key in keys for one in self.past.get(key, ()) if one.after and not one.sure)
+        return [*holds, *self._of(claim, told, doubted)]
+
+    @staticmethod
+    def _of(claim: Claim, told: Container[Claim], several: Iterable[_Said]) -> list[_Said]:
+        """Which of several a claim replaces, each once; none that is told with it."""
+        once = {one.claim: one for one in several}
+        return [one for one in once.values() if one.claim not in told and replaces(claim, one.claim)]
 
     def _past(self, claim: Claim) -> Iterator[_Said]:
         return (one for key in about(claim) for one in self.past.get(key, ()) if one.after is not None)
@@ -97,7 +104,7 @@ def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:
             # What an agent or a tool brings as the user's line is no word against what the user said.
             name, brought = message.body.get("name"), message.origin in {"agent", "tool"}
             who = (name if isinstance(name, str) else None, brought)
-            speakers.setdefault(who, _Speaker()).hear(message)
+            speakers.setdefault(who, _Speaker()).hear(message, claims(unquoted(message), who[0]))
     every = [said for speaker in speakers.values() for said in speaker.known.values() if said.after is not None]
     # What is sure is said last, and stays where a message says both.
     return {**dict(_behind(every)), **dict(_marks(every))}

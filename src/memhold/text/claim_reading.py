@@ -30,8 +30,12 @@ CALL = 2
 
 
 @lru_cache(maxsize=4096)
-def claims(text: str) -> tuple[Claim, ...]:
-    """The claims of what a person wrote; none where they wrote at length, or a story, or of a text."""
+def claims(text: str, name: str | None = None) -> tuple[Claim, ...]:
+    """The claims of what a person wrote; none where they wrote at length, or a story, or of a text.
+
+    `name` is the speaker's, which stands in front of what they say.
+    """
+    text = text if name is None else text.removeprefix(f"{name}: ")
     if len(text) > MOST_CHARACTERS or _MAY.search(text) is None:
         return ()
     text = _SMALL_I.sub(lambda one: f"I'{one[1]}" if one[1] else "I", text.replace("\u2019", "'"))
@@ -42,14 +46,14 @@ def claims(text: str) -> tuple[Claim, ...]:
     for span in own_sentences(text):
         said = " ".join(span.of(text).split())
         if _OPENS.match(_LEAD.sub("", said, count=1)) is None and word_count(said) > CALL:
-            # Who first says something else ("improve this bio", "this is her sister") may go on with what is not theirs.
+            # Who says something else first ("improve this bio", "I'm her sister") may go on in other words than theirs.
             break
         if _MAY.search(said) is not None and word_count(said) <= BRIEF and _NOT_SO.search(said) is None:
-            found |= dict.fromkeys(_of_sentence(said, text))
+            found |= dict.fromkeys(_of_sentence(said))
     return tuple(found)
 
 
-def _of_sentence(said: str, message: str) -> Iterator[Claim]:
+def _of_sentence(said: str) -> Iterator[Claim]:
     past = _LONG_AGO.search(said) is not None
     changed = False
     thing: str | None = None
@@ -73,7 +77,7 @@ def _of_sentence(said: str, message: str) -> Iterator[Claim]:
                 news = replace(news, single=False)
             if news.thing == "home of me" and not news.sure and news.over is None:
                 # "I moved to Ghent" alone may be a firm, a program or a ward; what is said beside it tells.
-                news = replace(news, sure=_TO_A_HOME.search(message) is not None)
+                news = replace(news, sure=_TO_A_HOME.search(said) is not None)
             stays = news.thing.startswith("home of ") and _WITHIN.search(said) is not None
             if not ((past or stays) and (news.news or news.over is not None)):
                 yield news
@@ -189,20 +193,22 @@ _OF_A_TEXT: Final = lazily.compile(
     r"|hypothetical\w*"
     r"|quiz|riddle|scenario|persona|fake|test data|exercise|homework|textbook"
     r"|shorten|summari[sz]e|draft|cover letter|tweet|caption|headline|slogan|fix my|how do you say|as if (?:I|you)"
-    r"|you(?: are|'re) (?:an?|the|my|now)|act (?:as|like)|let's play|(?:tell|answer|reply|respond|write) (?:him|her|them|to)"
+    r"|you(?: are|'re) (?:an?|the|my|now)|act (?:as|like)|let's play"
+    r"|(?:tell|answer|reply|respond|write) (?:him|her|them|to)"
     r"|(?:sent|texted|forwarded|emailed|posted|wrote)(?: \w+)? (?:me|us|this)|forwarded|below|the following"
     r"|what should I (?:answer|reply|say|write))(?!\w)"
     r"|(?<!\w)(?:this|these)(?: please| for me)?\s*(?:[?:]|\n|[.!] )"
 )
 """What is said of a text that the message holds, or wants: what stands there is nobody's."""
 _HEADED: Final = lazily.compile(
-    r"(?im)(?:^|[.!?\]] )(?!(?:I|we|my|our|the|it|there|they|change|update|correction|sorry|wait|actually|fyi|btw|by the way"
-    r"|(?:good|bad|big|quick|great|sad)?[ ]?(?:news|note|update)|so|now|hi|hey|hello|ok|okay|well|yes|no|guess what"
-    r"|done|finally)(?!\w))[^\n.!?:]{1,60}:\s"
+    r"(?im)(?:^|[.!?\]] )(?!(?:I|we|my|our|the|it|there|they|change|update|correction|sorry|wait|actually|fyi|btw"
+    r"|by the way|(?:good|bad|big|quick|great|sad)?[ ]?(?:news|note|update)|so|now|hi|hey|hello|ok|okay|well|yes|no"
+    r"|guess what|done|finally)(?!\w))[^\n.!?:]{1,60}:\s"
 )
 """A heading or a name with a colon: what follows is a letter, a draft, a chat or a part that is played."""
 _IN_JEST: Final = lazily.compile(
-    r"(?i)(?<!\w)(?:lol|lmao|rofl|ha(?:ha)+|jk|just kidding|april fools?|not really|testing|scratch that|practically|basically|literally|so to speak|as they say)(?!\w)"
+    r"(?i)(?<!\w)(?:lol|lmao|rofl|ha(?:ha)+|jk|just kidding|april fools?|not really|testing|scratch that|practically"
+    r"|basically|literally|so to speak|as they say)(?!\w)"
     r"|[\U0001f600-\U0001f606\U0001f609\U0001f61b-\U0001f61d\U0001f643\U0001f923\U0001f92a]|[;:]-?[)PpD](?!\w)"
 )
 """What says that it is not meant as it is said."""
@@ -290,11 +296,10 @@ def _work(clause: str) -> Iterator[Claim]:
 
 
 _SITS: Final = lazily.compile(r"(?<!\w)working(?!\w)")
-_FOR_ONE: Final = lazily.compile(r" for [^\W\d_]\S*(?= [a-z]|\Z)")
-"""Whom somebody works for, by one word: a firm, or a person in the same one."""
-_NO_EMPLOYERS: Final = frozenset(
-    "home free night nights noon one two three four five six seven eight nine ten eleven twelve".split()
-)
+_FOR_ONE: Final = lazily.compile(r" for (?!the )[^\W\d_]\S*(?: [A-Z][^\s&]*)?(?= [a-z]|\Z)")
+"""Whom somebody works for, in one word or two: a firm, or a person in the same one."""
+_NOBODY: Final = "home free night nights noon one two three four five six seven eight nine ten eleven twelve"
+_NO_EMPLOYERS: Final = frozenset(_NOBODY.split())
 """What stands behind "at" and "for" with a capital, and employs nobody."""
 _MOVED_TO: Final = (
     "linux windows mac macos ubuntu debian fedora android iphone samsung pixel chrome firefox safari edge python "
@@ -307,7 +312,8 @@ _MOVED_TO: Final = (
     "team group class section stage grade room table tier version monday tuesday wednesday thursday friday "
     "saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays january february march april "
     "may june july august september october november december spring summer autumn winter christmas easter days "
-    "nights mornings afternoons evenings building desk floor row gate ward wing zone seat bed lane box aisle block"
+    "nights mornings afternoons evenings building desk floor row gate ward wing zone seat hospital "
+    "clinic hospice care home bed lane box aisle block"
 )
 _WITHIN: Final = lazily.compile(
     r"(?i)(?<!\w)(?:part of town|side of town|across town|neighbou?rhood|district|quarter|borough|suburb"
@@ -358,9 +364,7 @@ _PLANNED: Final = lazily.compile(
     r"(?:I|[Ww]e)(?:'ve| have)?(?: got| have| booked| scheduled)? (?:a|an|my|our|the)"
     rf" (?P<thing>{_WORD}(?: {_WORD}){{0,5}}?) (?P<value>(?:on|at|for) .+)"
 )
-_SINGLE: Final = lazily.compile(
-    r"(?i)^(?:favou?rite .+|.*(?:phone number|email(?: address)?|home address|password|rent|salary|weight|height))$"
-)
+_SINGLE: Final = lazily.compile(r"(?i)^(?:favou?rite .+|.*(?:phone number|home address|rent|salary|weight|height))$")
 """What somebody has one of at a time."""
 _OF: Final = lazily.compile(r"(?:price|cost|budget|size|length|height|width|weight|number|limit) (?:for|of) \w")
 _SEVERAL: Final = lazily.compile(
@@ -388,9 +392,13 @@ def _changed_thing(clause: str) -> str | None:
     return _named(one["thing"]) if one is not None and one["value"] is None and not _denied(clause) else None
 
 
+_THIS_TIME: Final = lazily.compile(r"(?i)(?<!\w)(?:today|yesterday|(?:this|last) \w+)(?!\w)")
+"""What may say that one time of several was called off."""
+
+
 def _called_off(clause: str) -> Iterator[Claim]:
     one = _OFF.match(_PAST_WHEN.sub("", clause))
-    if one is None or _denied(clause):
+    if one is None or _denied(clause) or _THIS_TIME.search(clause) is not None:
         return
     thing = _named(one["thing"] or one["thing2"])
     yield Claim(thing=thing, over="", news=True)
@@ -489,8 +497,12 @@ def _values(text: str, *, anything: bool) -> Iterator[tuple[str, str]]:
             elif kind != "name" or _NO_NAME.search(one[1]) is None:
                 yield kind, one[1]
             return
-    if anything and 0 < word_count(text) <= 4 and head(text) == text.casefold():
+    if anything and 0 < word_count(text) <= 4 and head(text) == text.casefold() and _GOES_ON.match(text) is None:
         yield "name", text
+
+
+_GOES_ON: Final = lazily.compile(r"(?i)\w+ing ")
+"""What somebody's favourite is at: "playing Feyenoord"."""
 
 
 def _narrowed(said: str) -> bool:
@@ -541,6 +553,8 @@ _SOLD: Final = lazily.compile(
     rf"|gave up|given up)"
     r" (?:my|our|the) (?P<old>.+)\Z"
 )
+_OTHER_ONE: Final = lazily.compile(r"(?i)(?:old|other|spare|second|first|extra)(?!\w)")
+"""What was sold beside the one that somebody has."""
 _SWAPPED: Final = lazily.compile(
     rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:(?:switched|changed|migrated|moved|upgraded"
     rf"|went) (?:over )?from (?P<old1>.+?) to (?P<new1>.+)"
@@ -563,7 +577,9 @@ def _ended(clause: str) -> Iterator[Claim]:
         )
     elif _denied(clause):
         return
-    elif (one := _SOLD.match(clause)) or ((one := _INSTEAD.match(clause)) and _NOW.search(clause) is not None):
+    elif ((one := _SOLD.match(clause)) and _OTHER_ONE.match(one["old"]) is None) or (
+        (one := _INSTEAD.match(clause)) and _NOW.search(clause) is not None
+    ):
         yield Claim(thing="have", over=_PAST_WHEN.sub("", one["old"]), news=True)
 
 

@@ -104,8 +104,11 @@ def replaces(newer: Claim, older: Claim) -> bool:
 
 
 def surely(newer: Claim, older: Claim) -> bool:
-    """Whether a claim that replaces another leaves no doubt of it: both are sure, or the newer names what is over."""
-    return older.sure and (newer.sure or bool(newer.over))
+    """Whether a claim that replaces another leaves no doubt of it: it is sure, or names what is over.
+
+    Of an older one it does not matter whether a firm or a person was worked for, but whether it was a home at all.
+    """
+    return (newer.sure or bool(newer.over)) and (older.sure or older.thing.startswith("work of "))
 
 
 def both_hold(one: Claim, other: Claim) -> bool:
