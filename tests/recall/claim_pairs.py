@@ -234,6 +234,10 @@ AT_SECOND_SIGHT: Final = (
     ("I live in Porto.", "As Captain Kirk: I live in Faro now."),
     ("I live in Porto.", "Reply to him for me: I live in Faro now."),
     ("I live in Porto.", "I live in Faro now. Not really, just testing you."),
+    ("I live in Porto.", "I moved back to Nokia last month."),
+    ("I live in Porto.", "I moved to Aviva last month, for the home insurance."),
+    ("I work at Galp.", "I started a new job at Nokia, evenings only."),
+    ("I eat meat.", "I'm joking, I stopped eating meat."),
     ("I work at Galp.", "I'm working at Costa now, my laptop is dying."),
     ("I work at Galp.", "I started working at Nine today."),
     ("I use Notion.", "I switched from Notion to Obsidian for recipes."),
@@ -250,4 +254,4 @@ AT_SECOND_SIGHT: Final = (
     ("My favourite team is Ajax.", "My favourite team is playing Feyenoord."),
     ("I'm vegetarian.", "I'm not vegetarian any more than you are a robot."),
 )
-"""Of 151 traps in weeks of plain talk, by somebody who had not made the rules, those that were marked when first read."""
+"""Of the traps in weeks of plain talk, by somebody who had not made the rules, most that were marked when first read."""

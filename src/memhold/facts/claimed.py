@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from memhold.facts.outdated import Outdated
@@ -49,10 +49,14 @@ class _Speaker:
     known: dict[Claim, _Said] = field(default_factory=dict)
     holds: dict[str, dict[Claim, _Said]] = field(default_factory=dict)
     past: dict[str, deque[_Said]] = field(default_factory=dict)
+    named: set[tuple[str, str]] = field(default_factory=set)
 
     def hear(self, message: Message, claimed: Sequence[Claim]) -> None:
         """Take a later message with its claims: what it says to be so again, and what it replaces."""
-        told = dict.fromkeys(claimed)
+        # "I moved back to Oslo" is of a home where Oslo was told as one.
+        sure = (replace(one, sure=one.sure or (one.thing, one.value.casefold()) in self.named) for one in claimed)
+        told = dict.fromkeys(sure)
+        self.named.update((one.thing, one.value.casefold()) for one in told if one.sure)
         over = {claim: [*self._replaced(claim, told)] for claim in told}
         again = [one for claim in told for one in self._past(claim) if same_claim(one.claim, claim)]
         for claim in told:

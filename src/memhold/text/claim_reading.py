@@ -79,6 +79,7 @@ def _of_sentence(said: str) -> Iterator[Claim]:
                 # "I moved to Ghent" alone may be a firm, a program or a ward; what is said beside it tells.
                 news = replace(news, sure=_TO_A_HOME.search(said) is not None)
             stays = news.thing.startswith("home of ") and _WITHIN.search(said) is not None
+            stays |= news.thing.startswith("work of ") and _BESIDE.search(said) is not None
             if not ((past or stays) and (news.news or news.over is not None)):
                 yield news
         thing = _changed_thing(clause)
@@ -119,7 +120,7 @@ _NOW: Final = lazily.compile(
 )
 _BESIDE: Final = lazily.compile(
     r"(?i)(?<!\w)(?:also|too|as well|part[- ]time|weekends?|second|another|on the side|besides|in addition|sometimes"
-    r"|partly|mostly|half)(?!\w)"
+    r"|partly|mostly|half|evenings?|next to|on loan|contractor|still)(?!\w)"
 )
 """What says that one thing stands beside another."""
 _PAST_WHEN: Final = lazily.compile(
@@ -207,8 +208,8 @@ _HEADED: Final = lazily.compile(
 )
 """A heading or a name with a colon: what follows is a letter, a draft, a chat or a part that is played."""
 _IN_JEST: Final = lazily.compile(
-    r"(?i)(?<!\w)(?:lol|lmao|rofl|ha(?:ha)+|jk|just kidding|april fools?|not really|testing|scratch that|practically"
-    r"|basically|literally|so to speak|as they say)(?!\w)"
+    r"(?i)(?<!\w)(?:lol|lmao|rofl|ha(?:ha)+|jk|(?:just )?kidding|joking|said no(?: one|body)|april fools?|not really"
+    r"|testing|scratch that|practically|basically|literally|so to speak|as they say)(?!\w)"
     r"|[\U0001f600-\U0001f606\U0001f609\U0001f61b-\U0001f61d\U0001f643\U0001f923\U0001f92a]|[;:]-?[)PpD](?!\w)"
 )
 """What says that it is not meant as it is said."""
@@ -256,8 +257,8 @@ def _home(clause: str) -> Iterator[Claim]:
 
 
 _TO_A_HOME: Final = lazily.compile(
-    r"(?i)(?<!\w)(?:relocated|moved back|(?<!same )(?:house|flat|apartment|home|city|town|village)|abroad|neighbou?rs?"
-    r"|neighbou?rhood|movers)(?!\w)"
+    r"(?i)(?<!\w)(?:relocated|abroad|neighbou?rs?|neighbou?rhood|movers"
+    r"|(?:an?|the|new|bigger|smaller|nicer|cheaper) (?:house|flat|apartment|place|city|town|village))(?!\w)"
 )
 """What is said beside a move from home to home; without it a name may be a firm's, a program's, a ward's."""
 _FOR_THE_DAY: Final = lazily.compile(

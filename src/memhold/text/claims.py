@@ -1,6 +1,6 @@
 """Claims: what a person says of themselves, and whether a later one says that an earlier one is so no longer. Pure.
 
-"I live in Oslo" claims a home, "I moved to Ghent last month" another one since; "we switched from Slack to Teams" says
+"I live in Oslo" claims a home, "I live in Ghent now" another one since; "we switched from Slack to Teams" says
 itself what is over. Likeness says nothing: two claims are of one thing by its words, and of one kind by their values.
 """
 
