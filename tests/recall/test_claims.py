@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from types import FrameType
 
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
+from memhold.facts.claimed import claimed_in
+from memhold.text.claims import replaces, same_claim
+from memhold.values.records import Message
 
 pytestmark = pytest.mark.asyncio
 START = datetime(2025, 6, 1, tzinfo=UTC)
@@ -138,3 +144,26 @@ async def test_of_two_that_stand_beside_each_other_none_is_replaced_by_what_does
     *_, quit_it = await tell(memhold, *jobs, "I quit Tallis.", user="bob")
     found = await marks(memhold, "Where do I work?", "bob")
     assert (found[jobs[0]], found[jobs[2]]) == (None, quit_it)
+
+
+async def test_what_a_scope_costs_grows_with_its_messages_and_not_with_their_square(memhold: AsyncMemhold) -> None:
+    names = [f"{one}{other}ham" for one in "BCDFGHKLMNPRSTVW" for other in ("a", "e", "i", "o", "u", "ai", "ea", "ou")]
+    scope = memhold.scope(user="ann", session="s")
+    await scope.add([{"role": "user", "content": f"I live in {name} now."} for name in names])
+    every = await scope.messages()
+
+    def compared(messages: Sequence[Message]) -> int:
+        calls = 0
+
+        def called(frame: FrameType, event: str, _: object) -> None:
+            nonlocal calls
+            calls += event == "call" and frame.f_code in {same_claim.__code__, replaces.__code__}
+
+        sys.setprofile(called)
+        try:
+            assert len(claimed_in(messages)) == len(messages) - 1
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert 0 < compared(every) < 2.5 * compared(every[: len(every) // 2])
