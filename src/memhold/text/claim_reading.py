@@ -502,7 +502,7 @@ def _values(text: str, *, anything: bool) -> Iterator[tuple[str, str]]:
         yield "name", text
 
 
-_GOES_ON: Final = lazily.compile(r"(?i)\w+ing ")
+_GOES_ON: Final = lazily.compile(r"(?i)\A\w+ing ")
 """What somebody's favourite is at: "playing Feyenoord"."""
 
 
@@ -515,13 +515,15 @@ def _narrowed(said: str) -> bool:
             rest = f"{rest[: one.start()]} {rest[one.end() :]}"
             if one[1].endswith("days") and dict(_KINDS)["clock"].search(said) is not None:
                 return True
-    return rest != said and _BEHIND_A_TIME.fullmatch(_PAST_WHEN.sub("", f" {rest.strip(' .')}")) is None
+    if rest == said:
+        return False
+    beside = _AND_WHY.split(_PAST_WHEN.sub("", f" {rest.strip(' .')}"), maxsplit=1)[0].lower().replace(",", " ")
+    return any(word not in _BEHIND_A_TIME and not word.isdigit() for word in beside.split())
 
 
-_BEHIND_A_TIME: Final = lazily.compile(
-    r"(?i)(?: |,|at|on|the|o'clock|now|instead|again|sharp|already|in|morning|afternoon|evening|from .*"
-    r"|(?:because|since|as|so|due|which|where|not) .*|(?:19|20)\d\d)*"
-)
+_AND_WHY: Final = lazily.compile(r"(?i)(?<!\w)(?:from|because|since|as|so|due|which|where|not)(?!\w)")
+_PLAIN: Final = "at on the o'clock now instead again sharp already in morning afternoon evening"
+_BEHIND_A_TIME: Final = frozenset(_PLAIN.split())
 """What may stand beside a time that is told of the whole thing."""
 
 
