@@ -28,7 +28,7 @@ def test_add_takes_a_text_and_recall_finds_it_with_why(run: CommandLine) -> None
 
 def test_a_message_that_a_later_one_replaces_says_so(run: CommandLine) -> None:
     run("add", "I live in Oslo.", "--session", "s1")
-    run("add", "I moved to Ghent last month.", "--session", "s2")
+    run("add", "I live in Ghent now.", "--session", "s2")
     ghent, oslo = run("recall", "where do I live", "--json").json["hits"]
     assert (oslo["superseded_by"], ghent["superseded_by"]) == (ghent["id"], None)
     marked = [line for line in run("recall", "where do I live").out.splitlines() if "replaced by" in line]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["BUILT_ON", "HELD_BACK", "KNOWN_WRONG", "TRAPS", "Pair"]
+__all__ = ["AT_SECOND_SIGHT", "BUILT_ON", "HELD_BACK", "IN_DOUBT", "KNOWN_WRONG", "TRAPS", "Pair"]
 
 
 class Pair(NamedTuple):
@@ -203,8 +203,55 @@ TRAPS: Final = (
 )
 """More pairs of which both hold, written against the rules when they stood; five of 82 were marked at first."""
 KNOWN_WRONG: Final = (
+    ("I live in Oslo.", "I live in Frogner now."),
+    ("I live in Oslo.", "We moved to Frogner last week, the new flat is lovely."),
+    ("My rent is 700 euros.", "My rent is 8,400 euros."),
+)
+"""What is marked and may be wrong: a name does not tell a town from a part of one, nor a number a month from a year."""
+IN_DOUBT: Final = (
+    ("I live in Oslo.", "I moved to Ghent last month."),
     ("I live in Oslo.", "I moved to Acme last month."),
     ("I live in Oslo.", "We moved to Frogner last week."),
     ("I work at Acme.", "I work for Tom now."),
+    ("I work at Acme.", "I started working for Lena."),
 )
-"""What is marked and may be wrong: a name does not tell whether it is a town, a part of one, a firm or a person."""
+"""The newer stands in front and nothing is said of the older: a name does not tell a town from a firm or a person."""
+AT_SECOND_SIGHT: Final = (
+    ("I live in Porto.", "I moved to Bosch last month, still living in the same flat."),
+    ("I live in Porto.", "I moved to Klarna in spring. My flat is still a mess."),
+    ("I live in Porto.", "I'm based in Building C now."),
+    ("I live in Porto.", "I live in Narnia now, lol."),
+    ("I live in Porto.", "hi, this is Rui's sister on his phone. I live in Faro now."),
+    ("I live in Porto.", "You're a landlord and I'm a tenant. I live in Faro now."),
+    ("I live in Porto.", "Practice my interview with me. I live in Faro now."),
+    ("I live in Porto.", "Improve this bio. I live in Faro now."),
+    ("I live in Porto.", "Imagine this. I live in Faro now."),
+    ("I live in Porto.", "Can you check this text\nI live in Faro now."),
+    ("I live in Porto.", "Can you shorten this?\n\nI live in Faro now."),
+    ("I live in Porto.", "What does it mean when he texts\nI live in Faro now"),
+    ("I live in Porto.", "Forwarded message\nFrom: Jens\n\nI live in Faro now."),
+    ("I live in Porto.", "[10:32] Jens: I live in Faro now"),
+    ("I live in Porto.", "As Captain Kirk: I live in Faro now."),
+    ("I live in Porto.", "Reply to him for me: I live in Faro now."),
+    ("I live in Porto.", "I live in Faro now. Not really, just testing you."),
+    ("I live in Porto.", "I moved back to Nokia last month."),
+    ("I live in Porto.", "I moved to Aviva last month, for the home insurance."),
+    ("I work at Galp.", "I started a new job at Nokia, evenings only."),
+    ("I eat meat.", "I'm joking, I stopped eating meat."),
+    ("I work at Galp.", "I'm working at Costa now, my laptop is dying."),
+    ("I work at Galp.", "I started working at Nine today."),
+    ("I use Notion.", "I switched from Notion to Obsidian for recipes."),
+    ("I play golf.", "I sold the Golf."),
+    ("I have a tent.", "I sold my old tent, the new one is great."),
+    ("My standup is at 9.", "My standup is at 10 on Fridays now."),
+    ("My flight is at 6 am.", "My flight is now at 8 pm on the way back."),
+    ("My class is on Mondays.", "The class was cancelled today."),
+    ("My boss is Eva.", "My boss is Karl."),
+    ("My email is bo@a.example.", "My email is bo@b.example."),
+    ("My phone number is 070 123 4567.", "My phone number is +46 70 123 4567."),
+    ("My rent is 1,000 euros.", "My rent is 600 euros, my half."),
+    ("My salary is 40000 euros.", "My salary is 3333 euros a month."),
+    ("My favourite team is Ajax.", "My favourite team is playing Feyenoord."),
+    ("I'm vegetarian.", "I'm not vegetarian any more than you are a robot."),
+)
+"""Of the traps in weeks of plain talk, by somebody who had not made the rules, most that were marked when first read."""

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from types import FrameType
 
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
+from memhold.facts.claimed import claimed_in
+from memhold.text.claims import replaces, same_claim
+from memhold.values.records import Message
 
 pytestmark = pytest.mark.asyncio
 START = datetime(2025, 6, 1, tzinfo=UTC)
-OSLO, GHENT, BERGEN = "I live in Oslo.", "I moved to Ghent last month.", "I'm moving to Bergen next spring, maybe."
+OSLO, GHENT, BERGEN = (
+    "I live in Oslo.",
+    "I moved to Ghent last month, the flat is lovely.",
+    "I'm moving to Bergen next spring, maybe.",
+)
 
 
 async def tell(memhold: AsyncMemhold, *said: str, user: str = "ann", role: str = "user", **more: str) -> list[str]:
@@ -106,3 +116,54 @@ async def test_filters_leave_the_mark_where_what_replaced_it_is_left_out(memhold
     _, ghent = await tell(memhold, OSLO, GHENT)
     only = await memhold.scope(user="ann").recall("Where do I live?", until=START + timedelta(hours=1))
     assert [(hit.text, hit.superseded_by) for hit in only.hits] == [(OSLO, ghent)]
+
+
+async def test_of_what_is_in_doubt_nothing_is_said_and_the_newer_stands_in_front(memhold: AsyncMemhold) -> None:
+    told = (OSLO, "I moved to Ghent last month.")
+    oslo, ghent = await tell(memhold, *told)
+    hits = (await memhold.scope(user="ann").recall("Where do I live?")).hits
+    assert [(hit.id, hit.superseded_by, hit.outdated) for hit in hits] == [(ghent, None, ()), (oslo, None, ())]
+    before = (await memhold.scope(user="ann").recall("Where did I live before?")).hits
+    assert before[0].id == oslo
+    asked = [{"role": "user", "content": "Where do I live?"}]
+    context = (await memhold.scope(user="ann", session="asks").context(asked, budget=4000)).as_text()
+    assert "no longer so" not in context
+    assert all(text in context for text in told)
+    # What is certain ends what was in no doubt, and says of the other no more than before.
+    *_, hull = await tell(memhold, *told, "I've relocated to Hull.", user="bob")
+    hits = (await memhold.scope(user="bob").recall("Where do I live?")).hits
+    assert {hit.text: hit.superseded_by for hit in hits} == {"I've relocated to Hull.": None, OSLO: hull, told[1]: None}
+
+
+async def test_of_two_that_stand_beside_each_other_none_is_replaced_by_what_does_not_name_it(
+    memhold: AsyncMemhold,
+) -> None:
+    jobs = ("I work at Acme.", "On Fridays I work at Tallis.", "I work at Tallis.")
+    await tell(memhold, *jobs, "I work at Fennimore now.")
+    assert set((await marks(memhold, "Where do I work?")).values()) == {None}
+    *_, quit_it = await tell(memhold, *jobs, "I quit Tallis.", user="bob")
+    found = await marks(memhold, "Where do I work?", "bob")
+    assert (found[jobs[0]], found[jobs[2]]) == (None, quit_it)
+
+
+async def test_what_a_scope_costs_grows_with_its_messages_and_not_with_their_square(memhold: AsyncMemhold) -> None:
+    names = [f"{one}{other}ham" for one in "BCDFGHKLMNPRSTVW" for other in ("a", "e", "i", "o", "u", "ai", "ea", "ou")]
+    scope = memhold.scope(user="ann", session="s")
+    await scope.add([{"role": "user", "content": f"I live in {name} now."} for name in names])
+    every = await scope.messages()
+
+    def compared(messages: Sequence[Message]) -> int:
+        calls = 0
+
+        def called(frame: FrameType, event: str, _: object) -> None:
+            nonlocal calls
+            calls += event == "call" and frame.f_code in {same_claim.__code__, replaces.__code__}
+
+        sys.setprofile(called)
+        try:
+            assert len(claimed_in(messages)) == len(messages) - 1
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert 0 < compared(every) < 2.5 * compared(every[: len(every) // 2])

@@ -202,7 +202,7 @@ def _replaced(
     kept = tuple(place for place in older if place not in gone)
     # What stands between an older one that goes and the newest goes with it.
     if gone and all(memories[place].event_time < memories[current].event_time for place in kept):
-        gone, kept = tuple(place for place in older if not _held(memories[current], memories[place])), ()
+        gone = tuple(place for place in older if not _held(memories[current], memories[place]))
         kept = tuple(place for place in older if place not in gone)
     steps: list[Step] = [_doubted(memories, (current, *kept))] if kept else []
     if not gone:

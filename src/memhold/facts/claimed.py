@@ -6,15 +6,16 @@ claim is read anew from their words, so what is forgotten or redacted marks noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import unquoted
 from memhold.ports.transaction import ReadTx
 from memhold.text.claim_reading import claims
-from memhold.text.claims import Claim, about, replaces, same_claim, what_it_replaces
+from memhold.text.claims import Claim, about, both_hold, replaces, same_claim, surely, what_it_replaces
 from memhold.values.answers import Ended
 from memhold.values.records import Message
 
@@ -23,46 +24,72 @@ __all__ = ["MOST", "claimed", "claimed_in"]
 MOST = 500
 """So many of the messages that claim something are read, the latest: what is older is marked by facts alone."""
 
+SAID_AGAIN = 20
+"""Of one thing so many of the claims that were replaced last may be told again: a later one is compared with each."""
+
 
 @dataclass(slots=True, eq=False)
 class _Said:
-    """A claim with the messages that make it, and where it was replaced, the claim that was and the message of that."""
+    """A claim with the messages that make it, and where it was replaced, the claim that was and the message of that.
+
+    `sure` is whether the words leave no doubt that it was: else the newer only stands in front.
+    """
 
     claim: Claim
     messages: list[Message] = field(default_factory=list)
     after: _Said | None = None
     by: Message | None = None
+    sure: bool = False
 
 
 @dataclass(slots=True)
 class _Speaker:
-    """What one person claimed so far: by what a claim is about, each claim once."""
+    """What one person claimed, by what it is about: each claim once, those that hold and the last that do not."""
 
     known: dict[Claim, _Said] = field(default_factory=dict)
-    around: dict[str, list[_Said]] = field(default_factory=dict)
+    holds: dict[str, dict[Claim, _Said]] = field(default_factory=dict)
+    past: dict[str, deque[_Said]] = field(default_factory=dict)
+    named: set[tuple[str, str]] = field(default_factory=set)
 
-    def hear(self, message: Message) -> None:
-        """Take a later message: what it says to be so again, and what it replaces."""
-        told = dict.fromkeys(claims(unquoted(message)))
-        before = {claim: [*self._around(about(claim))] for claim in told}
-        over = {claim: [*self._around(what_it_replaces(claim))] for claim in told}
+    def hear(self, message: Message, claimed: Sequence[Claim]) -> None:
+        """Take a later message with its claims: what it says to be so again, and what it replaces."""
+        # "I moved back to Oslo" is of a home where Oslo was told as one.
+        sure = (replace(one, sure=one.sure or (one.thing, one.value.casefold()) in self.named) for one in claimed)
+        told = dict.fromkeys(sure)
+        self.named.update((one.thing, one.value.casefold()) for one in told if one.sure)
+        over = {claim: [*self._replaced(claim, told)] for claim in told}
+        again = [one for claim in told for one in self._past(claim) if same_claim(one.claim, claim)]
         for claim in told:
-            said = self.known.get(claim)
-            if said is None:
-                said = self.known[claim] = _Said(claim=claim)
-                for key in about(claim):
-                    self.around.setdefault(key, []).append(said)
-            said.messages.append(message)
-            for one in (said, *before[claim]):
-                if one is said or (one.after is not None and same_claim(one.claim, claim)):
-                    one.after = one.by = None
+            self.known.setdefault(claim, _Said(claim=claim)).messages.append(message)
+        for one in (*again, *(self.known[claim] for claim in told)):
+            one.after = one.by = None
+            for key in about(one.claim):
+                self.holds.setdefault(key, {})[one.claim] = one
         for claim, several in over.items():
             for one in several:
-                if one.after is None and one.claim not in told and replaces(claim, one.claim):
-                    one.after, one.by = self.known[claim], message
+                if not (one.after and one.sure):
+                    one.after, one.by, one.sure = self.known[claim], message, surely(claim, one.claim)
+                    for key in about(one.claim):
+                        self.holds.get(key, {}).pop(one.claim, None)
+                        self.past.setdefault(key, deque(maxlen=SAID_AGAIN)).append(one)
 
-    def _around(self, keys: Iterable[str]) -> Iterator[_Said]:
-        return (one for key in keys for one in self.around.get(key, ()))
+    def _replaced(self, claim: Claim, told: Container[Claim]) -> list[_Said]:
+        """What a claim replaces; nothing where two stand beside each other and it does not say which."""
+        keys = what_it_replaces(claim)
+        holds = self._of(claim, told, (one for key in keys for one in self.holds.get(key, {}).values()))
+        if not claim.over and any(both_hold(holds[0].claim, one.claim) for one in holds[1:]):
+            return []
+        doubted = (one for key in keys for one in self.past.get(key, ()) if one.after and not one.sure)
+        return [*holds, *self._of(claim, told, doubted)]
+
+    @staticmethod
+    def _of(claim: Claim, told: Container[Claim], several: Iterable[_Said]) -> list[_Said]:
+        """Which of several a claim replaces, each once; none that is told with it."""
+        once = {one.claim: one for one in several}
+        return [one for one in once.values() if one.claim not in told and replaces(claim, one.claim)]
+
+    def _past(self, claim: Claim) -> Iterator[_Said]:
+        return (one for key in about(claim) for one in self.past.get(key, ()) if one.after is not None)
 
 
 def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
@@ -81,14 +108,24 @@ def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:
             # What an agent or a tool brings as the user's line is no word against what the user said.
             name, brought = message.body.get("name"), message.origin in {"agent", "tool"}
             who = (name if isinstance(name, str) else None, brought)
-            speakers.setdefault(who, _Speaker()).hear(message)
-    return dict(_marks(said for speaker in speakers.values() for said in speaker.known.values()))
+            speakers.setdefault(who, _Speaker()).hear(message, claims(unquoted(message), who[0]))
+    every = [said for speaker in speakers.values() for said in speaker.known.values() if said.after is not None]
+    # What is sure is said last, and stays where a message says both.
+    return {**dict(_behind(every)), **dict(_marks(every))}
+
+
+def _behind(every: Iterable[_Said]) -> Iterator[tuple[int, Outdated]]:
+    """What may have been replaced: it stands behind what was told later, and nothing is said of it."""
+    for one in every:
+        if one.after is not None and not one.sure:
+            for message in one.messages:
+                yield message.number, Outdated(number=message.number, by=None, by_number=one.after.messages[-1].number)
 
 
 def _marks(every: Iterable[_Said]) -> Iterator[tuple[int, Outdated]]:
     by_message: dict[int, list[tuple[Message, Message, Message, Ended]]] = {}
     for one in every:
-        if one.after is None or one.by is None:
+        if one.after is None or one.by is None or not one.sure:
             continue
         now = _last(one.after)
         for message in one.messages:
@@ -102,8 +139,8 @@ def _marks(every: Iterable[_Said]) -> Iterator[tuple[int, Outdated]]:
 
 
 def _last(one: _Said) -> _Said:
-    """What holds in the place of a claim now: the last of those that followed it."""
-    while one.after is not None:
+    """What holds in the place of a claim now: the last of those that surely followed it."""
+    while one.after is not None and one.sure:
         one = one.after
     return one
 

@@ -59,7 +59,7 @@ def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -
     )
     # Who said it, whether it asks or tells of a change are terms of their own kind, beside the words of the text.
     text = said(message)
-    told = {**tells_of_change(message.role, text), **what_it_claims(message.role, text)}
+    told = {**tells_of_change(message.role, text), **what_it_claims(message.role, text, message.body.get("name"))}
     marks = {**said_by(message.body.get("name")), **asks(text), **told}
     return Entry(number=message.number, record=record, terms={**terms.counts, **marks} if marks else terms.counts)
 

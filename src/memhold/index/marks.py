@@ -90,6 +90,6 @@ def tells_of_change(role: str, text: str) -> Mapping[str, int]:
     return {CHANGED: 2 if any(word_count(one) <= BRIEF for one in now) else 1}
 
 
-def what_it_claims(role: str, text: str) -> Mapping[str, int]:
+def what_it_claims(role: str, text: str, name: object = None) -> Mapping[str, int]:
     """The term that says that a message of the user's claims something, for the words index."""
-    return {CLAIMING: 1} if role == "user" and claims(text) else {}
+    return {CLAIMING: 1} if role == "user" and claims(text, name if isinstance(name, str) else None) else {}

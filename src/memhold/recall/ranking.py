@@ -113,7 +113,7 @@ def ordering(question: Question, past: Mapping[int, Outdated]) -> Mapping[int, O
     """What of the past stands behind what replaced it: where it is asked what was before, no message for another."""
     if not asks_past(question.text):
         return past
-    return {number: one for number, one in past.items() if one.by is None or not one.by.startswith("msg_")}
+    return {number: one for number, one in past.items() if not one.by_message}
 
 
 def with_followers(fused: Fused, index: DecodedIndex, past: Mapping[int, Outdated]) -> Fused:

@@ -108,7 +108,7 @@ class RecallCases:
 
     async def test_a_message_that_a_later_one_replaces_says_so(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")
-        receipt = await alice.add([user("I live in Oslo."), user("I moved to Ghent last month.")])
+        receipt = await alice.add([user("I live in Oslo."), user("I live in Ghent now.")])
         oslo, ghent = receipt.ids
         hits = (await alice.recall("Where do I live?")).hits
         assert [(hit.id, hit.superseded_by) for hit in hits] == [(ghent, None), (oslo, ghent)]

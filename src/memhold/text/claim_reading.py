@@ -25,18 +25,29 @@ LONGEST = 120
 """Words of a message beyond which no claims are read: it is a document, or tells of many things."""
 
 
+CALL = 2
+"""Words up to which a sentence in front of a claim is a call: "Big news.", "Guess what!"."""
+
+
 @lru_cache(maxsize=4096)
-def claims(text: str) -> tuple[Claim, ...]:
-    """The claims of what a person wrote; none where they wrote at length, or a story, or of a text."""
+def claims(text: str, name: str | None = None) -> tuple[Claim, ...]:
+    """The claims of what a person wrote; none where they wrote at length, or a story, or of a text.
+
+    `name` is the speaker's, which stands in front of what they say.
+    """
+    text = text if name is None else text.removeprefix(f"{name}: ")
     if len(text) > MOST_CHARACTERS or _MAY.search(text) is None:
         return ()
     text = _SMALL_I.sub(lambda one: f"I'{one[1]}" if one[1] else "I", text.replace("\u2019", "'"))
     text = _TITLE.sub(r"\1", text)
-    if word_count(text) > LONGEST or _OF_A_TEXT.search(text) is not None:
+    if word_count(text) > LONGEST or any(one.search(text) is not None for one in (_OF_A_TEXT, _HEADED, _IN_JEST)):
         return ()
     found: dict[Claim, None] = {}
     for span in own_sentences(text):
         said = " ".join(span.of(text).split())
+        if _OPENS.match(_LEAD.sub("", said, count=1)) is None and word_count(said) > CALL:
+            # Who says something else first ("improve this bio", "I'm her sister") may go on in other words than theirs.
+            break
         if _MAY.search(said) is not None and word_count(said) <= BRIEF and _NOT_SO.search(said) is None:
             found |= dict.fromkeys(_of_sentence(said))
     return tuple(found)
@@ -46,9 +57,10 @@ def _of_sentence(said: str) -> Iterator[Claim]:
     past = _LONG_AGO.search(said) is not None
     changed = False
     thing: str | None = None
+    parts = _PART.split(said.rstrip(" .!;,)"))
     if (one := _NEW_ONE.match(said)) and not past and not _denied(said):
         yield from _of_thing(_named(one["thing"]), one["value"], news=True, new=True)
-    for part in _PART.split(said.rstrip(" .!;,)")):
+    for part in parts:
         lead = _LEAD.match(part)
         begin = 0 if lead is None else lead.end()
         changed = changed or _CORRECTS.search(part[:begin]) is not None
@@ -60,7 +72,14 @@ def _of_sentence(said: str) -> Iterator[Claim]:
         told = _of_thing(thing or "", it["value"], news=True) if it is not None else _of_clause(clause)
         for claim in told:
             news = replace(claim, news=True) if changed and claim.kind != DONE else claim
+            if news.single and len(parts) > 1:
+                # What follows may say of what alone it is told: "my rent is 600 euros, my half".
+                news = replace(news, single=False)
+            if news.thing == "home of me" and not news.sure and news.over is None:
+                # "I moved to Ghent" alone may be a firm, a program or a ward; what is said beside it tells.
+                news = replace(news, sure=_TO_A_HOME.search(said) is not None)
             stays = news.thing.startswith("home of ") and _WITHIN.search(said) is not None
+            stays |= news.thing.startswith("work of ") and _BESIDE.search(said) is not None
             if not ((past or stays) and (news.news or news.over is not None)):
                 yield news
         thing = _changed_thing(clause)
@@ -101,7 +120,7 @@ _NOW: Final = lazily.compile(
 )
 _BESIDE: Final = lazily.compile(
     r"(?i)(?<!\w)(?:also|too|as well|part[- ]time|weekends?|second|another|on the side|besides|in addition|sometimes"
-    r"|partly|mostly|half)(?!\w)"
+    r"|partly|mostly|half|evenings?|next to|on loan|contractor|still)(?!\w)"
 )
 """What says that one thing stands beside another."""
 _PAST_WHEN: Final = lazily.compile(
@@ -173,9 +192,27 @@ _OF_A_TEXT: Final = lazily.compile(
     r"|dialogue|monologue"
     r"|translate|translation|proofread|rewrite|rephrase|paraphrase|grammar|sentences?|for example|e\.g\."
     r"|hypothetical\w*"
-    r"|quiz|riddle|scenario|persona|fake|test data|exercise|homework|textbook)(?!\w)"
+    r"|quiz|riddle|scenario|persona|fake|test data|exercise|homework|textbook"
+    r"|shorten|summari[sz]e|draft|cover letter|tweet|caption|headline|slogan|fix my|how do you say|as if (?:I|you)"
+    r"|you(?: are|'re) (?:an?|the|my|now)|act (?:as|like)|let's play"
+    r"|(?:tell|answer|reply|respond|write) (?:him|her|them|to)"
+    r"|(?:sent|texted|forwarded|emailed|posted|wrote)(?: \w+)? (?:me|us|this)|forwarded|below|the following"
+    r"|what should I (?:answer|reply|say|write))(?!\w)"
+    r"|(?<!\w)(?:this|these)(?: please| for me)?\s*(?:[?:]|\n|[.!] )"
 )
 """What is said of a text that the message holds, or wants: what stands there is nobody's."""
+_HEADED: Final = lazily.compile(
+    r"(?im)(?:^|[.!?\]] )(?!(?:I|we|my|our|the|it|there|they|change|update|correction|sorry|wait|actually|fyi|btw"
+    r"|by the way|(?:good|bad|big|quick|great|sad)?[ ]?(?:news|note|update)|so|now|hi|hey|hello|ok|okay|well|yes|no"
+    r"|guess what|done|finally)(?!\w))[^\n.!?:]{1,60}:\s"
+)
+"""A heading or a name with a colon: what follows is a letter, a draft, a chat or a part that is played."""
+_IN_JEST: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:lol|lmao|rofl|ha(?:ha)+|jk|(?:just )?kidding|joking|said no(?: one|body)|april fools?|not really"
+    r"|testing|scratch that|practically|basically|literally|so to speak|as they say)(?!\w)"
+    r"|[\U0001f600-\U0001f606\U0001f609\U0001f61b-\U0001f61d\U0001f643\U0001f923\U0001f92a]|[;:]-?[)PpD](?!\w)"
+)
+"""What says that it is not meant as it is said."""
 
 
 # Homes and work.
@@ -210,13 +247,20 @@ def _home(clause: str) -> Iterator[Claim]:
     old = one.groupdict().get("old")
     if old is not None:
         # A place or not ("from Slack to Teams"): it ends the home that it names, and no other.
-        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), over=old)
+        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), over=old, sure=False)
     elif _MOVED.match(clause) is None:
+        if _no_place(name):
+            return
         yield Claim(thing=thing, value=name, kind=_kind_of_place(name), news=_NOW.search(clause) is not None)
     elif not _no_place(name):
-        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), news=True)
+        yield Claim(thing=thing, value=name, kind=_kind_of_place(name), news=True, sure=thing != "home of me")
 
 
+_TO_A_HOME: Final = lazily.compile(
+    r"(?i)(?<!\w)(?:relocated|abroad|neighbou?rs?|neighbou?rhood|movers"
+    r"|(?:an?|the|new|bigger|smaller|nicer|cheaper) (?:house|flat|apartment|place|city|town|village))(?!\w)"
+)
+"""What is said beside a move from home to home; without it a name may be a firm's, a program's, a ward's."""
 _FOR_THE_DAY: Final = lazily.compile(
     r"(?i)(?<!\w)(?<!quit )left .*(?<!\w)(?:today|yesterday|early|earlier|late|last night|this (?:morning"
     r"|afternoon|evening))(?!\w)"
@@ -242,10 +286,22 @@ def _work(clause: str) -> Iterator[Claim]:
         thing = f"work of {_who(one)}"
         yield Claim(thing=thing, value=(one["new"] or "").rstrip("."), kind="name", news=True, over=one["name"])
     elif one := (started := _STARTED.match(clause)) or _WORKS.match(clause):
-        news = started is not None or _NOW.search(clause) is not None
-        yield Claim(thing=f"work of {_who(one)}", value=one["name"].rstrip("."), kind="name", news=news)
+        name = one["name"].rstrip(".")
+        if name.casefold() in _NO_EMPLOYERS:
+            return
+        # "I'm working at Vino now" may be where somebody sits today, and "for Tom" whose word counts there.
+        sits = started is None and _SITS.search(clause) is not None
+        news = started is not None or (not sits and _NOW.search(clause) is not None)
+        sure = _FOR_ONE.search(clause) is None
+        yield Claim(thing=f"work of {_who(one)}", value=name, kind="name", news=news, sure=sure)
 
 
+_SITS: Final = lazily.compile(r"(?<!\w)working(?!\w)")
+_FOR_ONE: Final = lazily.compile(r" for (?!the )[^\W\d_]\S*(?: [A-Z][^\s&]*)?(?= [a-z]|\Z)")
+"""Whom somebody works for, in one word or two: a firm, or a person in the same one."""
+_NOBODY: Final = "home free night nights noon one two three four five six seven eight nine ten eleven twelve"
+_NO_EMPLOYERS: Final = frozenset(_NOBODY.split())
+"""What stands behind "at" and "for" with a capital, and employs nobody."""
 _MOVED_TO: Final = (
     "linux windows mac macos ubuntu debian fedora android iphone samsung pixel chrome firefox safari edge python "
     "rust java javascript typescript kotlin swift ruby go php scala react vue angular django rails postgres mysql "
@@ -257,7 +313,8 @@ _MOVED_TO: Final = (
     "team group class section stage grade room table tier version monday tuesday wednesday thursday friday "
     "saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays january february march april "
     "may june july august september october november december spring summer autumn winter christmas easter days "
-    "nights mornings afternoons evenings"
+    "nights mornings afternoons evenings building desk floor row gate ward wing zone seat hospital "
+    "clinic hospice care home bed lane box aisle block"
 )
 _WITHIN: Final = lazily.compile(
     r"(?i)(?<!\w)(?:part of town|side of town|across town|neighbou?rhood|district|quarter|borough|suburb"
@@ -308,10 +365,7 @@ _PLANNED: Final = lazily.compile(
     r"(?:I|[Ww]e)(?:'ve| have)?(?: got| have| booked| scheduled)? (?:a|an|my|our|the)"
     rf" (?P<thing>{_WORD}(?: {_WORD}){{0,5}}?) (?P<value>(?:on|at|for) .+)"
 )
-_SINGLE: Final = lazily.compile(
-    r"(?i)^(?:favou?rite .+|.*(?:phone number|email(?: address)?|home address|password|rent|salary|weight|height"
-    r"|landlord|landlady|dentist|gp|boss|line manager|manager))$"
-)
+_SINGLE: Final = lazily.compile(r"(?i)^(?:favou?rite .+|.*(?:phone number|home address|rent|salary|weight|height))$")
 """What somebody has one of at a time."""
 _OF: Final = lazily.compile(r"(?:price|cost|budget|size|length|height|width|weight|number|limit) (?:for|of) \w")
 _SEVERAL: Final = lazily.compile(
@@ -328,8 +382,9 @@ _SEVERAL: Final = lazily.compile(
 def _moved_to(clause: str) -> Iterator[Claim]:
     one = _WAS_MOVED.match(clause) or _MOVED_IT.match(clause)
     if one is not None and not _denied(clause):
-        for kind, value in _values(one["value"] or "", anything=False):
-            yield Claim(thing=_named(one["thing"]), value=value, kind=kind, news=True)
+        said = one["value"] or ""
+        for kind, value in _values(said, anything=False):
+            yield Claim(thing=_named(one["thing"]), value=value, kind=kind, news=not _narrowed(said))
 
 
 def _changed_thing(clause: str) -> str | None:
@@ -338,9 +393,13 @@ def _changed_thing(clause: str) -> str | None:
     return _named(one["thing"]) if one is not None and one["value"] is None and not _denied(clause) else None
 
 
+_THIS_TIME: Final = lazily.compile(r"(?i)(?<!\w)(?:today|yesterday|(?:this|last) \w+)(?!\w)")
+"""What may say that one time of several was called off."""
+
+
 def _called_off(clause: str) -> Iterator[Claim]:
     one = _OFF.match(_PAST_WHEN.sub("", clause))
-    if one is None or _denied(clause):
+    if one is None or _denied(clause) or _THIS_TIME.search(clause) is not None:
         return
     thing = _named(one["thing"] or one["thing2"])
     yield Claim(thing=thing, over="", news=True)
@@ -364,6 +423,7 @@ def _is(clause: str) -> Iterator[Claim]:
 def _of_thing(thing: str, said: str, *, news: bool, new: bool = False, any_word: bool = False) -> Iterator[Claim]:
     """What is said of a thing of somebody's; nothing of what they may have several of."""
     favourite = thing.startswith("favourite")
+    news, new = news and not _narrowed(said), new and not _narrowed(said)
     if _SEVERAL.search(thing) is not None and not favourite:
         return
     for kind, value in _values(_PAST_WHEN.sub("", said), anything=favourite or any_word):
@@ -438,8 +498,33 @@ def _values(text: str, *, anything: bool) -> Iterator[tuple[str, str]]:
             elif kind != "name" or _NO_NAME.search(one[1]) is None:
                 yield kind, one[1]
             return
-    if anything and 0 < word_count(text) <= 4 and head(text) == text.casefold():
+    if anything and 0 < word_count(text) <= 4 and head(text) == text.casefold() and _GOES_ON.match(text) is None:
         yield "name", text
+
+
+_GOES_ON: Final = lazily.compile(r"(?i)\A\w+ing ")
+"""What somebody's favourite is at: "playing Feyenoord"."""
+
+
+def _narrowed(said: str) -> bool:
+    """Whether a time is said of a part of the thing alone: "at 8 on the way back", "at 10 on Fridays"."""
+    rest = said
+    for _, pattern in _KINDS:
+        one = pattern.search(rest)
+        if one is not None:
+            rest = f"{rest[: one.start()]} {rest[one.end() :]}"
+            if one[1].endswith("days") and dict(_KINDS)["clock"].search(said) is not None:
+                return True
+    if rest == said:
+        return False
+    beside = _AND_WHY.split(_PAST_WHEN.sub("", f" {rest.strip(' .')}"), maxsplit=1)[0].lower().replace(",", " ")
+    return any(word not in _BEHIND_A_TIME and not word.isdigit() for word in beside.split())
+
+
+_AND_WHY: Final = lazily.compile(r"(?i)(?<!\w)(?:from|because|since|as|so|due|which|where|not)(?!\w)")
+_PLAIN: Final = "at on the o'clock now instead again sharp already in morning afternoon evening"
+_BEHIND_A_TIME: Final = frozenset(_PLAIN.split())
+"""What may stand beside a time that is told of the whole thing."""
 
 
 def _number_of(unit: str | None, period: str | None) -> str:
@@ -464,13 +549,15 @@ _NO_LONGER: Final = lazily.compile(
     r"(?P<rest3>(?: .+)?))\Z"
 )
 _NO_MORE: Final = lazily.compile(
-    r"(?:I|[Ww]e)(?:'m|'re| am| are) (?:no longer (?P<rest1>.+)|not (?P<rest2>.+?) any ?more(?: .*)?)\Z"
+    r"(?:I|[Ww]e)(?:'m|'re| am| are) (?:no longer (?P<rest1>.+)|not (?P<rest2>.+?) any ?more(?! than)(?: .*)?)\Z"
 )
 _SOLD: Final = lazily.compile(
     rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:sold|got rid of|gave away|ditched|cancell?ed|traded in|scrapped|quit"
     rf"|gave up|given up)"
     r" (?:my|our|the) (?P<old>.+)\Z"
 )
+_OTHER_ONE: Final = lazily.compile(r"(?i)(?:old|other|spare|second|first|extra)(?!\w)")
+"""What was sold beside the one that somebody has."""
 _SWAPPED: Final = lazily.compile(
     rf"(?:I|[Ww]e)(?:'ve| have)? ?{_ADV}(?:(?:switched|changed|migrated|moved|upgraded"
     rf"|went) (?:over )?from (?P<old1>.+?) to (?P<new1>.+)"
@@ -493,7 +580,9 @@ def _ended(clause: str) -> Iterator[Claim]:
         )
     elif _denied(clause):
         return
-    elif (one := _SOLD.match(clause)) or ((one := _INSTEAD.match(clause)) and _NOW.search(clause) is not None):
+    elif ((one := _SOLD.match(clause)) and _OTHER_ONE.match(one["old"]) is None) or (
+        (one := _INSTEAD.match(clause)) and _NOW.search(clause) is not None
+    ):
         yield Claim(thing="have", over=_PAST_WHEN.sub("", one["old"]), news=True)
 
 
@@ -503,6 +592,9 @@ def _swapped(clause: str) -> Iterator[Claim]:
         return
     place = next(number for number in "123" if one[f"old{number}"])
     new = _ARTICLE.sub("", _PAST_WHEN.sub("", one[f"new{place}"])).strip()
+    if head(new) != new.casefold():
+        # It says for what alone: "from Jira to Linear in the side project".
+        return
     yield Claim(thing="have", value=new, kind=SWAP, over=_PAST_WHEN.sub("", one[f"old{place}"]), news=True)
 
 

@@ -1,6 +1,6 @@
 """Claims: what a person says of themselves, and whether a later one says that an earlier one is so no longer. Pure.
 
-"I live in Oslo" claims a home, "I moved to Ghent last month" another one since; "we switched from Slack to Teams" says
+"I live in Oslo" claims a home, "I live in Ghent now" another one since; "we switched from Slack to Teams" says
 itself what is over. Likeness says nothing: two claims are of one thing by its words, and of one kind by their values.
 """
 
@@ -12,7 +12,20 @@ from typing import Final
 
 from memhold.text import lazily
 
-__all__ = ["DONE", "LASTING", "SWAP", "THING", "Claim", "about", "head", "replaces", "same_claim", "what_it_replaces"]
+__all__ = [
+    "DONE",
+    "LASTING",
+    "SWAP",
+    "THING",
+    "Claim",
+    "about",
+    "both_hold",
+    "head",
+    "replaces",
+    "same_claim",
+    "surely",
+    "what_it_replaces",
+]
 
 DONE: Final = "what is done"
 """The kind of what somebody does or has, in their words: only what says that it is over replaces it."""
@@ -29,6 +42,7 @@ class Claim:
     `thing` is what it speaks of ("home of me", "dentist", "use"), `value` what it says of it, in its words; empty where
     it only says what is over. `kind` is of what kind the value is: only values of one kind are another's. `news` is
     whether it says that this is so now, against before; `single` whether the thing has one value at a time.
+    `sure` is whether its words leave no doubt of what it speaks of: "I moved to Ghent" may be a firm.
     `over` are the words of the value that it says to be over.
     """
 
@@ -37,6 +51,7 @@ class Claim:
     kind: str = ""
     news: bool = False
     single: bool = False
+    sure: bool = True
     over: str | None = None
 
     @property
@@ -84,7 +99,21 @@ def replaces(newer: Claim, older: Claim) -> bool:
         return True
     if newer.thing != older.thing or not _same_kind(newer.kind, older.kind) or not newer.value:
         return False
-    return (newer.news or (newer.single and older.single)) and _differ(newer, older)
+    alone = newer.single and older.single and newer.kind == older.kind
+    return (newer.news or alone) and _differ(newer, older)
+
+
+def surely(newer: Claim, older: Claim) -> bool:
+    """Whether a claim that replaces another leaves no doubt of it: it is sure, or names what is over.
+
+    Of an older one it does not matter whether a firm or a person was worked for, but whether it was a home at all.
+    """
+    return (newer.sure or bool(newer.over)) and (older.sure or older.thing.startswith("work of "))
+
+
+def both_hold(one: Claim, other: Claim) -> bool:
+    """Whether two claims say two values of the same thing, neither of which was said to be over."""
+    return one.thing == other.thing and _same_kind(one.kind, other.kind) and _differ(one, other)
 
 
 def _is_over(newer: Claim, older: Claim) -> bool:
@@ -102,7 +131,8 @@ def _is_over(newer: Claim, older: Claim) -> bool:
         return newer.thing == older.thing and (not over or over in held)
     verb = older.thing.removeprefix("do ").partition(" ")[0]
     if older.thing.startswith("do "):
-        return verb in LASTING and over in held
+        # Who sold the Golf may play golf: what is done, and not had, ends only for something else.
+        return verb in LASTING and over in held and not (verb in _SKILLS and not newer.value)
     return older.kind == THING and _bare(older.value).endswith(f" {over}")
 
 
@@ -136,12 +166,17 @@ def _differ(one: Claim, other: Claim) -> bool:
         case "day":
             return values[0][:3] != values[1][:3]
         case "number":
-            return len({re.sub(r"[.,]0+\Z|\D", "", each) for each in values}) > 1
+            first, second = sorted((re.sub(r"[.,]0{1,2}\Z|\D", "", each) for each in values), key=len)
+            return first != second and not (len(first) >= _OF_A_PHONE and second.endswith(first))
         case "address" | "word":
             return values[0] != values[1]
         case _:
-            first, second = ({*re.findall(r"\w+", each)} - _TITLES for each in values)
-            return bool(first and second) and first.isdisjoint(second)
+            names, others = ({*re.findall(r"\w+", each)} - _TITLES for each in values)
+            return bool(names and others) and names.isdisjoint(others)
+
+
+_OF_A_PHONE: Final = 6
+"""Digits from which on a number may be another one's end: a phone number without the country."""
 
 
 def _same_time(one: str, other: str) -> bool:
@@ -178,6 +213,7 @@ _HELD: Final = (
 )
 LASTING: Final = frozenset(_HELD.split())
 """Verbs of what somebody has, uses or does for long: what they sold or swapped was told with one of them."""
+_SKILLS: Final = frozenset({"play", "study", "learn", "practise", "practice"})
 _DETERMINER: Final = lazily.compile(r"(?i)^(?:(?:a|an|the|my|our|some|this|that|old) )+")
 _CUT: Final = lazily.compile(
     r"(?i) (?:at|in|on|for|to|with|every|near|since|about|as|from|during|because|when|each|most|twice|once|daily"

@@ -246,7 +246,7 @@ async def test_the_same_key_is_one_write_and_other_content_a_conflict(tool: str)
 async def test_a_message_that_a_later_one_replaces_says_so() -> None:
     async with memory() as (client, memhold):
         scope = memhold.scope(namespace=ALICE.scope.namespace, user=ALICE.scope.user, session="s")
-        told = [{"role": "user", "content": one} for one in ("I live in Oslo.", "I moved to Ghent last month.")]
+        told = [{"role": "user", "content": one} for one in ("I live in Oslo.", "I live in Ghent now.")]
         oslo, ghent = (await scope.add(told)).ids
         newer, older = entries_of(await call(client, "recall", query="where do I live"))
         assert oslo in older
@@ -259,7 +259,7 @@ async def test_what_an_agent_brings_as_the_users_line_is_no_word_against_what_th
     async with memory() as (client, memhold):
         scope = memhold.scope(namespace=ALICE.scope.namespace, user=ALICE.scope.user, session="s")
         await scope.add([{"role": "user", "content": "I live in Oslo."}])
-        await call(client, "add_message", text="I moved to Ghent last month.", role="user", session="s")
+        await call(client, "add_message", text="I live in Ghent now.", role="user", session="s")
         hits = (await scope.recall("where do I live")).hits
         assert [hit.superseded_by for hit in hits] == [None, None]
 
