@@ -130,7 +130,7 @@ _PAST_WHEN: Final = lazily.compile(
     r"|recently"
     r"|(?:last|this) \w+|over the \w+|in (?:january|february|march|april|may|june|july|august|september|october"
     r"|november|december|(?:the )?(?:spring|summer|autumn|fall|winter))|(?:a|an|one|two|three|four|five|six|\d+|a few"
-    r"|a couple of) (?:days?|weeks?|months?) ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day))+\Z"
+    r"|a couple of) (?:days?|weeks?|months?) ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)){1,4}\Z"
 )
 """When something came to be so, at the end of a clause."""
 _MAY: Final = lazily.compile(r"(?i)(?<!\w)(?:I|I'm|I've|we|we've|we're|my|our|the|they)(?!\w)")
@@ -262,7 +262,7 @@ _TO_A_HOME: Final = lazily.compile(
 )
 """What is said beside a move from home to home; without it a name may be a firm's, a program's, a ward's."""
 _FOR_THE_DAY: Final = lazily.compile(
-    r"(?i)(?<!\w)(?<!quit )left .*(?<!\w)(?:today|yesterday|early|earlier|late|last night|this (?:morning"
+    r"(?i)(?<!\w)(?<!quit )left .{0,80}(?<!\w)(?:today|yesterday|early|earlier|late|last night|this (?:morning"
     r"|afternoon|evening))(?!\w)"
 )
 
@@ -340,7 +340,7 @@ _RUNS: Final = lazily.compile(
 )
 _IT_IS: Final = lazily.compile(r"(?:it|they)(?: is|'s| are|'re)(?: (?:now|actually|currently)){0,2} (?P<value>.+)")
 _AS_MY: Final = lazily.compile(
-    rf"(?:I|[Ww]e)(?:'m| am|'re| are)? (?:now |currently )?(?:use|using) (?P<value>.+?) as (?:my|our|the)"
+    rf"(?:I|[Ww]e)(?:'m| am|'re| are)? (?:now |currently )?(?:use|using) (?P<value>.{{1,60}}?) as (?:my|our|the)"
     rf" (?P<thing>{_WORD}(?: {_WORD}){{0,3}}?){_TAIL}"
 )
 _SHIFTED: Final = (
@@ -372,7 +372,7 @@ _SEVERAL: Final = lazily.compile(
     r"(?i)(?:sister|brother|cousin|aunt|uncle|niece|nephew|friend|colleague|co-?worker|neighbou?r|son|daughter"
     r"|child|kid"
     r"|dog|cat|pet|puppy|kitten|hamster|rabbit|horse|bird|fish|baby|twin|teammate|flatmate|roommate|housemate|student"
-    r"|teacher|client|customer|grand\w+|name|plant|ex|problem|question|point|goal|plan|idea|concern|issue"
+    r"|teacher|client|customer|grand\w{1,30}|name|plant|ex|problem|question|point|goal|plan|idea|concern|issue"
     r"|option|choice"
     r"|answer|hobby|thing|task|step|book|song|game|project|topic|(?<![su])s)$"
 )
@@ -463,14 +463,15 @@ _KINDS: Final = (
     ),
 )
 _WHOLE: Final = (
-    ("address", lazily.compile(r"(\S+@\S+\.\w+)\Z")),
+    ("address", lazily.compile(r"([^\s@]{1,64}@[^\s@]{1,190}\.\w{1,24})\Z")),
     (
         "number",
         lazily.compile(
-            r"((?:[$€£] ?)?\d[\d ,.]*\d|(?:[$€£] ?)?\d)(?: ?(?P<unit>[^\W\d_%]+|%))?(?: (?:a|per) (?P<period>\w+))?\Z"
+            r"((?:[$€£] ?)?\d[\d ,.]{0,20}\d|(?:[$€£] ?)?\d)(?: ?(?P<unit>[^\W\d_%]+|%))?"
+            r"(?: (?:a|per) (?P<period>\w+))?\Z"
         ),
     ),
-    ("word", lazily.compile(r"((?=\S*\d)(?=\S*[a-zA-Z])\S{5,})\Z")),
+    ("word", lazily.compile(r"((?=\S{0,60}\d)(?=\S{0,60}[a-zA-Z])\S{5,60})\Z")),
     (THING, lazily.compile(rf"(?:a|an) ((?:[\w-]+ ){{0,2}}{_NAME}(?: [\w-]+)?)\Z")),
     ("name", lazily.compile(rf"(?:the )?({_NAME})\Z")),
 )
