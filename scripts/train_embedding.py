@@ -6,9 +6,10 @@
       --work WORK
 
 START is the table that `distill_embedding.py` writes, MPNET the teacher's folder (Apache-2.0). The texts are
-Synthetic-Persona-Chat (the folder of its CSV files, CC BY 4.0), CLINC150 (`data_full.json` and `all_wiki_sents.txt` in
-one folder, CC BY 3.0) and WordNet 3.0 (the folder with `data.noun`; Debian's package wordnet-base). WORK keeps the
-teacher's vectors, so the reading, which takes most of the time, can be interrupted and goes on where it was.
+Synthetic-Persona-Chat (the folder of its CSV files, CC BY 4.0), CLINC150 (its `data_full.json`, CC BY 3.0) and WordNet
+3.0 (the folder with `data.noun`; Debian's package wordnet-base). WORK keeps the teacher's vectors, so the reading,
+which takes most of the time, can be interrupted and goes on where it was. The table is written into the package, or to
+--out.
 
 Each step takes texts at random and asks of every one which of the others it is near to. The table is to answer as its
 teacher does: each makes a distribution of its cosines (softmax), and the loss is the cross entropy of the two, over the
@@ -43,9 +44,10 @@ from memhold.providers.embedding.builtin.pieces import PieceReader
 
 TEACHER: Final = "sentence-transformers/all-mpnet-base-v2"
 WEIGHTS: Final = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
+TEXTS: Final = "c239a1f9dd5b46a137d0024fc33176551d65dffe41abc5472892ed62e3452780"
 SEED: Final = 7
+RUNS: Final = 3
 GLOSSES: Final = 50_000
-WIKIPEDIA: Final = 6_000
 READ_AT_ONCE: Final = 4_096
 BATCH: Final = 1_024
 ROUNDS: Final = 8
@@ -60,8 +62,7 @@ Array = NDArray[np.float32]
 def texts_of(personas: Path, intents: Path, wordnet: Path) -> list[str]:
     """The texts of all three, in an order that the seed decides."""
     people, talk = _personas(personas)
-    intended = (one[0] for kind in _json(intents / "data_full.json").values() for one in kind)
-    encyclopedia = (intents / "all_wiki_sents.txt").read_text(encoding="utf-8").split("\n")
+    intended = (one[0] for kind in _json(intents).values() for one in kind)
     chosen = random.Random(SEED)
     texts: list[str] = []
     for part, most in (
@@ -69,7 +70,6 @@ def texts_of(personas: Path, intents: Path, wordnet: Path) -> list[str]:
         (talk, None),
         (intended, None),
         (_glosses(wordnet), GLOSSES),
-        (encyclopedia, WIKIPEDIA),
     ):
         every = sorted(set(_usable(part)))
         texts += chosen.sample(every, len(every) if most is None else most)
@@ -121,10 +121,11 @@ def teacher_vectors(texts: list[str], teacher: Path, work: Path) -> Array:
     Raises:
         SystemExit: the weights are not the known ones, or `work` is of other texts.
     """
-    if sha256((teacher / "model.safetensors").read_bytes()).hexdigest() != WEIGHTS:
+    weights = teacher / "model.safetensors"
+    if not weights.is_file() or sha256(weights.read_bytes()).hexdigest() != WEIGHTS:
         raise SystemExit(f"refused: {teacher} does not hold the known weights of {TEACHER}")
     work.mkdir(parents=True, exist_ok=True)
-    named, kept = work / "texts.sha256", work / "teacher.npy"
+    named, kept, next_one = work / "texts.sha256", work / "teacher.npy", work / "next.npy"
     if kept.exists() and named.read_text(encoding="utf-8") != digest_of(texts):
         raise SystemExit(f"refused: {kept} is of other texts; name another --work")
     named.write_text(digest_of(texts), encoding="utf-8")
@@ -135,7 +136,8 @@ def teacher_vectors(texts: list[str], teacher: Path, work: Path) -> Array:
         part = texts[start : start + READ_AT_ONCE]
         vectors = model.encode(part, batch_size=128, normalize_embeddings=True, convert_to_tensor=True)
         done.append(vectors.float().numpy().astype(np.float16))
-        np.save(kept, np.concatenate(done))
+        np.save(next_one, np.concatenate(done))
+        next_one.replace(kept)
         print(f"{start + len(part)} of {len(texts)} texts read", file=sys.stderr)
     return np.concatenate(done).astype(np.float32)
 
@@ -145,15 +147,22 @@ def digest_of(texts: list[str]) -> str:
     return sha256("\n".join(texts).encode()).hexdigest()
 
 
-def trained(start: Array, pieces: list[list[int]], vectors: Array, background: list[list[int]]) -> Array:
-    """The rows half way to what `ROUNDS` passes over the texts make of them.
+def half_way(start: Array, pieces: list[list[int]], vectors: Array, background: list[list[int]]) -> Array:
+    """The rows half way to the mean of what `RUNS` trainings make of them.
 
-    `pieces` are each text's rows, `vectors` what its teacher says. Half way ("Robust fine-tuning of zero-shot models",
-    Wortsman et al. 2022): all the way they are better at talk such as these texts are, and worse at any other.
+    `pieces` are each text's rows, `vectors` what its teacher says. All the way they are better than before, and half
+    way better still at nearly everything ("Robust fine-tuning of zero-shot models", Wortsman et al. 2022). Trainings
+    that begin alike differ by chance, and their mean is as good as the best of them ("Model soups", the same 2022).
     """
-    torch.manual_seed(SEED)
-    order = np.random.default_rng(SEED)
     before = start / np.median(np.linalg.norm(start, axis=1))
+    after = [trained(before, pieces, vectors, background, seed=SEED + run) for run in range(RUNS)]
+    rows: Array = (before + np.mean(after, axis=0)) / 2
+    return rows
+
+
+def trained(before: Array, pieces: list[list[int]], vectors: Array, background: list[list[int]], *, seed: int) -> Array:
+    """The rows after `ROUNDS` passes over the texts, in an order that the seed decides."""
+    order = np.random.default_rng(seed)
     rows = torch.tensor(before)
     optimiser = torch.optim.Adam([rows.requires_grad_()], lr=RATE, betas=(0.9, 0.99))
     usable = np.array([place for place, text in enumerate(pieces) if text])
@@ -170,8 +179,8 @@ def trained(start: Array, pieces: list[list[int]], vectors: Array, background: l
             optimiser.step()
             rate.step()
             losses.append(loss)
-        print(f"round {turn + 1} of {ROUNDS}: loss {np.mean(losses):.4f}", file=sys.stderr)
-    return (before + rows.detach().numpy()) / 2
+        print(f"seed {seed}, round {turn + 1} of {ROUNDS}: loss {np.mean(losses):.4f}", file=sys.stderr)
+    return rows.detach().numpy()
 
 
 def _step(rows: torch.Tensor, texts: list[list[int]], vectors: Array) -> tuple[torch.Tensor, torch.Tensor, float]:
@@ -198,18 +207,30 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=BUILTIN_DIRECTORY)
     asked = parser.parse_args()
-    texts = texts_of(asked.personas, asked.intents, asked.wordnet)
-    vectors = teacher_vectors(texts, asked.teacher, asked.work)
+    described = json.loads((asked.start / "table.json").read_text(encoding="utf-8"))
+    if "start" in described:
+        raise SystemExit(f"refused: {asked.start} is trained already; --start is what distill_embedding.py writes")
     vocabulary = (asked.start / "vocabulary.txt").read_text(encoding="utf-8").split("\n")
     reader = PieceReader({piece: row for row, piece in enumerate(vocabulary)})
     start = np.load(asked.start / "codes.npy") * np.load(asked.start / "scales.npy").astype(np.float32)[:, None]
+    texts = texts_of(asked.personas, asked.intents, asked.wordnet)
+    if digest_of(texts) != TEXTS:
+        raise SystemExit(f"refused: {len(texts)} texts, and not those that the table was trained on")
+    vectors = teacher_vectors(texts, asked.teacher, asked.work)
     read = [list(reader.read(text).rows) for text in texts]
-    rows = trained(start, read, vectors, [list(reader.read(text).rows) for text in BACKGROUND])
+    rows = half_way(start, read, vectors, [list(reader.read(text).rows) for text in BACKGROUND])
     made = {
-        "start": json.loads((asked.start / "table.json").read_text(encoding="utf-8"))["digest"],
+        "start": described["digest"],
         "teacher": {"name": TEACHER, "licence": "Apache-2.0", "sha256": {"model.safetensors": WEIGHTS}},
         "texts": {"count": len(texts), "sha256": digest_of(texts)},
-        "settings": {"rounds": ROUNDS, "batch": BATCH, "rate": RATE, "temperatures": [KNOWN, FOUND], "seed": SEED},
+        "settings": {
+            "rounds": ROUNDS,
+            "batch": BATCH,
+            "rate": RATE,
+            "temperatures": [KNOWN, FOUND],
+            "seed": SEED,
+            "runs": RUNS,
+        },
     }
     print(f"digest {write_table(asked.out, vocabulary, *quantised(rows.astype(np.float64)), made)}")
     return 0

@@ -13,10 +13,13 @@ from tests.facts.ten import ENGLISH, KOREAN, Scenario
 
 pytestmark = pytest.mark.asyncio
 
-EACH = [
-    pytest.param(scenario, id=f"{language}-{scenario.name}")
+EVERYWHERE = {2, 5}
+"""Which scenarios run on every store: one that changes twice, and one that lasts."""
+PLACED = [
+    pytest.param(place, scenario, id=f"{place}-{language}-{scenario.name}")
     for scenarios, language in ((ENGLISH, "en"), (KOREAN, "ko"))
-    for scenario in scenarios
+    for number, scenario in enumerate(scenarios)
+    for place in (("memory", "sqlite", "postgresql") if number in EVERYWHERE else ("memory",))
 ]
 HOUR = 3600.0
 
@@ -54,9 +57,8 @@ async def tell(memhold: AsyncMemhold, scenario: Scenario, number: int, clock: Fa
     return told
 
 
-# What a store could get wrong shows where all ten meet on one user, which runs on every store.
-@pytest.mark.parametrize("location", ["memory"], indirect=True)
-@pytest.mark.parametrize("scenario", EACH)
+# All ten on one user run on every store.
+@pytest.mark.parametrize(("location", "scenario"), PLACED, indirect=["location"])
 async def test_each_alone(memhold: AsyncMemhold, clock: FakeClock, scenario: Scenario) -> None:
     """A first mention has no evidence, a changed value one piece more; the second piece moves it to the long tier."""
     alice = memhold.scope(user="alice")

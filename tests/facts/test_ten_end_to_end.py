@@ -19,10 +19,13 @@ from tests.facts.ten import ENGLISH, KOREAN, Said, Scenario, Step
 pytestmark = pytest.mark.asyncio
 
 BOTH = [pytest.param(scenarios, id=language) for scenarios, language in ((ENGLISH, "en"), (KOREAN, "ko"))]
-EACH = [
-    pytest.param(scenario, id=f"{language}-{scenario.name}")
+EVERYWHERE = {2, 5}
+"""Which scenarios run on every store: one that changes twice, and one that lasts."""
+PLACED = [
+    pytest.param(place, scenario, id=f"{place}-{language}-{scenario.name}")
     for scenarios, language in ((ENGLISH, "en"), (KOREAN, "ko"))
-    for scenario in scenarios
+    for number, scenario in enumerate(scenarios)
+    for place in (("memory", "sqlite", "postgresql") if number in EVERYWHERE else ("memory",))
 ]
 HOUR = 3600.0
 
@@ -113,9 +116,8 @@ async def assert_nowhere(memhold: AsyncMemhold, told: Memory, step: Step, folder
     assert not any(f"**: {old.value} " in line for page in pages for line in page.splitlines() if old.attribute in line)
 
 
-# What a store could get wrong shows where all ten meet on one user, which runs on every store.
-@pytest.mark.parametrize("location", ["memory"], indirect=True)
-@pytest.mark.parametrize("scenario", EACH)
+# All ten on one user run on every store.
+@pytest.mark.parametrize(("location", "scenario"), PLACED, indirect=["location"])
 async def test_each_alone(world, tmp_path: Path, scenario: Scenario) -> None:
     memhold, _, _ = world
     pieces: dict[str, int] = {}

@@ -53,7 +53,7 @@ _OF_A_MODEL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "sentence": 0.5}
 
 
 def weights_of(*, static: bool) -> Mapping[str, float]:
-    """What each signal counts: nearness counts as far as the embedding can be trusted."""
+    """What each signal counts: a sentence by itself as far as the embedding can be trusted."""
     return WEIGHTS if static else _OF_A_MODEL
 
 

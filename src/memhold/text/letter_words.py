@@ -13,7 +13,7 @@ _ONLY_LETTERS = bytes(code if chr(code).isalpha() else ord(" ") for code in rang
 def letter_words(text: str) -> list[str]:
     """What `LETTER_WORD` finds in a text, in its order.
 
-    Each message that is added is asked this twice; text in ASCII goes a way that takes a seventh of the time.
+    Each message of a user is asked this twice; text in ASCII goes a way that takes a seventh of the time.
     """
     if text.isascii():
         return text.encode().translate(_ONLY_LETTERS).decode().split()

@@ -2,7 +2,7 @@
 
 A text's vector is the sum of its pieces' rows, at unit length. The rows were distilled from all-MiniLM-L6-v2 by
 `scripts/distill_embedding.py` and trained after all-mpnet-base-v2 by `scripts/train_embedding.py` (both Apache-2.0, see
-NOTICE); `table.json` names the teacher, the texts, the settings and the digest of every file.
+NOTICE); `table.json` names the teacher and the settings, and by digest the start, the texts and every file.
 """
 
 from __future__ import annotations
