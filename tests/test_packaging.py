@@ -32,6 +32,8 @@ OTHERS = {
     "mem0ai": "a peer that `python -m benchmarks peers` measures where it is installed",
     "onnx": "writes the graph that `scripts/embedding_engines.py` compares",
     "onnxruntime": "what NumPy is compared with by `scripts/embedding_engines.py`",
+    "sentence-transformers": "reads the sentences that `scripts/train_embedding.py` trains on",
+    "torch": "trains the rows of the built-in embedding in `scripts/train_embedding.py`",
     "tokenizers": "what our WordPiece is compared with by `scripts/embedding_engines.py`",
 }
 """Distributions of others that somebody is told to install, each with the reason."""
