@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 MEANS_IT = 0.45
-"""Cosine from which on a vector alone makes a hit. With the built-in embedding 57 in 1,000 pairs of a LoCoMo question
+"""Cosine from which on a vector alone makes a hit. With the built-in embedding 54 in 1,000 pairs of a LoCoMo question
 and a turn of its conversation reach it."""
 NEARER = 0.25
 """The share of the way from the scope's mean to its nearest from which on a document is found beside what signals find:

@@ -97,6 +97,11 @@ def _of_clause(clause: str) -> Iterator[Claim]:
 
 # The parts of clauses.
 
+_MONTH: Final = "january|february|march|april|may|june|july|august|september|october|november|december"
+_SEASON: Final = "spring|summer|autumn|fall|winter"
+_WEEKDAY: Final = "mon|tues|wednes|thurs|fri|satur|sun"
+"""A day of the week without its "day"."""
+_AGO: Final = r"(?:a|an|one|two|three|four|five|six|\d+|a few|a couple of) (?:days?|weeks?|months?) ago"
 _NAME: Final = (
     r"[A-Z](?:[^\W\d_]|['&.-])*+(?: (?:(?:de|del|la|of|am|upon|on|an der|& ) )?(?:& )?[A-Z](?:[^\W\d_]"
     r"|['&.-])*+){0,3}"
@@ -105,18 +110,14 @@ _ADV: Final = r"(?:(?:just|recently|finally|now|currently|still|actually|since|o
 _WHO: Final = r"(?P<who>I|[Ww]e|[Mm]y (?:parents|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend))"
 _TAIL: Final = (
     r"(?=\Z| (?:now|nowadays|these days|today|yesterday|recently|already|last|this|earlier|early|late|with"
-    r"|because|and"
-    r"|over the|in (?:the )?(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|spring|summer|autumn|fall|winter)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:a|an|one|two|three"
-    r"|four|five"
-    r"|six|\d+|a few|a couple of) (?:days?|weeks?|months?) ago|as|near|for work|for (?:my|our|the|a) (?:new )?(?:job"
-    r"|studies|work)|which|where|but|since|right now|at the moment)(?!\w))"
+    rf"|because|and|over the|in (?:the )?(?:{_MONTH}|{_SEASON})|on (?:{_WEEKDAY})day|{_AGO}|as|near|for work"
+    r"|for (?:my|our|the|a) (?:new )?(?:job|studies|work)|which|where|but|since|right now"
+    r"|at the moment)(?!\w))"
 )
 """What may stand behind a place or a thing: the end, or when and why it is so; not more of its name."""
 _NOW: Final = lazily.compile(
     r"(?i)(?<!\w)(?:now|nowadays|these days|from (?:now|today) on|as of (?:now|today)|since (?:last \w+"
-    r"|this \w+|january"
-    r"|february|march|april|may|june|july|august|september|october|november|december))(?!\w)"
+    rf"|this \w+|{_MONTH}))(?!\w)"
 )
 _BESIDE: Final = lazily.compile(
     r"(?i)(?<!\w)(?:also|too|as well|part[- ]time|weekends?|second|another|on the side|besides|in addition|sometimes"
@@ -124,13 +125,9 @@ _BESIDE: Final = lazily.compile(
 )
 """What says that one thing stands beside another."""
 _PAST_WHEN: Final = lazily.compile(
-    r"(?i)(?: (?:now|nowadays|these days|from (?:now|today) on|as of (?:now|today)|since (?:last|this|january"
-    r"|february"
-    r"|march|april|may|june|july|august|september|october|november|december)(?: \w+)?|already|yesterday|today"
-    r"|recently"
-    r"|(?:last|this) \w+|over the \w+|in (?:january|february|march|april|may|june|july|august|september|october"
-    r"|november|december|(?:the )?(?:spring|summer|autumn|fall|winter))|(?:a|an|one|two|three|four|five|six|\d+|a few"
-    r"|a couple of) (?:days?|weeks?|months?) ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)){1,4}\Z"
+    r"(?i)(?: (?:now|nowadays|these days|from (?:now|today) on|as of (?:now|today)|since (?:last|this"
+    rf"|{_MONTH})(?: \w+)?|already|yesterday|today|recently|(?:last|this) \w+|over the \w+|in (?:{_MONTH}"
+    rf"|(?:the )?(?:{_SEASON}))|{_AGO}|on (?:{_WEEKDAY})day)){{1,4}}\Z"
 )
 """When something came to be so, at the end of a clause."""
 _MAY: Final = lazily.compile(r"(?i)(?<!\w)(?:I|I'm|I've|we|we've|we're|my|our|the|they)(?!\w)")
@@ -165,18 +162,15 @@ _NEW_ONE: Final = lazily.compile(
     r"(?:: |, (?:it's |it is |namely )?)(?P<value>.+?)[.!]?\Z"
 )
 _NOT_SO: Final = lazily.compile(
-    r"(?i)[?\"“”„«»>]|(?<!\w)(?:if|unless|whether|would|could|might|may(?! \d)|maybe|perhaps|probably|possibly"
-    r"|should|must|will"
-    r"|shall|\w+'(?:ll|d)|going to|gonna|about to|plan(?:s|ned|ning)?|thinking|think|thinks|considering|hop(?:e"
-    r"|es|ing)"
-    r"|wish|want|wants|wanted|imagine|imagined|suppose|supposed|assume|assuming|say|says|said|told|tells|wrote|writes"
-    r"|asked|claims|heard|read that|according|dream(?:t|ed)?|almost|nearly|as though|like I|next|tomorrow|soon"
-    r"|starting"
-    r"|as of(?! (?:now|today))|until|till|sometimes|tonight|for now|temporar\w+|for the time being|back in"
-    r"|back home|came back|returned|regret\w*|joke|kidding|not sure|let's|let us"
-    r"|for (?:a|the|one|two|three|four|five|six|\d+) (?:few )?(?:days?|nights?|weeks?|weekends?|months?|years?|summer"
-    r"|winter|semester|season|while|term)|from (?:january|february|march|april|may|june|july|august|september|october"
-    r"|november|december|mon|tues|wednes|thurs|fri|satur|sun)\w*)(?!\w)"
+    rf"(?i)[?\"“”„«»>]|(?<!\w)(?:if|unless|whether|would|could|might|may(?! \d)|maybe|perhaps|probably|possibly"
+    r"|should|must|will|shall|\w+'(?:ll|d)|going to|gonna|about to|plan(?:s|ned|ning)?|thinking|think|thinks"
+    r"|considering|hop(?:e|es|ing)|wish|want|wants|wanted|imagine|imagined|suppose|supposed|assume|assuming"
+    r"|say|says|said|told|tells|wrote|writes|asked|claims|heard|read that|according|dream(?:t|ed)?|almost"
+    r"|nearly|as though|like I|next|tomorrow|soon|starting|as of(?! (?:now|today))|until|till|sometimes"
+    r"|tonight|for now|temporar\w+|for the time being|back in|back home|came back|returned|regret\w*|joke"
+    r"|kidding|not sure|let's|let us|for (?:a|the|one|two|three|four|five|six|\d+) (?:few )?(?:days?|nights?"
+    rf"|weeks?|weekends?|months?|years?|summer|winter|semester|season|while|term)|from (?:{_MONTH}"
+    rf"|{_WEEKDAY})\w*)(?!\w)"
 )
 """What makes a sentence no statement of what is so now: a question, a supposition, a wish, a plan, another's words."""
 _LONG_AGO: Final = lazily.compile(
