@@ -14,15 +14,16 @@ import pytest
 from memhold import AsyncMemhold, Memhold
 from memhold.cli.declared_commands import option_of
 from memhold.cli.main import main
-from memhold.errors import MemholdError
+from memhold.errors import InvalidInput, MemholdError, TooLarge
 from memhold.faces.mcp import tools
 from memhold.faces.mcp.calls import run_tool
 from memhold.faces.mcp.tools import Caller
 from memhold.values.jsonable import to_jsonable
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
-from memhold.verbs.arguments import to_json
+from memhold.verbs.arguments import sendable, to_json
 from memhold.verbs.declaration import Verb, verbs_of
+from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
 from tests.rest.serving import Live, live
 
@@ -232,6 +233,9 @@ WRONG: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("remember", {"text": "a note", "topics": [""]}),
     ("correct", {"memory_id": "mem_0198c2f0", "value": "x"}),
     ("pin", {"memory_id": "chg_0198c2f0"}),
+    ("pin", {"memory_id": "mem_0198c2f0", "rev": 0}),
+    ("read_message", {"message_id": "msg_0198c2f0", "offset": -1}),
+    ("read_message", {"message_id": "msg_0198c2f0", "limit": "many"}),
     ("undo", {"change_id": "chg_0198c2f0"}),
     ("undo", {}),
     ("list", {"origin": "somebody"}),
@@ -304,6 +308,76 @@ def _typed(verb: Verb, given: Mapping[str, Any]) -> bool:
     """Whether a command line can say it: text is always text there, and a choice is judged by the options themselves."""
     regular = verb.command is not None and verb.command.by_hand is None
     return regular and all(value is not None for value in given.values())
+
+
+OF_NO_TYPE: tuple[Any, ...] = (None, -1, 2**70, 1.5, True, [], [None], [5], {}, {"a": 1}, [["a"]], "half \ud800")
+"""Values of which each argument takes some and refuses others: not all callers are type-checked."""
+NEEDED: Mapping[str, Any] = {
+    "memory_id": "mem_0198c2f0", "item_id": "mem_0198c2f0", "message_id": "msg_0198c2f0", "change_id": "chg_0198c2f0",
+    "suspicion_id": "sus_0198c2f0", "verdict": "same", "place": 0, "value": "x", "to": "s9", "ids": ["mem_0198c2f0"],
+    "lines": ["Likes tea."], "metadata": {"a": 1}, "path": ["notes"], "content": "x", "query": "x", "messages": TURN,
+}  # fmt: skip
+"""What the other arguments are, where a verb needs them."""
+HALF = "half a character"
+
+
+async def test_whatever_an_argument_is_it_is_refused_in_the_same_words_here_and_behind_a_server() -> None:
+    """Each argument of each verb, each value: nothing but our own errors, and the same ones."""
+    different = []
+    async with AsyncMemhold.open("memory://", worker=False) as mem, live() as server:
+        behind = (await server.opened(user="alice")).scope(user="alice", session="s1")
+        here = mem.scope(user="alice", session="s1")
+        for home, ours, theirs in ((AsyncScope, here, behind), (AsyncDocuments, here.documents, behind.documents)):
+            for verb in verbs_of(home).values():
+                if verb.http is None or verb.name in {"import_file", "export"}:
+                    continue
+                needed = {name: NEEDED[name] for name, one in verb.parameters.items() if one.required}
+                for name in sendable(verb):
+                    for value in OF_NO_TYPE:
+                        given = {**needed, name: value}
+                        said = [await _said(one, verb, given) for one in (ours, theirs)]
+                        if said[0] != said[1] and HALF not in said[1]:  # which no address can carry
+                            different.append((verb.name, name, value, *said))
+    assert different == []
+
+
+async def _said(face: Any, verb: Verb, given: Mapping[str, Any]) -> str:
+    try:
+        await getattr(face, verb.name)(**given)
+    except MemholdError as error:
+        return f"{type(error).__name__}: {error}"
+    return "done"
+
+
+async def test_any_key_counts_behind_a_server_too() -> None:
+    async with live() as server:
+        alice = (await server.opened(user="alice")).scope(user="alice")
+        for key in ("turn-1", " two\nlines ", "half \ud800", "\x00", "열쇠"):
+            first = await alice.remember(f"a note of {key!r}", idempotency_key=key)
+            assert (await alice.remember(f"a note of {key!r}", idempotency_key=key)).receipt.replayed
+            assert not first.receipt.replayed
+        for key, said in (("", "has 0 characters; pass 1 to 512"), ("x\n" * 300, "has 600 characters")):
+            with pytest.raises(InvalidInput, match=said):
+                await alice.remember("a note", idempotency_key=key)
+
+
+async def test_what_no_address_can_carry_is_refused_by_its_name() -> None:
+    async with live() as server:
+        alice = (await server.opened(user="alice")).scope(user="alice")
+        assert (await alice.summaries("日" * 3000)).hits == ()
+        with pytest.raises(TooLarge, match=r"query takes 90,000 bytes in the address of a call"):
+            await alice.summaries("日" * 10_000)
+        with pytest.raises(InvalidInput, match=r"actor is 'agent:.*, of which a part is half a character"):
+            await alice.list(actor="agent:\ud800")
+
+
+async def test_a_time_that_is_none_is_named_by_its_argument() -> None:
+    async with live() as server, server.client(await server.token(user="alice")) as http:
+        answer = await http.post("/v1/recall", json={"query": "x", "since": "yesterday"})
+        assert answer.json()["detail"].startswith("since: 'yesterday' is not a time; write ISO-8601")
+        answer = await http.post("/v1/recall", json={"query": "x", "as_of": "2026-01-01T00:00:00"})
+        assert answer.json()["type"].endswith(":NaiveTime")
+        assert answer.json()["detail"].startswith("as_of: 2026-01-01T00:00:00 has no time zone")
 
 
 async def test_what_a_verb_does_not_take_is_refused_with_what_it_takes() -> None:

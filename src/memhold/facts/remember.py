@@ -312,9 +312,7 @@ def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memor
         raise WrongKind(f"{memory_id!r:.80} is not the id of a memory; pass one (mem_…)", id=memory_id)
     found = seen(tx, tx.find_memories([memory_id]))
     if not found:
-        raise NotFound(f"no memory {memory_id!r:.80} in this scope", id=memory_id)
-    if rev is not None and type(rev) is not int:
-        raise InvalidInput(f"rev is {rev!r:.40}; pass the whole number that the memory had")
+        raise NotFound(f"nothing with the id {memory_id!r:.80} in this scope", id=memory_id)
     if rev is not None and found[0].rev != rev:
         message = f"{memory_id} is at revision {found[0].rev}, not {rev}; read it again"
         raise RevisionConflict(message, expected=rev, actual=found[0].rev)

@@ -70,7 +70,7 @@ def settle_suspicion(
     named = [one for one in tx.suspicions() if one.id == suspicion_id]
     found = next(waiting_of(tx, named, settled=True), None)
     if found is None:
-        raise NotFound(f"nothing to settle with the id {suspicion_id!r:.80} in this scope", id=suspicion_id)
+        raise NotFound(f"nothing with the id {suspicion_id!r:.80} in this scope", id=suspicion_id)
     suspicion = found.suspicion
     if suspicion.settled is not None:
         raise Conflict(

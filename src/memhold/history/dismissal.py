@@ -56,7 +56,7 @@ def dismiss(tx: WriteTx, change_id: str, place: int, *, writer: Writer) -> Recei
     change = tx.find_change(change_id)
     check_trail(tx)
     if change is None or not sees_change(tx, change):
-        raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
+        raise NotFound(f"nothing with the id {change_id!r:.80} in this scope", id=change_id)
     said = change.detail.get("ungrounded", ())
     if place >= len(said):
         known = f"it has {len(said)}, counted from 0" if said else "it has none, or what it had was forgotten"

@@ -74,7 +74,7 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id:
 def _undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id: str | None) -> Receipt:
     change = tx.find_change(change_id)
     if change is None or not sees_change(tx, change):
-        raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
+        raise NotFound(f"nothing with the id {change_id!r:.80} in this scope", id=change_id)
     _check(change)
     if _emptied(tx, change):
         raise Forgotten(f"all that {change_id} hid was forgotten since; tell it anew", id=change_id)

@@ -13,10 +13,24 @@ from memhold.ports.transaction import ReadTx, Replay, WriteTx
 from memhold.values.answers import Receipt
 from memhold.values.errors import IdempotencyConflict, InvalidInput
 
-__all__ = ["KEPT_FOR", "MAX_KEY", "Idempotency", "idempotent", "keyed_digest"]
+__all__ = ["KEPT_FOR", "Idempotency", "checked_key", "idempotent", "keyed_digest"]
 
 KEPT_FOR = timedelta(days=30)
-MAX_KEY = 512
+_LONGEST_KEY = 512
+
+
+def checked_key(key: str) -> str:
+    """An idempotency key as a caller gave it, if it can be one.
+
+    Raises:
+        InvalidInput: it is no text, empty, or longer than 512 characters.
+    """
+    given: object = key  # callers are not all type-checked
+    if not isinstance(given, str):
+        raise InvalidInput(f"idempotency_key is {given!r:.40}; pass text")
+    if not 0 < len(given) <= _LONGEST_KEY:
+        raise InvalidInput(f"idempotency_key has {len(given):,} characters; pass 1 to {_LONGEST_KEY}")
+    return given
 
 
 def keyed_digest(secret: bytes, purpose: str, *parts: str) -> bytes:
@@ -49,13 +63,11 @@ class Idempotency:
         """The keyed call, or None where the caller gave no key.
 
         Raises:
-            InvalidInput: the key is empty or longer than 512 characters.
+            InvalidInput: the key is no text, empty, or longer than 512 characters.
         """
         if key is None:
             return None
-        given: object = key  # callers are not all type-checked
-        if not isinstance(given, str) or not 0 < len(given) <= MAX_KEY:
-            raise InvalidInput(f"idempotency_key must be a string of 1 to {MAX_KEY} characters")
+        checked_key(key)
         text = json.dumps(supplied, sort_keys=True, default=_plain, ensure_ascii=True)
         return cls(
             verb=verb,

@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from memhold.values.errors import InvalidInput
 from memhold.values.jsonable import MAX_DEPTH, iso, json_copy, parse_time, to_jsonable
-from memhold.verbs.declaration import Verb
+from memhold.verbs.declaration import Parameter, Verb
 
 __all__ = ["from_json", "from_text", "sendable", "to_json"]
 
@@ -27,9 +28,16 @@ def from_json(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that JSON values stand for: times from text, spans from seconds, tuples from lists.
 
     Raises:
-        InvalidInput, NaiveTime: a text that should be a time is none, or has no zone.
+        InvalidInput, NaiveTime: a text that should be a time is none, or has no zone; the message names the argument.
     """
-    return {name: _reader(verb.types[name])(value) for name, value in given.items()}
+    return {name: _read(name, verb.types[name], value) for name, value in given.items()}
+
+
+def _read(name: str, declared: Any, value: Any) -> Any:
+    try:
+        return _reader(declared)(value)
+    except InvalidInput as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
 def from_text(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,8 +56,7 @@ def to_json(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
         NaiveTime: a time has no zone.
         InvalidInput: a value cannot be JSON.
     """
-    changed = {name: value for name, value in given.items() if not _same(value, verb.parameters[name].default)}
-    return {name: json_copy(_written(value)) for name, value in changed.items()}
+    return {name: json_copy(_written(value)) for name, value in given.items() if _says(verb.parameters[name], value)}
 
 
 @cache
@@ -59,8 +66,10 @@ def sendable(verb: Verb) -> tuple[str, ...]:
     return tuple(name for name in verb.parameters if not _stays(crossing[name]))
 
 
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and value == default)
+def _says(parameter: Parameter, value: Any) -> bool:
+    """Whether a value says more than leaving the argument out: what must be there has no default, None included."""
+    default = parameter.default
+    return parameter.required or not (value is default or (type(value) is type(default) and value == default))
 
 
 def _stays(declared: Any) -> bool:

@@ -189,6 +189,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(
             method="POST", path="/memories/{memory_id}/correct", tag="memories", in_session=True,
             examples={"a_value": {"value": "Lisbon"}},
@@ -225,6 +226,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(method="POST", path="/memories/{memory_id}/pin", tag="memories", in_session=True),
         command=Command(
             name="pin", section=MEMORY, line="Keep a memory long-term.", words=("memory_id",),
@@ -247,6 +249,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(method="POST", path="/memories/{memory_id}/unpin", tag="memories", in_session=True),
         command=Command(
             name="unpin", section=MEMORY, line="Take a pin away.", words=("memory_id",),
@@ -269,6 +272,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(method="POST", path="/memories/{memory_id}/confirm", tag="memories", in_session=True),
         command=Command(
             name="confirm", section=MEMORY, line="Say yes to a memory that others noted.", words=("memory_id",),
@@ -298,6 +302,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(method="POST", path="/memories/{memory_id}/drop", tag="memories", in_session=True),
         command=Command(
             name="drop", section=MEMORY, line="Say no to a memory: it was never so.", words=("memory_id",),
@@ -781,7 +786,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
-        bounds={"offset": (0, None), "limit": (1, None)},
+        bounds={"offset": (0, MAX_NUMBER), "limit": (1, MAX_NUMBER)},
         http=Http(
             method="GET", path="/messages/{message_id}/text", tag="messages", by_hand="the text is a field of an object"
         ),
@@ -850,7 +855,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
-        bounds={"limit": (1, MAX_HITS), "offset": (0, None)},
+        bounds={"limit": (1, MAX_HITS), "offset": (0, MAX_NUMBER)},
         http=Http(method="GET", path="/summaries", tag="recall"),
         command=Command(
             name="summaries", section=MEMORY, line="Show what happened, by window, or by day, week or month.",

@@ -1465,10 +1465,11 @@ export interface ForgetMessageArguments {
 
 /** What `read_message` takes. */
 export interface ReadMessageArguments {
+  /** The message (msg_…). */
   message_id: string;
-  /** Default: 0. */
+  /** The character to begin at. Default: 0. */
   offset?: number | undefined;
-  /** Default: 100000. */
+  /** Most characters. Default: 100000. */
   limit?: number | undefined;
 }
 

@@ -20,11 +20,11 @@ from memhold.faces.remote.transport import Call, Sends
 from memhold.faces.remote.wire import key_header, sent_messages
 from memhold.journal.visibility import checked_id
 from memhold.values.answers import Messages, Query, Residue
-from memhold.values.errors import InvalidInput, NotFound, WrongKind
+from memhold.values.errors import NotFound, WrongKind
 from memhold.values.jsonable import from_jsonable
 from memhold.values.records import Memory, Message, Scope
 from memhold.verbs.arguments import to_json
-from memhold.verbs.checking import check
+from memhold.verbs.checking import judged
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
@@ -35,7 +35,8 @@ __all__ = ["CALL_SECONDS", "RemoteDocuments", "RemoteScope", "remote_scope"]
 CALL_SECONDS = 120.0
 """What a call may take whose work waits for models: more than a server waits for them."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,200}")
-_TAKES = {"memory_id": "mem_", "message_id": "msg_", "change_id": "chg_"}
+_TAKES = {"memory_id": ("memory", "mem_"), "change_id": ("change", "chg_")}
+"""Of arguments that stand in a path: the one kind whose ids they take, and how these begin."""
 _LONGEST_WAIT = 30.0
 """Seconds that a server waits for a reader that holds forgotten bytes."""
 _WAITING = ("compact", "consolidate")
@@ -80,13 +81,12 @@ class RemoteScope:
         http, left = verb.http, dict(_expanded(given))
         key, rev = left.pop("idempotency_key", None), left.pop("rev", None)
         for name in [name for name in left if f"{{{name}}}" in http.path]:
-            left[name] = _in_path(left[name], _TAKES.get(name, ""))
+            left[name] = _in_path(left[name], _TAKES.get(name))
         path = f"/v1{http.path}".format_map(left)
         rest = {name: value for name, value in left.items() if f"{{{name}}}" not in http.path}
-        check(verb, rest)
         body = _body(verb, rest)
         query = dict(self._session) if http.in_session else {}
-        headers = {} if rev is None else {"if-match": f'"{_whole(rev)}"'.encode()}
+        headers = {} if rev is None else {"if-match": f'"{rev}"'.encode()}
         once = verb.idempotent and rest.get("dry_run") is not True
         if once:
             headers["idempotency-key"] = key_header(uuid4().hex if key is None else key)
@@ -192,8 +192,7 @@ def _sending(verb: Verb) -> Callable[..., Awaitable[Any]]:
 
 for _home, _face in ((AsyncScope, RemoteScope), (AsyncDocuments, RemoteDocuments)):
     for _verb in verbs_of(_home).values():
-        if _verb.name not in vars(_face):
-            setattr(_face, _verb.name, _sending(_verb))
+        setattr(_face, _verb.name, judged(_verb, vars(_face).get(_verb.name) or _sending(_verb)))
 
 
 def _expanded(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -241,12 +240,6 @@ def _as_text(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _whole(rev: Any) -> int:
-    if type(rev) is not int:
-        raise InvalidInput(f"rev is {rev!r:.40}; pass the whole number that the memory has")
-    return rev
-
-
 def _read(declared: Any, data: Any) -> Any:
     if get_origin(declared) is tuple:
         inner = get_args(declared)[0]
@@ -254,15 +247,14 @@ def _read(declared: Any, data: Any) -> Any:
     return data if declared in {str, bool, int} else from_jsonable(declared, data)
 
 
-def _in_path(item_id: Any, takes: str = "") -> str:
-    """An id that can stand in a path, where the verb takes ids that begin so.
+def _in_path(item_id: str, takes: tuple[str, str] | None = None) -> str:
+    """An id that can stand in a path, where the verb takes ids of one kind, that begin so.
 
     Raises:
-        InvalidInput: it is no text.
         NotFound, WrongKind: no id looks like that.
     """
     if not _ID.fullmatch(checked_id(item_id)):
-        if not item_id.startswith(takes):
-            raise WrongKind(f"{item_id!r:.80} is no id of that kind; pass {takes}…", id=item_id)
+        if takes is not None and not item_id.startswith(takes[1]):
+            raise WrongKind(f"{item_id!r:.80} is not the id of a {takes[0]}; pass one ({takes[1]}…)", id=item_id)
         raise NotFound(f"nothing with the id {item_id!r:.80} in this scope", id=item_id)
-    return str(item_id)
+    return item_id

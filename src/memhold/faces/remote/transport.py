@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
 
 from memhold._version import __version__
 from memhold.faces.remote.wire import MAX_BODY, error_of
@@ -40,6 +41,8 @@ LONGEST_PAUSE = 5.0
 IDLE_SECONDS = 3.0
 """A connection that was idle so long is not used again: servers let go of it after five, often without a word."""
 CONNECT_SECONDS = 5.0
+MAX_QUERY = 60_000
+"""Bytes of an address of which no server is asked: both ends stop at 64 KiB for all headers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +120,26 @@ def _too_large(call: Call, failed: MemholdError) -> TooLarge | None:
         return None
     said = f"the call has {len(content):,} bytes and the server ended the connection; split it: a server takes"
     return TooLarge(f"{said} {MAX_BODY:,} unless it is set otherwise", size=len(content), limit=MAX_BODY)
+
+
+def _unsendable(query: Mapping[str, Any]) -> InvalidInput:
+    """Which part of an address no encoding holds: half a surrogate pair."""
+    name = next(name for name, value in query.items() if not _encodable(str(value)))
+    return InvalidInput(f"{name} is {query[name]!r:.40}, of which a part is half a character; pass whole ones")
+
+
+def _encodable(text: str) -> bool:
+    return text.isascii() or not any(0xD800 <= ord(c) <= 0xDFFF for c in text)
+
+
+def _too_long(query: Mapping[str, Any]) -> TooLarge | None:
+    """The longest part of an address, where that is too long for one as a whole; None where it is not."""
+    name = max(query, key=lambda name: len(quote(str(query[name]))), default="")
+    size = len(quote(str(query.get(name, ""))))
+    if size < MAX_QUERY:
+        return None
+    said = f"{name} takes {size:,} bytes in the address of a call; a server takes about {MAX_QUERY:,}: shorten it"
+    return TooLarge(said, size=size, limit=MAX_QUERY)
 
 
 class Transport:
@@ -261,8 +284,11 @@ class Transport:
             response = await self._client.send(request, stream=True)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
             return None, self._lost(error, sent=False), True
+        except UnicodeEncodeError:
+            raise _unsendable(query) from None
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise InvalidInput(f"{self.url!r:.80} is no address of a server: {error}; pass http://host:port") from None
+            said = f"{self.url!r:.80} is no address of a server: {error}; pass http://host:port"
+            raise _too_long(query) or InvalidInput(said) from None
         except httpx2.TransportError as error:
             return None, self._lost(error, sent=True), call.again
         if response.is_success:

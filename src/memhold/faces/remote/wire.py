@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
+from hashlib import sha256
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
+from memhold.ports.idempotency import checked_key
 from memhold.values import errors
 from memhold.values.errors import Attempt, InvalidInput, InvalidMessage, MemholdError, NaiveTime, StoreError
 from memhold.values.jsonable import from_jsonable, iso, json_copy
@@ -144,12 +146,12 @@ def _sent_message(message: Any, index: int) -> Any:
         raise InvalidMessage(f"message {index}: {error}", index=index) from None
 
 
-def key_header(key: Any) -> bytes:
-    """An idempotency key as the bytes of its header.
+def key_header(key: str) -> bytes:
+    """An idempotency key as the bytes of its header; of one that a header cannot carry, a digest in its place.
 
     Raises:
-        InvalidInput: it is no text, or cannot stand in a header.
+        InvalidInput: it is empty, or longer than 512 characters.
     """
-    if not isinstance(key, str) or not key.isprintable() or key != key.strip():
-        raise InvalidInput(f"the idempotency key {key!r:.60} cannot cross; use printable text without space around it")
-    return key.encode()
+    if checked_key(key).isprintable() and key == key.strip():
+        return key.encode()
+    return f"sha256:{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}".encode()

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from memhold.faces.bodies import Plain
 from memhold.faces.problems import MEDIA_TYPE
 from memhold.faces.remote.wire import ACTOR
-from memhold.ports.idempotency import MAX_KEY
+from memhold.ports.idempotency import checked_key
 from memhold.values.errors import InvalidInput, RevisionConflict, ScopeDenied
 from memhold.values.jsonable import body_json, parse_time, to_jsonable
 from memhold.values.origins import acting
@@ -279,17 +279,14 @@ def given_key(header: str | None) -> str | None:
     """The idempotency key of a header, which carries UTF-8.
 
     Raises:
-        InvalidInput: it is not UTF-8.
+        InvalidInput: it is not UTF-8, empty, or longer than 512 characters.
     """
     if header is None:
         return None
     try:
-        key = header.encode("latin-1").decode("utf-8")
+        return checked_key(header.encode("latin-1").decode("utf-8"))
     except UnicodeError:
         raise InvalidInput("the Idempotency-Key is not UTF-8; send ASCII or UTF-8") from None
-    if not 0 < len(key) <= MAX_KEY:
-        raise InvalidInput(f"idempotency_key must be a string of 1 to {MAX_KEY} characters")
-    return key
 
 
 def moment(text: str | None) -> datetime | None:

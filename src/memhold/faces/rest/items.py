@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import Header, Query, Request, Response
+from fastapi import Header, Request, Response
 from pydantic import BaseModel
 
 from memhold._version import __version__
@@ -83,8 +83,9 @@ def item_routes(routes: Routes, memhold: AsyncStore) -> None:
 
 
 def _messages(routes: Routes, memhold: AsyncStore) -> None:
-    listing = verbs_of(AsyncScope)["messages"]
+    listing, reading = verbs_of(AsyncScope)["messages"], verbs_of(AsyncScope)["read_message"]
     assert listing.http is not None  # noqa: S101 - declared
+    assert reading.http is not None  # noqa: S101 - declared
 
     async def messages(request: Request) -> Response:
         # A page may be shorter than asked for, where messages are long.
@@ -116,18 +117,11 @@ def _messages(routes: Routes, memhold: AsyncStore) -> None:
         _only("msg_", message_id)
         return await json_response(await scope.get(message_id))
 
-    @routes.get(
-        "/messages/{message_id}/text", answer=Text, operation_id="read_message", summary="Read part of a message's text"
-    )
-    async def text(
-        request: Request,
-        message_id: str,
-        offset: Annotated[int, Query(ge=0, le=2**53)] = 0,
-        limit: Annotated[int, Query(ge=1, le=10_000_000)] = 100_000,
-    ) -> Response:
-        """Part of its text from a character on: how a huge message is read whole, piece by piece."""
-        scope = scope_for(memhold, request, "read")
-        return await json_response({"text": await scope.read_message(message_id, offset=offset, limit=limit)})
+    async def text(request: Request) -> Response:
+        scope, given = await asked(memhold, request, reading)
+        return await json_response({"text": await scope.read_message(**given)})
+
+    routes.declared(reading, reading.http, text, Text)
 
     @routes.get(
         "/messages/{message_id}/history",
