@@ -14,7 +14,7 @@ import pytest
 from memhold import AsyncMemhold, Memhold
 from memhold.cli.declared_commands import option_of
 from memhold.cli.main import main
-from memhold.errors import InvalidInput, MemholdError, TooLarge
+from memhold.errors import InvalidInput, MemholdError, NotFound, TooLarge
 from memhold.faces.mcp import tools
 from memhold.faces.mcp.calls import run_tool
 from memhold.faces.mcp.tools import Caller
@@ -22,10 +22,12 @@ from memhold.values.jsonable import to_jsonable
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
 from memhold.verbs.arguments import sendable, to_json
+from memhold.verbs.checking import fits
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
-from tests.rest.serving import Live, live
+from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
+from tests.rest.serving import OWN, Live, live
 
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
 VERBS = verbs_of(AsyncScope)
@@ -338,6 +340,30 @@ async def test_whatever_an_argument_is_it_is_refused_in_the_same_words_here_and_
                         said = [await _said(one, verb, given) for one in (ours, theirs)]
                         if said[0] != said[1] and HALF not in said[1]:  # which no address can carry
                             different.append((verb.name, name, value, *said))
+    assert different == []
+
+
+async def test_a_verb_of_the_store_refuses_what_is_of_no_type_here_and_behind_a_server() -> None:
+    needed = {"target": "copy", "token_id": "0198c2f0", "secret": "mh_x", "user": "bob"}
+    different = []
+    async with AsyncMemhold.open("memory://", worker=False) as mem, live() as server:
+        behind = await server.opened(user="alice", rights=OWN)
+        for home, ours, theirs in (
+            (AsyncStore, mem, behind),
+            (AsyncAdmin, mem.admin, behind.admin),
+            (AsyncTokens, mem.admin.tokens, behind.admin.tokens),
+        ):
+            for verb in verbs_of(home).values():
+                given = {name: needed[name] for name, one in verb.parameters.items() if one.required}
+                for name, value in ((name, value) for name in verb.parameters for value in OF_NO_TYPE):
+                    if fits(value, verb.types[name]) and (value is None or name not in verb.bounds):
+                        continue
+                    said = [await _said(one, verb, {**given, name: value}) for one in (ours, theirs)]
+                    if said[0] != said[1] or not said[0].startswith(f"InvalidInput: {name} is "):
+                        different.append((verb.name, name, value, *said))
+        for face in (mem, behind):
+            with pytest.raises(NotFound, match="no token"):
+                await face.admin.tokens.revoke("half \ud800")
     assert different == []
 
 

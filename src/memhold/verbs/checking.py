@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 from memhold.values.bounds import Bounds
 from memhold.values.errors import InvalidInput
-from memhold.verbs.declaration import Verb
+from memhold.verbs.declaration import Verb, verbs_of
 
-__all__ = ["check", "described", "fits", "judged", "known_names"]
+__all__ = ["check", "described", "fits", "judged", "judging", "known_names"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,6 +70,12 @@ def judged(verb: Verb, method: F) -> F:
         return await method(*args, **named)
 
     return cast("F", checked)
+
+
+def judging(protocol: type, face: type) -> None:
+    """Have a class that does the verbs of a Protocol check the arguments of each first."""
+    for verb in verbs_of(protocol).values():
+        setattr(face, verb.name, judged(verb, getattr(face, verb.name)))
 
 
 def known_names(verb: Verb, given: Mapping[str, Any], *, known: Sequence[str]) -> None:

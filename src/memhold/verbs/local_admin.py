@@ -26,14 +26,12 @@ from memhold.values.answers import ModelHealth, OpenSuspicion
 from memhold.values.errors import InvalidInput, MemholdError, StoreCorrupt
 from memhold.values.names import checked_name, is_within
 from memhold.values.records import Scope
+from memhold.verbs.checking import judging
 from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.runtime import Runtime
+from memhold.verbs.store_protocols import AsyncAdmin
 
-__all__ = ["MAX_DAYS", "MAX_USERS", "LocalAdmin", "Progress"]
-
-MAX_DAYS = 3_660
-MAX_USERS = 10_000
-"""Most users that are listed at once."""
+__all__ = ["LocalAdmin", "Progress"]
 
 Progress = Callable[[int, int], None]
 """Called with how much is done of how much."""
@@ -66,8 +64,6 @@ class LocalAdmin:
         self, *, namespace: str = "default", after: str | None = None, limit: int = 1000
     ) -> tuple[str, ...]:
         self._runtime.guard()
-        if type(limit) is not int or not 1 <= limit <= MAX_USERS:
-            raise InvalidInput(f"limit is {limit!r:.40}; it must be 1 to {MAX_USERS}")
         behind = "" if after is None else checked_name(after, "after")
         found = await self._runtime.store.upkeep.users(checked_name(namespace, "namespace"), behind, limit)
         return tuple(found)
@@ -80,8 +76,6 @@ class LocalAdmin:
         """The first of the last so many days."""
         if days is None:
             return None
-        if type(days) is not int or not 1 <= days <= MAX_DAYS:
-            raise InvalidInput(f"days is {days!r:.40}; it must be 1 to {MAX_DAYS:,}")
         return self._runtime.clock.now().date() - timedelta(days=days - 1)
 
     async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
@@ -99,8 +93,6 @@ class LocalAdmin:
                 repaired = await self._repair_clock()
             case "rows":
                 repaired = await self._repair_rows(maintenance)
-            case _:
-                raise InvalidInput(f"repair is {repair!r:.40}; pass 'clock', 'rows' or nothing")
         found = [*repaired, *await maintenance.examine()]
         if any(finding.check in {"integrity", "open"} for finding in found):
             return tuple(found)
@@ -227,6 +219,9 @@ class LocalAdmin:
             return rebuild_words(tx, terms), rebuild_due(tx)
 
         return await store.write(scope, work, priority=Priority.IMPORT)
+
+
+judging(AsyncAdmin, LocalAdmin)
 
 
 def _redated(tx: WriteTx) -> int:

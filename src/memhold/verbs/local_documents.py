@@ -24,8 +24,7 @@ from memhold.values.documents import Document, DocumentHit, DocumentHits, Docume
 from memhold.values.errors import InvalidInput
 from memhold.values.origins import author_of
 from memhold.values.records import Scope, micros
-from memhold.verbs.checking import judged
-from memhold.verbs.declaration import verbs_of
+from memhold.verbs.checking import judging
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.erasing import checked_wait, erased_to_the_end
 from memhold.verbs.runtime import Runtime
@@ -208,8 +207,7 @@ class LocalDocuments:
         )
 
 
-for _verb in verbs_of(AsyncDocuments).values():
-    setattr(LocalDocuments, _verb.name, judged(_verb, getattr(LocalDocuments, _verb.name)))
+judging(AsyncDocuments, LocalDocuments)
 
 
 def _check_rev(if_rev: int | None) -> None:

@@ -44,6 +44,11 @@ class LocalStore:
         return LocalScope(self._runtime, scope)
 
     async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
+        from memhold.verbs.checking import check  # late: who opens a store need not load it
+        from memhold.verbs.declaration import verbs_of
+        from memhold.verbs.store_protocols import AsyncStore
+
+        check(verbs_of(AsyncStore)["settle"], {"timeout": timeout, "namespace": namespace})
         worker, upkeep = self._runtime.worker, self._runtime.store.upkeep
         self._runtime.guard()
         await self._runtime.after_answer.written()

@@ -10,16 +10,21 @@ from datetime import UTC, datetime, timedelta
 from unicodedata import normalize
 
 from memhold.values.access_tokens import RIGHTS, AccessToken, NewToken, Right, StoredToken
-from memhold.values.errors import InvalidInput, NotFound, ScopeDenied, StoreError
+from memhold.values.errors import InvalidInput, ScopeDenied, StoreError
 from memhold.values.names import checked_name, usable_name
 from memhold.values.records import Scope
+from memhold.verbs.checking import judging
 from memhold.verbs.runtime import Runtime
+from memhold.verbs.store_protocols import AsyncTokens
 from memhold.verbs.token_text import (
     LONGEST_PASS,
     Pass,
+    is_sendable,
     judge,
     judge_pass,
     mint,
+    no_service,
+    no_such_token,
     present,
     seal,
     token_digest,
@@ -85,12 +90,12 @@ class LocalTokens:
         runtime = self._runtime
         runtime.guard()
         namespace = namespace if namespace is None else checked_name(namespace, "namespace")
-        found = await runtime.store.tokens.find(token_id)
+        found = await runtime.store.tokens.find(token_id) if is_sendable(token_id) else None
         if found is not None and namespace in {None, found.token.namespace}:
             found = await runtime.store.tokens.revoke(token_id, runtime.clock.now())
             if found is not None:
                 return found.token
-        raise NotFound(f"no token {token_id!r:.80}; run 'memhold token list' to see them", id=token_id)
+        raise no_such_token(token_id)
 
     async def exchange(
         self,
@@ -103,7 +108,7 @@ class LocalTokens:
         runtime = self._runtime
         service = None if secret.startswith("mhp_") else await self.check(secret)
         if service is None or "act" not in service.rights:
-            raise ScopeDenied("this is no service's token; use one that was made with the right 'act'", right="act")
+            raise no_service()
         grantable = tuple(right for right in service.rights if right in {"read", "write"})
         asked = grantable if rights is None else _rights(rights)
         if not asked or not set(asked) <= set(grantable):
@@ -159,11 +164,13 @@ class LocalTokens:
             log.warning("the last use of token %s could not be noted: %s", token.id, type(error).__name__)
 
 
+judging(AsyncTokens, LocalTokens)
+
+
 def _rights(given: Sequence[Right]) -> tuple[Right, ...]:
-    asked = {given} if isinstance(given, str) else set(given)
-    if not asked or not asked <= set(RIGHTS):
-        raise InvalidInput(f"rights are {sorted(map(str, asked))}; pass one or more of {', '.join(RIGHTS)}")
-    return tuple(right for right in RIGHTS if right in asked)
+    if not given:
+        raise InvalidInput(f"a token without rights can do nothing; pass one or more of {', '.join(RIGHTS)}")
+    return tuple(right for right in RIGHTS if right in given)
 
 
 def _recorded(actor: str, label: str, token_id: str) -> str:

@@ -189,7 +189,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, MAX_NUMBER)},
+        bounds={"rev": (1, None)},
         http=Http(
             method="POST", path="/memories/{memory_id}/correct", tag="memories", in_session=True,
             examples={"a_value": {"value": "Lisbon"}},
@@ -197,7 +197,7 @@ class AsyncScope(Protocol):
         tool=Tool(
             name="correct", title="Correct",
             use="Replace a fact or note that was never true. Use it when the user says that something you recalled is"
-            " wrong. For something that was true and has changed, use remember.",
+            " wrong. For what was true and has changed, use remember.",
             shows=("memory_id", "value", "rev", "session", "idempotency_key"),
         ),
         command=Command(
@@ -226,7 +226,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, MAX_NUMBER)},
+        bounds={"rev": (1, None)},
         http=Http(method="POST", path="/memories/{memory_id}/pin", tag="memories", in_session=True),
         command=Command(
             name="pin", section=MEMORY, line="Keep a memory long-term.", words=("memory_id",),
@@ -249,7 +249,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, MAX_NUMBER)},
+        bounds={"rev": (1, None)},
         http=Http(method="POST", path="/memories/{memory_id}/unpin", tag="memories", in_session=True),
         command=Command(
             name="unpin", section=MEMORY, line="Take a pin away.", words=("memory_id",),
@@ -272,7 +272,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, MAX_NUMBER)},
+        bounds={"rev": (1, None)},
         http=Http(method="POST", path="/memories/{memory_id}/confirm", tag="memories", in_session=True),
         command=Command(
             name="confirm", section=MEMORY, line="Say yes to a memory that others noted.", words=("memory_id",),
@@ -302,7 +302,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, MAX_NUMBER)},
+        bounds={"rev": (1, None)},
         http=Http(method="POST", path="/memories/{memory_id}/drop", tag="memories", in_session=True),
         command=Command(
             name="drop", section=MEMORY, line="Say no to a memory: it was never so.", words=("memory_id",),

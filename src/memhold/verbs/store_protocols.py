@@ -7,6 +7,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Protocol, Self
 
+from memhold.values.bounds import MAX_DAYS, MAX_USERS
 from memhold.verbs.declaration import verb
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class AsyncAdmin(Protocol):
         """The verbs for the tokens that a server lets in."""
         ...
 
-    @verb("admin")
+    @verb("admin", bounds={"days": (1, MAX_DAYS)})
     async def usage(self, *, days: int | None = None) -> tuple[Usage, ...]:
         """What each namespace holds, by name: counts and bytes. Reads every row of the store.
 
@@ -103,7 +104,7 @@ class AsyncAdmin(Protocol):
         """
         ...
 
-    @verb("admin")
+    @verb("admin", bounds={"limit": (1, MAX_USERS)})
     async def users(
         self, *, namespace: str = "default", after: str | None = None, limit: int = 1000
     ) -> tuple[str, ...]:
@@ -120,7 +121,7 @@ class AsyncAdmin(Protocol):
         """
         ...
 
-    @verb("admin")
+    @verb("admin", bounds={"days": (1, MAX_DAYS)})
     async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
         """What models were used for, by day, model and purpose.
 

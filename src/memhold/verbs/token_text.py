@@ -23,6 +23,7 @@ from typing import Any, Final, Literal
 
 from memhold.ports.idempotency import keyed_digest
 from memhold.values.access_tokens import RIGHTS, AccessToken, Right, StoredToken
+from memhold.values.errors import NotFound, ScopeDenied
 from memhold.values.records import from_micros, micros
 
 __all__ = [
@@ -31,9 +32,12 @@ __all__ = [
     "Fault",
     "Pass",
     "Presented",
+    "is_sendable",
     "judge",
     "judge_pass",
     "mint",
+    "no_service",
+    "no_such_token",
     "present",
     "seal",
     "token_digest",
@@ -73,6 +77,21 @@ def present(text: str) -> Presented | Literal["malformed", "mistyped"]:
     if not hmac.compare_digest(_checksum(text[:-8]), found[3]):
         return "mistyped"
     return Presented(id=found[1], secret=found[2])
+
+
+def is_sendable(text: str) -> bool:
+    """Whether a text can be a token or its id: characters that a header and an address carry."""
+    return text.isascii() and text.isprintable()
+
+
+def no_such_token(token_id: str) -> NotFound:
+    """What is said where there is none of that id."""
+    return NotFound(f"no token {token_id!r:.80}; run 'memhold token list' to see them", id=token_id)
+
+
+def no_service() -> ScopeDenied:
+    """What is said of a token that cannot be exchanged."""
+    return ScopeDenied("this is no service's token; use one that was made with the right 'act'", right="act")
 
 
 def token_digest(secret: bytes, presented: Presented) -> bytes:

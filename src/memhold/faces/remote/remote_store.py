@@ -25,8 +25,9 @@ from memhold.values.names import checked_name
 from memhold.values.origins import acting
 from memhold.values.principal import ON_BEHALF, Principal
 from memhold.values.records import Scope
+from memhold.verbs.checking import judging
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store_protocols import AsyncTokens
+from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 
 Progress = Callable[[int, int], None]
 
@@ -244,6 +245,10 @@ class RemoteAdmin:
             InvalidInput: always.
         """
         _there("reindex --to")
+
+
+for _home, _face in ((AsyncStore, RemoteStore), (AsyncAdmin, RemoteAdmin)):
+    judging(_home, _face)
 
 
 def _there(command: str) -> NoReturn:

@@ -13,7 +13,9 @@ from memhold.values.errors import InvalidInput, ScopeDenied
 from memhold.values.jsonable import from_jsonable
 from memhold.values.names import checked_name
 from memhold.values.records import Scope
-from memhold.verbs.token_text import told
+from memhold.verbs.checking import judging
+from memhold.verbs.store_protocols import AsyncTokens
+from memhold.verbs.token_text import is_sendable, no_service, no_such_token, told
 
 __all__ = ["RemoteTokens", "own_namespace"]
 
@@ -55,7 +57,7 @@ class RemoteTokens:
         body = {
             "user": user,
             "agent": agent,
-            "rights": [rights] if isinstance(rights, str) else list(rights),
+            "rights": [*rights],
             "label": label,
             "actor": None if actor == "user" else actor,
             "expires_in": None if expires_in is None else _seconds(expires_in),
@@ -83,6 +85,8 @@ class RemoteTokens:
         """
         if namespace is not None:
             own_namespace(self._own, namespace)
+        if not is_sendable(token_id):
+            raise no_such_token(token_id)
         call = Call(method="DELETE", path=f"/v1/tokens/{quote(token_id, safe='')}", again=True)
         return from_jsonable(AccessToken, (await self._transport.send(call)).data)
 
@@ -95,14 +99,16 @@ class RemoteTokens:
         expires_in: timedelta = timedelta(minutes=15),
     ) -> NewToken:
         """See `AsyncTokens.exchange`; the server keeps nothing of it, so a lost answer costs nothing."""
+        if not is_sendable(secret):
+            raise no_service()
         form = {
             "grant_type": EXCHANGE,
-            "subject_token": user,
+            "subject_token": checked_name(user, "user"),
             "subject_token_type": USER_TYPE,
             "expires_in": str(_seconds(expires_in)),
         }
         if rights is not None:
-            form["scope"] = rights if isinstance(rights, str) else " ".join(rights)
+            form["scope"] = " ".join(rights)
         headers = {"authorization": f"Bearer {secret}".encode(), "content-type": FORM.encode()}
         raw = urlencode(form).encode()
 
@@ -131,6 +137,9 @@ class RemoteTokens:
             InvalidInput: always.
         """
         raise InvalidInput("a token is checked where the store is; over HTTP send it, and see whether it is let in")
+
+
+judging(AsyncTokens, RemoteTokens)
 
 
 def _seconds(span: timedelta) -> int:

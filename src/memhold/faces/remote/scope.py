@@ -24,7 +24,7 @@ from memhold.values.errors import NotFound, WrongKind
 from memhold.values.jsonable import from_jsonable
 from memhold.values.records import Memory, Message, Scope
 from memhold.verbs.arguments import to_json
-from memhold.verbs.checking import judged
+from memhold.verbs.checking import judging
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
@@ -192,7 +192,9 @@ def _sending(verb: Verb) -> Callable[..., Awaitable[Any]]:
 
 for _home, _face in ((AsyncScope, RemoteScope), (AsyncDocuments, RemoteDocuments)):
     for _verb in verbs_of(_home).values():
-        setattr(_face, _verb.name, judged(_verb, vars(_face).get(_verb.name) or _sending(_verb)))
+        if _verb.name not in vars(_face):
+            setattr(_face, _verb.name, _sending(_verb))
+    judging(_home, _face)
 
 
 def _expanded(given: Mapping[str, Any]) -> Mapping[str, Any]:

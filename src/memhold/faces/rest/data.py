@@ -22,11 +22,11 @@ from memhold.faces.rest.items import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
 from memhold.ports.models import Tally
 from memhold.values.answers import Residue
+from memhold.values.bounds import MAX_DAYS, MAX_USERS
 from memhold.values.errors import UnreadableImport
 from memhold.values.names import is_within
 from memhold.values.records import MAX_NAME
 from memhold.verbs.files import BATCH_MESSAGES, ExportFormat, Report
-from memhold.verbs.local_admin import MAX_DAYS, MAX_USERS
 from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["data_routes"]
