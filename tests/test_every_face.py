@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -312,7 +314,23 @@ def _typed(verb: Verb, given: Mapping[str, Any]) -> bool:
     return regular and all(value is not None for value in given.values())
 
 
-OF_NO_TYPE: tuple[Any, ...] = (None, -1, 2**70, 1.5, True, [], [None], [5], {}, {"a": 1}, [["a"]], "half \ud800")
+OF_NO_TYPE: tuple[Any, ...] = (
+    None,
+    -1,
+    2**70,
+    1.5,
+    True,
+    [],
+    [None],
+    [5],
+    {},
+    {"a": 1},
+    [["a"]],
+    "half \ud800",
+    b"x",
+    timedelta(1),
+    math.inf,
+)
 """Values of which each argument takes some and refuses others: not all callers are type-checked."""
 NEEDED: Mapping[str, Any] = {
     "memory_id": "mem_0198c2f0", "item_id": "mem_0198c2f0", "message_id": "msg_0198c2f0", "change_id": "chg_0198c2f0",

@@ -45,7 +45,7 @@ class Retention:
         for name in ("older_than", "unused_for"):
             given = getattr(self, name)
             if given is not None and (not isinstance(given, timedelta) or given <= timedelta(0)):
-                raise InvalidInput(f"{name} is {given!r:.40}; pass a timedelta above zero")
+                raise InvalidInput(f"{name} is {given!s:.40}; pass a span of time above zero")
         if self.most is not None and (type(self.most) is not int or self.most < 0):
             raise InvalidInput(f"most is {self.most!r:.40}; pass a number from 0")
 

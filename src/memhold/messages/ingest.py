@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
 from memhold.messages.limits import Limits
-from memhold.messages.shapes import is_item, read_message
+from memhold.messages.shapes import is_item, listed_messages, read_message
 from memhold.values.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
 from memhold.values.jsonable import body_from_json, body_json, json_copy, parse_time
 from memhold.values.records import Shape
@@ -68,7 +68,7 @@ def parse_messages(
     drafts: list[Draft] = []
     seen: dict[str, int] = {}
     total = 0
-    for index, message in enumerate(_listed(raw)):
+    for index, message in enumerate(listed_messages(raw)):
         if index >= limits.batch_messages:
             raise _too_large("the batch has more messages than", index + 1, limits.batch_messages, None)
         draft = _draft(message, index, now, limits)
@@ -80,16 +80,6 @@ def parse_messages(
             raise _invalid(index, f"its id {draft.caller_id!r:.80} is that of message {first} too; ids must differ")
         drafts.append(draft)
     return tuple(drafts)
-
-
-def _listed(raw: object) -> Iterable[object]:
-    if type(raw) is list:
-        return cast("list[object]", raw)
-    if isinstance(raw, Mapping):
-        return (raw,)
-    if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
-        raise InvalidMessage(f"messages is a {type(raw).__name__}; pass a list of dicts with role and content", index=0)
-    return raw
 
 
 def _draft(message: object, index: int, now: datetime, limits: Limits) -> Draft:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from memhold.values.errors import InvalidMessage
 from memhold.values.records import Shape
 
-__all__ = ["ROLES", "is_item", "read_message"]
+__all__ = ["ROLES", "is_item", "listed_messages", "read_message"]
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 """Every role that is accepted. `function` is OpenAI's older name for `tool`."""
@@ -68,6 +68,22 @@ def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
     if text and isinstance(name, str) and name.strip():
         text = _clean(f"{name}: {text}")
     return role, shape, text
+
+
+def listed_messages(given: object) -> Sequence[object]:
+    """What a caller gave as messages, as a list: one, or several. Whether each of them is one is not looked at.
+
+    Raises:
+        InvalidMessage: it is neither.
+    """
+    if isinstance(given, list | tuple):
+        return given
+    if isinstance(given, Mapping):
+        return (given,)
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        kind = type(given).__name__
+        raise InvalidMessage(f"messages is a {kind}; pass a list of dicts with role and content", index=0)
+    return tuple(given)
 
 
 def is_item(body: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from memhold.messages.fences import without_fences
-from memhold.messages.shapes import read_message
+from memhold.messages.shapes import listed_messages, read_message
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.values.answers import Query
@@ -51,11 +51,8 @@ def last_turns(messages: Any, secret: bytes) -> tuple[str, ...]:
     """
     if messages is None:
         return ()
-    listed = [messages] if isinstance(messages, Mapping) else messages
-    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence):
-        raise InvalidInput(f"messages is a {type(messages).__name__}; pass a list of dicts with role and content")
     found = []
-    for body in listed[-TURNS:]:
+    for body in listed_messages(messages)[-TURNS:]:
         if not isinstance(body, Mapping):
             raise InvalidInput(f"a message is a {type(body).__name__}; pass dicts with role and content")
         role, _, text = read_message(without_fences(body, secret))

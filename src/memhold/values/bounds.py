@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["MAX_DAYS", "MAX_HITS", "MAX_MESSAGES", "MAX_NEIGHBOURS", "MAX_NUMBER", "MAX_PAGE", "MAX_USERS", "Bounds"]
+__all__ = [
+    "MAX_DAYS",
+    "MAX_HITS",
+    "MAX_MESSAGES",
+    "MAX_NEIGHBOURS",
+    "MAX_NUMBER",
+    "MAX_PAGE",
+    "MAX_USERS",
+    "MAX_WAIT",
+    "Bounds",
+]
 
 Bounds = tuple[int, int | None]
 """The least and the most that a number may be; None for no most."""
@@ -23,3 +33,5 @@ MAX_USERS: Final = 10_000
 """Users of one page."""
 MAX_NUMBER: Final = 2**53 - 1
 """The greatest number of an order (`seq`): every store holds it, and JSON of every language exactly (RFC 8259, 6)."""
+MAX_WAIT: Final = 86_400
+"""Seconds that a forget waits for who still reads what it erased."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from memhold.values.errors import InvalidInput
-from memhold.values.jsonable import MAX_DEPTH, iso, json_copy, parse_time, to_jsonable
+from memhold.values.jsonable import iso, json_copy, parse_time
 from memhold.verbs.declaration import Parameter, Verb
 
 __all__ = ["from_json", "from_text", "sendable", "to_json"]
@@ -56,7 +56,8 @@ def to_json(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
         NaiveTime: a time has no zone.
         InvalidInput: a value cannot be JSON.
     """
-    return {name: json_copy(_written(value)) for name, value in given.items() if _says(verb.parameters[name], value)}
+    said = {name: value for name, value in given.items() if _says(verb.parameters[name], value)}
+    return {name: json_copy(_written(verb.types[name], value)) for name, value in said.items()}
 
 
 @cache
@@ -81,18 +82,15 @@ def _is_callable(declared: Any) -> bool:
     return get_origin(declared) is Callable or str(declared).startswith("collections.abc.Callable")
 
 
-def _written(value: Any, depth: int = 0) -> Any:
-    if depth > MAX_DEPTH:
-        return value  # `json_copy` refuses it in its own words
+def _written(declared: Any, value: Any) -> Any:
+    """A value of a declared type as JSON can carry it; what is JSON by its type is left as it came."""
+    if declared is Any:
+        return value
     if isinstance(value, datetime):
         return iso(value)
     if isinstance(value, timedelta):
         return min(value.total_seconds(), _LONGEST_SECONDS)
-    if isinstance(value, tuple | list):
-        return [_written(one, depth + 1) for one in value]
-    if isinstance(value, Mapping):
-        return {name: _written(one, depth + 1) for name, one in value.items()}
-    return to_jsonable(value) if hasattr(value, "__dataclass_fields__") else value
+    return value
 
 
 @cache

@@ -15,6 +15,7 @@ from memhold.context.plan import RESERVED, Inputs, Request
 from memhold.context.strategies import check_strategy
 from memhold.context.window_messages import is_person, only_recalled, words_of
 from memhold.messages.fences import unquoted
+from memhold.messages.shapes import listed_messages
 from memhold.messages.window import entries_of, is_system
 from memhold.ports.transaction import ReadTx
 from memhold.recall.conversation import MOST_CHARS, TURNS, asked_with, last_turns, points_back
@@ -308,11 +309,9 @@ def listed(messages: Any) -> Sequence[Mapping[str, Any]]:
     """
     if messages is None:
         return ()
-    listed = [messages] if isinstance(messages, Mapping) else messages
-    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence):
-        raise InvalidInput(f"messages is a {type(messages).__name__}; pass a list of dicts with role and content")
-    entries_of(listed, "openai")  # its roles hold those of the other shape too
-    return tuple(listed)
+    found: Any = listed_messages(messages)
+    entries_of(found, "openai")  # its roles hold those of the other shape too
+    return tuple(found)
 
 
 def _turns(messages: Sequence[Message]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from memhold.values.bounds import MAX_WAIT
 from memhold.verbs.declaration import Command, Http, Tool, verb
 
 if TYPE_CHECKING:
@@ -256,6 +257,7 @@ class AsyncDocuments(Protocol):
 
     @verb(
         "write",
+        bounds={"wait": (0, MAX_WAIT)},
         http=Http(
             method="POST", path="/documents/delete", tag="documents", operation="delete_document",
             examples={"hidden": {"path": ["notes", "paris"]}, "for_good": {"path": ["notes", "paris"], "hard": True}},

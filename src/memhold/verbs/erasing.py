@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,12 +10,11 @@ from memhold.ports.idempotency import Idempotency
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Erasure
-from memhold.values.errors import InvalidInput
 from memhold.values.records import Author, Scope
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.transactions import Transactions
 
-__all__ = ["Forgetting", "checked_wait", "erased_to_the_end", "forgotten", "would_forget"]
+__all__ = ["Forgetting", "erased_to_the_end", "forgotten", "would_forget"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +75,6 @@ async def forgotten(here: Transactions, forgetting: Forgetting, once: Idempotenc
         done.append((place.scope.namespace, one))
     own = await here.write(lambda tx: work(tx, done))
     return await erased_to_the_end(here.runtime, [here.scope, *(place.scope for place in below)], own, wait=wait)
-
-
-def checked_wait(wait: object) -> None:
-    """Refuse what is no time to wait.
-
-    Raises:
-        InvalidInput: it is no number of seconds from 0.
-    """
-    if not isinstance(wait, int | float) or not 0 <= wait < math.inf:
-        raise InvalidInput(f"wait is {wait!r:.40}; pass how many seconds to wait for readers, 0 for none")
 
 
 async def erased_to_the_end(runtime: Runtime, scopes: Sequence[Scope], done: Erasure, *, wait: float) -> Erasure:

@@ -26,7 +26,7 @@ from memhold.values.origins import author_of
 from memhold.values.records import Scope, micros
 from memhold.verbs.checking import judging
 from memhold.verbs.documents import AsyncDocuments
-from memhold.verbs.erasing import checked_wait, erased_to_the_end
+from memhold.verbs.erasing import erased_to_the_end
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.scope_redaction import counted, noted
 from memhold.verbs.transactions import Transactions
@@ -185,7 +185,6 @@ class LocalDocuments:
     ) -> Erasure:
         asked = Deletion(path=checked_path(path), below=below, hard=hard, if_rev=if_rev)
         _check_rev(if_rev)
-        checked_wait(wait)
         writer = self._writer()
         once = self._tx.once("documents.delete", idempotency_key, [asked, self._scope.agent])
 

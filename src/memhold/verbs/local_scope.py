@@ -76,8 +76,6 @@ from memhold.values.errors import InvalidInput, MemholdError, NotFound, TooLarge
 from memhold.values.jsonable import body_json, json_copy
 from memhold.values.origins import author_of
 from memhold.values.records import (
-    KINDS,
-    STATES,
     Change,
     FactKey,
     HitKind,
@@ -101,7 +99,7 @@ from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
 from memhold.verbs.documents import AsyncDocuments
-from memhold.verbs.erasing import Forgetting, checked_wait, forgotten, would_forget
+from memhold.verbs.erasing import Forgetting, forgotten, would_forget
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted
@@ -110,7 +108,7 @@ from memhold.verbs.transactions import Transactions
 if TYPE_CHECKING:
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 
-__all__ = ["LocalScope", "as_tuple"]
+__all__ = ["LocalScope"]
 
 T = TypeVar("T")
 MAX_SESSION_METADATA = 256 * 1024
@@ -259,10 +257,10 @@ class LocalScope:
         if len(ids) > MAX_PAGE:
             raise InvalidInput(f"{len(ids):,} ids are too many; pass at most {MAX_PAGE:,}")
         target = Target(
-            ids=tuple(dict.fromkeys(as_tuple(ids) or ())) if item_id is None else (item_id,),
+            ids=tuple(dict.fromkeys(_as_tuple(ids) or ())) if item_id is None else (item_id,),
             session=session,
             session_prefix=session_prefix,
-            kinds=as_tuple(kinds),
+            kinds=_as_tuple(kinds),
             topics=labels("topics", topics),
             entities=labels("entities", entities),
             before=before,
@@ -270,9 +268,6 @@ class LocalScope:
             everything=everything,
             written=Written(origin=origin, actor=actor, since=written_since, until=written_until),
         )
-        if sources not in {"erase", "keep"}:
-            raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
-        checked_wait(wait)
         once = self._tx.once("forget", idempotency_key, [target, sources, hard, self._scope.agent])
 
         async def attempt(target: Target) -> Erasure:
@@ -395,10 +390,10 @@ class LocalScope:
                 conversation=last_turns(messages, self._runtime.store.facts.secret),
                 limit=limit,
                 offset=offset,
-                kinds=as_tuple(kinds),
-                states=as_tuple(states),
-                tiers=as_tuple(tiers),
-                roles=as_tuple(roles),
+                kinds=_as_tuple(kinds),
+                states=_as_tuple(states),
+                tiers=_as_tuple(tiers),
+                roles=_as_tuple(roles),
                 session=session,
                 topics=labels("topics", topics),
                 entities=labels("entities", entities),
@@ -409,7 +404,7 @@ class LocalScope:
                 known_at=known_at,
                 include_superseded=include_superseded,
                 browse=browse,
-                signals=as_tuple(signals),
+                signals=_as_tuple(signals),
                 neighbours=neighbours,
                 explain=explain,
                 expect=expect,
@@ -863,10 +858,8 @@ for _verb in verbs_of(AsyncScope).values():
         setattr(LocalScope, _verb.name, judged(_verb, getattr(LocalScope, _verb.name)))
 
 
-def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
-    """A list as a tuple; a lone string is a mistake, not a list of letters."""
-    if isinstance(values, str):
-        raise InvalidInput(f"{values!r:.40} is one string; pass a list")
+def _as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
+    """A list as a tuple."""
     return None if values is None else tuple(values)
 
 
@@ -883,14 +876,11 @@ def _listing(
     cursor: str | None,
     written: Written,
 ) -> Listing:
-    unknown = (set(as_tuple(kinds) or ()) - set(KINDS)) | (set(as_tuple(states) or ()) - set(STATES))
-    if unknown:
-        raise InvalidInput(f"unknown kinds or states: {sorted(unknown)}; known are {', '.join((*KINDS, *STATES))}")
     if cursor is not None and not _CURSOR.fullmatch(cursor):
         raise InvalidInput(f"{cursor!r:.40} is not a cursor of this listing; pass the one that the last page gave")
     return Listing(
-        kinds=as_tuple(kinds),
-        states=as_tuple(states),
+        kinds=_as_tuple(kinds),
+        states=_as_tuple(states),
         agent=agent,
         session=checked_session(session),
         origin=written.origin,

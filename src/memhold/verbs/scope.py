@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from memhold.values.bounds import MAX_HITS, MAX_MESSAGES, MAX_NEIGHBOURS, MAX_NUMBER, MAX_PAGE
+from memhold.values.bounds import MAX_HITS, MAX_MESSAGES, MAX_NEIGHBOURS, MAX_NUMBER, MAX_PAGE, MAX_WAIT
 from memhold.verbs.declaration import Command, Http, Tool, verb
 
 if TYPE_CHECKING:
@@ -363,6 +363,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        bounds={"wait": (0, MAX_WAIT)},
         http=Http(
             method="POST", path="/forget", tag="memories",
             examples={

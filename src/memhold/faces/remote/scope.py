@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
@@ -213,8 +212,8 @@ def _body(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
     left = dict(given)
     messages = left.pop("messages", None)
     says = "messages" in given and (messages is not None or verb.parameters["messages"].required)
-    if _LONGEST_WAIT < left.get("wait", 0) < math.inf:
-        left["wait"] = _LONGEST_WAIT
+    if "wait" in left:
+        left["wait"] = min(left["wait"], _LONGEST_WAIT)
     for name in ("session", "item_id"):
         if isinstance(left.get(name), str):
             _crossing(name, left[name])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone, tzinfo
 from hashlib import sha256
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
+from memhold.messages.shapes import listed_messages
 from memhold.ports.idempotency import checked_key
 from memhold.values import errors
 from memhold.values.errors import Attempt, InvalidInput, InvalidMessage, MemholdError, NaiveTime, StoreError
@@ -130,9 +131,10 @@ def sent_messages(messages: Any) -> Any:
     Raises:
         InvalidMessage, NaiveTime: one of them cannot be; `index` says which.
     """
-    if isinstance(messages, Sequence) and not isinstance(messages, str | bytes):
-        return [_sent_message(message, index) for index, message in enumerate(messages)]
-    return _sent_message(messages, 0)
+    if messages is None:
+        return None
+    found = [_sent_message(message, index) for index, message in enumerate(listed_messages(messages))]
+    return found[0] if isinstance(messages, Mapping) else found
 
 
 def _sent_message(message: Any, index: int) -> Any:
