@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.measure import doing
 from memhold.compact.check.all_rules import refused
 from memhold.compact.contract import Group, Partition, Relation
-from memhold.compact.settling import Doubted, Folded, Linked, Merged, Step, Superseded, settled, sources_of
+from memhold.compact.verdict_steps import Folded, Linked, Merged, Step, Superseded, Suspected, settled, sources_of
 from memhold.faces.python.open import AsyncMemhold
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall
 from memhold.testing.clock import FakeClock
@@ -224,7 +224,7 @@ def _settles(one: Cluster) -> bool:
                 len(steps) == 1 and isinstance(steps[0], Superseded) and len(steps[0].places) == len(one.memories) - 1
             )
         case "contradiction":
-            return len(steps) == 1 and isinstance(steps[0], Doubted)
+            return len(steps) == 1 and isinstance(steps[0], Suspected)
         case "adds_detail":
             return len(steps) == 1 and isinstance(steps[0], Linked)
         case _:

@@ -33,9 +33,9 @@ from memhold.faces.agents.set_up import set_up
 from memhold.faces.agents.spool import due_in
 from memhold.faces.agents.take_in import take_in_now
 from memhold.faces.mcp.install import place_of
-from memhold.faces.python import opened_behind
+from memhold.faces.python import background_open
+from memhold.faces.python.background_open import BackgroundStore
 from memhold.faces.python.open import AsyncMemhold
-from memhold.faces.python.opened_behind import OpenedBehind
 from memhold.text.token_estimate import estimate_tokens
 from memhold.values.errors import MemholdError
 from tests.agents.test_hook import PROJECT, Session
@@ -528,7 +528,7 @@ def test_a_store_that_another_program_holds_is_told_of_once(tmp_path: Path) -> N
 def test_a_store_that_another_program_holds_is_told_of_long_before_the_wait_for_it_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opened_behind, "LONG_SECONDS", 0.05)
+    monkeypatch.setattr(background_open, "LONG_SECONDS", 0.05)
     session = Session(tmp_path)
     session.db.parent.mkdir()
     holder = locked(session)
@@ -558,7 +558,7 @@ async def test_what_came_too_late_for_a_hook_does_not_count_as_told(tmp_path: Pa
     db = str(tmp_path / "m.db")
     async with AsyncMemhold.open(db, embedding="none", worker=False) as mem:
         await mem.scope(user="alice").remember("We deploy on Tuesdays only")
-    opening = OpenedBehind(db, {"embedding": "none"})
+    opening = BackgroundStore(db, {"embedding": "none"})
     try:
         await opening.begin()
         answers = answering._Answers(opening, caught_up_within=PATIENT)

@@ -17,7 +17,7 @@ import pytest
 
 from memhold.compact.check.all_rules import RULES
 from memhold.compact.contract import Group, Partition, Relation
-from memhold.compact.settling import Doubted, Folded, Linked, Merged, Step, Superseded, settled
+from memhold.compact.verdict_steps import Folded, Linked, Merged, Step, Superseded, Suspected, settled
 from memhold.values.records import Memory
 
 FILE = Path(__file__).parent / "clusters.jsonl"
@@ -98,7 +98,7 @@ def ends_well(one: Cluster) -> bool:
                 one.steps("replaces")
             )
         case "contradiction":
-            return isinstance(one.steps("contradicts")[0], Doubted)
+            return isinstance(one.steps("contradicts")[0], Suspected)
         case _:
             return isinstance(one.steps("adds")[0], Linked)
 

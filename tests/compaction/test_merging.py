@@ -275,7 +275,7 @@ async def test_a_contradiction_is_for_a_person_to_settle(opened: Opened) -> None
     judge = Judge(lambda _: partition(group("contradicts", 1, 2)))
     alice = (await opened(judge, close(*texts))).scope(user="alice")
     ids = await told(alice, *texts)
-    assert (await alice.compact()).counts == {"doubted": 1}
+    assert (await alice.compact()).counts == {"suspected": 1}
     assert [memory.text for memory in await living(alice)] == texts, "both stay"
     [found] = await alice.suspicions()
     assert (found.suspicion.kind, found.memory.id, found.other.id) == ("contradiction", ids[1], ids[0])
@@ -322,7 +322,7 @@ async def test_a_replacement_without_a_sign_of_change_is_doubted(opened: Opened)
     alice = (await opened(judge, close(*texts))).scope(user="alice")
     for n, one in enumerate(texts):
         await alice.remember(one, event_time=DAY + timedelta(hours=n))
-    assert (await alice.compact()).counts == {"doubted": 1}
+    assert (await alice.compact()).counts == {"suspected": 1}
     assert [memory.text for memory in await living(alice)] == texts
 
 
@@ -388,7 +388,7 @@ async def test_one_call_settles_all_that_it_shows(opened: Opened) -> None:
     vectors = Vectors({text: around(3.0 * n) for n, text in enumerate(texts)})
     alice = (await opened(judge, vectors)).scope(user="alice")
     await told(alice, *texts)
-    assert (await alice.compact()).counts == {"pair": 1, "linked": 1, "doubted": 1}
+    assert (await alice.compact()).counts == {"pair": 1, "linked": 1, "suspected": 1}
     assert [len(shown) for shown in judge.asked] == [6]
     assert {m.text for m in await living(alice)} == {BOTH, *texts[2:]}
     while (await alice.compact()).more:
@@ -541,7 +541,7 @@ async def test_the_log_says_what_happened(opened: Opened, caplog) -> None:
     lines = [record.getMessage() for record in caplog.records]
     assert f"Pairwise merged memory {ids[0]} with {ids[1]}" in lines
     assert lines[-1] == (
-        "Merged 2 memories: 0 of copies, 0 groups, 1 pairs, 0 superseded, 0 linked, 0 doubted, 0 kept apart, 0 too long,"
+        "Merged 2 memories: 0 of copies, 0 groups, 1 pairs, 0 superseded, 0 linked, 0 suspected, 0 kept apart, 0 too long,"
         " 0 stale, 0 failed"
     )
     caplog.clear()

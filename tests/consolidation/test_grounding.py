@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memhold.consolidate.clause_subjects import names_in
 from memhold.consolidate.contract import Draft, Learned, Noted
 from memhold.consolidate.grounding import WRONG_SUBJECT, Claim, Finding, Line, find, ground, poor
 from memhold.consolidate.grounding.names import own_names
-from memhold.consolidate.told_of import names_in
 from memhold.ports.models import Rejected
 from memhold.values.records import Memory
 from tests.consolidation.grounding_clauses import FIRST, LAST_WRITTEN, SECOND, WRITTEN_BETWEEN

@@ -410,7 +410,7 @@ async def test_what_waits_is_shown_page_by_page(server: Served, alice: Person) -
     # What is settled meanwhile moves nothing that is behind it.
     for one in (*doubts[:7], doubts[49]):
         await alice.post(f"/ui/settle/{one}", verdict="different", kind="contradiction")
-    more = (await alice.post("/ui/settle/more", group="doubts", cursor=hidden(doubted, "cursor"))).text
+    more = (await alice.post("/ui/settle/more", group="suspicions", cursor=hidden(doubted, "cursor"))).text
     assert [one for one in doubts if one in more] == doubts[50:]
     assert 'name="cursor"' not in more
     more = (await alice.post("/ui/settle/more", group="noted", cursor=hidden(noted, "cursor"))).text

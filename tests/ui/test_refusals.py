@@ -51,8 +51,10 @@ async def test_what_was_decided_meanwhile_is_said_in_plain_words(server: Served,
     assert "Load the page again" in said
     assert not OURS.search(said)
     change = (await of(server).changes()).items[-1].id
-    assert (await alice.post("/ui/taken-back", change=change, group="doubts", id=doubt.suspicion.id)).status_code == 200
-    again = await alice.post("/ui/taken-back", change=change, group="doubts", id=doubt.suspicion.id)
+    assert (
+        await alice.post("/ui/taken-back", change=change, group="suspicions", id=doubt.suspicion.id)
+    ).status_code == 200
+    again = await alice.post("/ui/taken-back", change=change, group="suspicions", id=doubt.suspicion.id)
     assert again.status_code == 409
     assert "taken back already" in Seen(again.text).text
     assert not OURS.search(Seen(again.text).text)

@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 from memhold.compact.contract import Judgement, Partition
 from memhold.compact.groups import leaves, spans
-from memhold.compact.settling import TRUST, Doubted, Folded, Linked, Merged, Step, Superseded
+from memhold.compact.verdict_steps import TRUST, Folded, Linked, Merged, Step, Superseded, Suspected
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict, plain_attempts
 from memhold.facts.revisions import memory_digest, mind_expiry, revise, said_digest
 from memhold.index.documents import index_memories
@@ -28,9 +28,9 @@ from memhold.values.errors import Attempt
 from memhold.values.records import LINEAGE, TOGETHER, Author, Change, Effect, Importance, Memory, Suspicion
 
 __all__ = [
-    "DOUBTED",
     "LINKED",
     "MERGED",
+    "SUSPECTED",
     "TRUST",
     "Applied",
     "Merger",
@@ -44,7 +44,7 @@ __all__ = [
 
 MERGED = "compact"
 """The verb of a change that merged; `keep_apart` is that of one that settles how memories relate."""
-LINKED, DOUBTED = "link", "doubt"
+LINKED, SUSPECTED = "link", "suspect"
 _IMPORTANCE: tuple[Importance, ...] = ("low", "mid", "high")
 RULES = Author(origin="rules", name="compaction")
 
@@ -234,7 +234,7 @@ def _apply_step(
             linked = [read[place] for place in places]
             _changed(tx, merger, why, verdict.author, linked, effects, verdict.detail, verb=LINKED)
             return Applied(outcome="linked", places=places, reason=why), effects
-        case Doubted(places=places):
+        case Suspected(places=places):
             return _apply_doubted(tx, read, places, verdict, merger), []
         case _:
             assert_never(step)
@@ -269,7 +269,7 @@ def _apply_doubted(
     newest, *others = (read[place] for place in places)
     why = "they cannot both be true"
     effects = [Effect(memory_id=one.id, rev_before=one.rev, rev_after=one.rev) for one in (newest, *others)]
-    change = _changed(tx, merger, why, verdict.author, [newest, *others], effects, verdict.detail, verb=DOUBTED)
+    change = _changed(tx, merger, why, verdict.author, [newest, *others], effects, verdict.detail, verb=SUSPECTED)
     for other in others:
         tx.put_suspicion(
             Suspicion(
@@ -282,7 +282,7 @@ def _apply_doubted(
                 change_id=change,
             )
         )
-    return Applied(outcome="doubted", places=tuple(sorted(places)), reason=why)
+    return Applied(outcome="suspected", places=tuple(sorted(places)), reason=why)
 
 
 def _superseded(tx: WriteTx, older: Memory, newer: Memory, *, by: str) -> Effect:

@@ -44,7 +44,7 @@ _COUNTED: Mapping[Outcome, str] = {
     "pair": "pairs",
     "superseded": "superseded",
     "linked": "linked",
-    "doubted": "doubted",
+    "suspected": "suspected",
     "kept_apart": "kept apart",
     "too_long": "too long",
     "stale": "stale",

@@ -15,7 +15,7 @@ from memhold.compact.opinion import opinion_request, read_opinion
 from memhold.compact.rollup.contract import read_rollup, rollup_prompt, rollup_request
 from memhold.compact.rollup.plan import Wanted
 from memhold.compact.rollup.retelling import Untold, read_telling, telling_request
-from memhold.compact.settling import Merged, Settled, settled
+from memhold.compact.verdict_steps import Merged, Settled, settled
 from memhold.index.embedding import Embedding
 from memhold.ports.models import Accepted, ChatReply, ChatRequest, ModelChain, Rejected, TaskFailed, UsageBook
 from memhold.values.errors import Attempt, InvalidInput, ModelError

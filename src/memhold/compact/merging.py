@@ -10,7 +10,7 @@ from memhold.compact.apply import Applied, Merger, Verdicted, apply_verdict
 from memhold.compact.groups import size
 from memhold.compact.judging import Judge, Verdict, vector_of
 from memhold.compact.run import MERGED_OUTCOMES, MOST_FAILURES, Run
-from memhold.compact.settling import Merged, settled
+from memhold.compact.verdict_steps import Merged, settled
 from memhold.consolidate.apply_guard import Verdict as Lost
 from memhold.index.embedding import Embedding
 from memhold.ports.models import TaskFailed
@@ -135,5 +135,5 @@ class Merges:
             log.info("Pairwise merged memory %s with %s", ids[0], ids[1])
         elif one.outcome == "superseded":
             log.info("Memory %s supersedes %s", one.memory, ", ".join(other for other in ids if other != one.memory))
-        elif one.outcome in {"linked", "doubted"}:
+        elif one.outcome in {"linked", "suspected"}:
             log.info("Memories %s are %s", ", ".join(ids), one.outcome)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from memhold.compact.batches import NEEDED, NEEDED_OF_CHANGE, Pairs
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.compact.nearness import Nearness
-from memhold.compact.settling import one_metadata
 from memhold.compact.telling import tells_of_change
+from memhold.compact.verdict_steps import one_metadata
 from memhold.facts.changed_notes import Bounds, Changed
 from memhold.ports.transaction import ReadTx
 from memhold.ports.vector_blocks import Generation

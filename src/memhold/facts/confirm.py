@@ -36,8 +36,8 @@ def confirm(tx: WriteTx, memory_id: str, *, rev: int | None, writer: Writer) -> 
     """
     only_a_person(writer, "confirm")
     memory = find_memory(tx, memory_id, rev=rev)
-    if (doubt := _doubted(tx, memory)) is not None:
-        return settle_suspicion(tx, doubt.suspicion.id, "same", writer=writer)
+    if (found := _suspected(tx, memory)) is not None:
+        return settle_suspicion(tx, found.suspicion.id, "same", writer=writer)
     _check_shown(memory)
     if memory.state == "expired":
         effect = revise(tx, memory, state="active", tier="long", expires_at=None, last_confirmed_at=tx.now)
@@ -57,8 +57,8 @@ def drop(tx: WriteTx, memory_id: str, *, rev: int | None, writer: Writer) -> Rec
     """
     only_a_person(writer, "drop")
     memory = find_memory(tx, memory_id, rev=rev)
-    if (doubt := _doubted(tx, memory)) is not None:
-        return settle_suspicion(tx, doubt.suspicion.id, "different", writer=writer)
+    if (found := _suspected(tx, memory)) is not None:
+        return settle_suspicion(tx, found.suspicion.id, "different", writer=writer)
     _check_shown(memory)
     effects = [revise(tx, memory, state="retracted", superseded_by=None)]
     tx.clear_due("expire", memory.id)
@@ -67,7 +67,7 @@ def drop(tx: WriteTx, memory_id: str, *, rev: int | None, writer: Writer) -> Rec
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 
-def _doubted(tx: WriteTx, memory: Memory) -> OpenSuspicion | None:
+def _suspected(tx: WriteTx, memory: Memory) -> OpenSuspicion | None:
     """What stands open against a memory that was kept apart."""
     against = [one for one in tx.suspicions() if one.kind == "contradiction" and one.memory_id == memory.id]
     return next(waiting_of(tx, against), None)

@@ -100,12 +100,12 @@ def home(subject: str, attribute: str) -> Home | None:
     return None
 
 
-def move(sentence: str, new: Memory, old: Memory) -> Literal["ends", "doubts"] | None:
+def move(sentence: str, new: Memory, old: Memory) -> Literal["ends", "suspects"] | None:
     """What a fact, said in this sentence, does to one under the other key: None where it is no move, or one place.
 
-    Another city ends a residence. A residence by its name alone doubts a city: it may be a district of it. A move that
-    is no news, and of before the other was told, doubts it; one in childhood, or that nearly was, or from there, does
-    nothing.
+    Another city ends a residence. A residence by its name alone only suspects a city: it may be a district of it. A
+    move that is no news, and of before the other was told, suspects it; one in childhood, or that nearly was, or from
+    there, does nothing.
     """
     if not _moved(sentence) or negates(sentence) or sentence.rstrip().endswith(("?", "？")):
         return None
@@ -117,8 +117,8 @@ def move(sentence: str, new: Memory, old: Memory) -> Literal["ends", "doubts"] |
     if home(new.subject or "", new.attribute or "") == "residence_city":
         dated = times(sentence, new.event_time)
         before = min(old.valid_from, new.event_time - NEWS)
-        return "doubts" if dated and all(one.end <= before for one in dated) else "ends"
-    return "doubts" if len(told.split()) <= BARE and not any(char.isdigit() for char in told) else None
+        return "suspects" if dated and all(one.end <= before for one in dated) else "ends"
+    return "suspects" if len(told.split()) <= BARE and not any(char.isdigit() for char in told) else None
 
 
 def _moved(sentence: str) -> bool:

@@ -1,4 +1,4 @@
-"""The two memories that each suspicion is about, read many at a time: there may be thousands of doubts."""
+"""The two memories that each suspicion is about, read many at a time: there may be thousands."""
 
 from __future__ import annotations
 

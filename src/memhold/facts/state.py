@@ -407,7 +407,7 @@ def _suspect(work: _Work, memory: Memory) -> list[Suspicion]:
 
 
 def _moved(work: _Work, memory: Memory, known: Sequence[Suspicion]) -> list[Suspicion]:
-    """End, or doubt, where the user lived before under the other key: the sentence tells of a move."""
+    """End, or suspect, where the user lived before under the other key: the sentence tells of a move."""
     tx, raised = work.tx, []
     mine = home(memory.subject or "", memory.attribute or "") if work.said.wording else None
     if mine is None:
@@ -422,7 +422,7 @@ def _moved(work: _Work, memory: Memory, known: Sequence[Suspicion]) -> list[Susp
                 until = memory.valid_from
                 work.effects.append(revise(tx, old, state="superseded", valid_to=until, superseded_by=memory.id))
                 tx.clear_due("expire", old.id)
-            elif done == "doubts" and frozenset({memory.id, old.id}) not in asked:
+            elif done == "suspects" and frozenset({memory.id, old.id}) not in asked:
                 raised.append(_raise(work, "contradiction", memory.id, old.id, "moved"))
     return raised
 

@@ -2,7 +2,7 @@
 
 It runs behind every acknowledgement, as due work: the words decide at once, and an embedding or a model only ever
 settles a suspicion that stands. So nothing that is told waits for either. Pure decisions and units of work; who calls
-the models is `memhold.upkeep.likeness`.
+the models is `memhold.facts.keys_step`.
 """
 
 from __future__ import annotations

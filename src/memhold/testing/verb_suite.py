@@ -29,8 +29,8 @@ from memhold.testing.verb_suite_once import OnceCases
 from memhold.testing.verb_suite_origin import OriginCases
 from memhold.testing.verb_suite_paging import PagingCases
 from memhold.testing.verb_suite_recall import RecallCases
+from memhold.testing.verb_suite_remember import RememberCases
 from memhold.testing.verb_suite_sessions import SessionCases
-from memhold.testing.verb_suite_telling import TellingCases
 from memhold.testing.verb_suite_tidying import TidyingCases
 from memhold.testing.verb_suite_timeline import TimelineCases
 from memhold.testing.verb_suite_undo import UndoCases
@@ -50,7 +50,7 @@ class VerbSuite(
     PagingCases,
     RecallCases,
     SessionCases,
-    TellingCases,
+    RememberCases,
     TidyingCases,
     TimelineCases,
     UndoCases,

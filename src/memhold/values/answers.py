@@ -428,13 +428,13 @@ class Consolidated:
 
 
 Outcome = Literal[
-    "copies", "group", "pair", "superseded", "linked", "doubted", "rolled_up", "told_anew", "kept_apart", "waiting",
+    "copies", "group", "pair", "superseded", "linked", "suspected", "rolled_up", "told_anew", "kept_apart", "waiting",
     "too_long", "failed", "stale",
 ]  # fmt: skip
 """What became of some memories: the first four were merged (or superseded), the others stay as they were.
 
 Of summaries that are `rolled_up`, `memory` is the roll-up that tells them; one that is `told_anew` said what no longer
-holds. `linked` ones are told together; of `doubted` ones a person has to say which is true (`suspicions`).
+holds. `linked` ones are told together; of `suspected` ones a person has to say which is true (`suspicions`).
 """
 
 

@@ -313,7 +313,7 @@ class AsyncScope(Protocol):
         """A person's no: the memory was never true, and the values that it took the place of hold again.
 
         Nothing is erased: the history keeps it, and the drop can be undone. Of what was kept apart from what the user
-        told it settles the doubt for good.
+        told it settles the suspicion for good.
 
         Args:
             memory_id: The memory (mem_…).

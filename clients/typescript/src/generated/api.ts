@@ -422,7 +422,7 @@ export interface Memory {
  * meanwhile and is looked at again; `failed` is tried again, `reason` says why without content.
  */
 export interface Merging {
-  outcome: "copies" | "group" | "pair" | "superseded" | "linked" | "doubted" | "rolled_up" | "told_anew" | "kept_apart" | "waiting" | "too_long" | "failed" | "stale";
+  outcome: "copies" | "group" | "pair" | "superseded" | "linked" | "suspected" | "rolled_up" | "told_anew" | "kept_apart" | "waiting" | "too_long" | "failed" | "stale";
   sources: string[];
   reason: string;
   memory: string | null;

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from memhold.consolidate.clause_subjects import CLAUSE
 from memhold.consolidate.contract import Learned
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.words import terms_of
-from memhold.consolidate.told_of import CLAUSE
 from memhold.facts.keys import canonical, compare, wording
 from memhold.facts.quotes import MAX_SENTENCE
 from memhold.text.mood import speaks_of_it

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from memhold.consolidate.clause_subjects import FAVORITE, MINE, SENTENCE
 from memhold.consolidate.contract import Standing
 from memhold.consolidate.entry import scripts
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.numbers import counts_a_thing
 from memhold.consolidate.grounding.swaps import put_together
 from memhold.consolidate.grounding.words import literally, terms_of
-from memhold.consolidate.told_of import FAVORITE, MINE, SENTENCE
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS

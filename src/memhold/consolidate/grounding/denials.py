@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from memhold.consolidate.clause_subjects import Clause, names_in, whose_clauses
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import ANYBODY, named_in
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, has_numbers_of, terms_of
-from memhold.consolidate.told_of import Told, names_in, told_of
 from memhold.text.details import details
 from memhold.text.mood import proposes
 from memhold.text.negation import negates
@@ -222,15 +222,15 @@ def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> 
     names = own_names(window)
     known = names_in(line.text for line in window)
     whole = claim.whole.casefold()
-    every: list[Told] = []
+    every: list[Clause] = []
     for line in lines:
-        told = told_of(line.text, claim.language, names, known)
-        for one, behind in zip(told, [*told, Told("")][1:], strict=True):
+        told = whose_clauses(line.text, claim.language, names, known)
+        for one, behind in zip(told, [*told, Clause("")][1:], strict=True):
             refused = line.own and _REFUSED.match(behind.text) and proposes(one.text, claim.language)
             if refused and not claim.value and not (one.who and named_in(one.who, whole, claim)):
                 every.append(replace(one, text=f"{one.text} {behind.text}", who=frozenset()))
             else:
-                every.append(one if line.own else Told(one.text))
+                every.append(one if line.own else Clause(one.text))
     own = [one for one in every if not one.who - ANYBODY or named_in(one.who, whole, claim)]
     return list(dict.fromkeys(one.text for one in (own if own and not claim.about else every)))
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import Final
 
+from memhold.consolidate.clause_subjects import THIRD, Clause, names_in, whose_clauses
 from memhold.consolidate.grounding.claims import ROLES, THE_USER, Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import ANYBODY, NEAR, NEAR_GRAMS, SOMEBODY
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, has_numbers_of, overlap, terms_of
-from memhold.consolidate.told_of import THIRD, Told, names_in, told_of
 from memhold.text.kin import kin_in, names_of_kin
 
 # ruff: noqa: RUF001 - signs and letters of every script
@@ -36,10 +36,10 @@ def done_by_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line])
         for name in names_in([core]) - known
         if any(re.search(rf"(?i:\b{re.escape(name)})\s[a-z]", line.text) for line in lines)
     }
-    every = [one for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
+    every = [one for line in lines if line.own for one in whose_clauses(line.text, claim.language, names, known)]
     if _HAN.search(core):
         return _of_another_in_chinese(core, [one.text for one in every])
-    for told in told_of(core, claim.language, names, known):
+    for told in whose_clauses(core, claim.language, names, known):
         subject = _who(told, every, window, known, claim.language)
         who = terms_of(" ".join(subject), claim.language)
         if (
@@ -53,7 +53,7 @@ def done_by_another(claim: Claim, lines: Sequence[Line], window: Sequence[Line])
         counted = [one for one in every if has_numbers_of(rest, one.text)]
         shares = [
             (overlap(rest, one.text, claim.language), one, before)
-            for before, one in pairwise([Told(""), *every])
+            for before, one in pairwise([Clause(""), *every])
             if not counted or one in counted
         ]
         nearest = max((share for share, _, _ in shares), default=0.0)
@@ -72,10 +72,10 @@ def done_by_the_assistant(claim: Claim, lines: Sequence[Line], window: Sequence[
     if claim.value or THE_USER.match(claim.core) is None:
         return False
     names = own_names(window)
-    every = [(line.own, one) for line in lines for one in told_of(line.text, claim.language, names)]
+    every = [(line.own, one) for line in lines for one in whose_clauses(line.text, claim.language, names)]
     if all(own for own, _ in every):
         return False
-    for told in told_of(claim.told, claim.language, names):
+    for told in whose_clauses(claim.told, claim.language, names):
         shares = [(overlap(told.text, one.text, claim.language), own, one) for own, one in every]
         nearest = max((share for share, _, _ in shares), default=0.0)
         near = [(own, one) for share, own, one in shares if share >= nearest]
@@ -110,7 +110,7 @@ _I_DO = re.compile(r"(?i)\W*(?:i|ich|je|j['’]|yo|ik|eu|jag|я)\b")
 
 
 def _who(
-    told: Told, every: Sequence[Told], window: Sequence[Line], known: frozenset[str], language: str
+    told: Clause, every: Sequence[Clause], window: Sequence[Line], known: frozenset[str], language: str
 ) -> frozenset[str]:
     """The words for whom a clause is of: of a name and its noun the name alone, with what else is called by it."""
     nouns = language == "german"  # there every noun looks like a name
@@ -131,7 +131,14 @@ def _spoken_of(who: frozenset[str], window: Sequence[Line], language: str) -> bo
 
 
 def _of_another(
-    subject: frozenset[str], who: frozenset[str], told: Told, one: Told, before: Told, language: str, *, person: bool
+    subject: frozenset[str],
+    who: frozenset[str],
+    told: Clause,
+    one: Clause,
+    before: Clause,
+    language: str,
+    *,
+    person: bool,
 ) -> bool:
     if subject & one.who or (one.who and one.who <= ANYBODY | SOMEBODY):
         return False
@@ -151,14 +158,14 @@ _NOUN: Final = 4
 """Words at the beginning of a sentence in which its subject stands with all that describes it."""
 
 
-def _says_who(one: Told, language: str) -> bool:
+def _says_who(one: Clause, language: str) -> bool:
     """Whether a clause says itself of whom it is, and does not only go on."""
     return THIRD.match(one.text) is not None or bool(
         terms_of(" ".join(one.who), language) & terms_of(one.text, language)
     )
 
 
-def _is_object(who: frozenset[str], told: Told, one: Told, language: str) -> bool:
+def _is_object(who: frozenset[str], told: Clause, one: Clause, language: str) -> bool:
     """Whether a clause does to somebody what a sentence says that they do: the same verb, and they stand behind it."""
     words = told.text.split()
     behind = [

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from memhold.consolidate.clause_subjects import own_names_in
 from memhold.consolidate.grounding.claims import ROLES, Claim, Line
 from memhold.consolidate.grounding.words import is_a_word, literally
-from memhold.consolidate.told_of import own_names_in
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
 from memhold.text.details import Detail, content_terms, details, holds

@@ -9,9 +9,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
+from memhold.consolidate.clause_subjects import CLAUSE
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.words import UNSPACED, terms_of
-from memhold.consolidate.told_of import CLAUSE
 from memhold.text.details import content_terms
 from memhold.text.function_words import EVIDENCE
 from memhold.text.normal_form import normal_form

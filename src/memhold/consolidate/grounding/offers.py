@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from memhold.consolidate.clause_subjects import SENTENCE
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.words import literally, terms_of
-from memhold.consolidate.told_of import SENTENCE
 from memhold.text.mood import proposes, supposed_in
 from memhold.text.negation import negates
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from memhold.consolidate.clause_subjects import MINE, names_in, people
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
-from memhold.consolidate.told_of import MINE, names_in, people
 from memhold.text.kin import kin_in
 
 # ruff: noqa: RUF001 - apostrophes of every kind

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from memhold.consolidate.clause_subjects import names_in, whose_clauses
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import NEAR
 from memhold.consolidate.grounding.words import TAKEN_UP, terms_of
-from memhold.consolidate.told_of import names_in, told_of
 from memhold.text.function_words import FUNCTION_WORDS
 from memhold.text.kin import kin_in
 from memhold.text.mood import supposed_in
@@ -61,7 +61,7 @@ def named_under_another(claim: Claim, lines: Sequence[Line], window: Sequence[Li
     role = terms_of(claim.frame, claim.language)
     if not mine or not role or len(claim.core.split()) > _LONGEST_NAME:
         return False
-    every = [one.text for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
+    every = [one.text for line in lines if line.own for one in whose_clauses(line.text, claim.language, names, known)]
     # A name alone between commas is of the noun before it: "the electrician, Ms. Varga, a week later".
     held = [
         f"{before} {text}" if before and not terms_of(text, claim.language) - _terms(known, claim.language) else text
@@ -127,7 +127,7 @@ def _clauses(lines: Sequence[Line], language: str, names: frozenset[str], known:
     found: list[str] = []
     for line in lines:
         begun = len(found)
-        for one in told_of(line.text, language, names, known) if line.own else ():
+        for one in whose_clauses(line.text, language, names, known) if line.own else ():
             if _BESIDE.match(one.text) and len(found) > begun:
                 found[-1] = f"{found[-1]} {one.text}"
             else:

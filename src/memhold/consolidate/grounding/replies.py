@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from memhold.consolidate.clause_subjects import SENTENCE
 from memhold.consolidate.contract import Draft, Learned, LeftOut, Noted
 from memhold.consolidate.grounding.changes import known_before, told_as_a_change
 from memhold.consolidate.grounding.claims import Claim, Finding, Line
 from memhold.consolidate.grounding.dates import day_told
 from memhold.consolidate.grounding.finding import find
 from memhold.consolidate.grounding.words import share_of
-from memhold.consolidate.told_of import SENTENCE
 from memhold.ports.models import Rejected
 from memhold.text.analysis import language_of
 from memhold.values.records import Memory

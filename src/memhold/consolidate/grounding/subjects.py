@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from memhold.consolidate.clause_subjects import KIN, THIRD, Clause, names_in, people, whose_clauses
 from memhold.consolidate.grounding.claims import ROLES, THE_USER, Claim, Line
 from memhold.consolidate.grounding.names import german_noun, own_names
 from memhold.consolidate.grounding.numbers import numbers_of
 from memhold.consolidate.grounding.words import UNSPACED, begun, has_numbers_of, literally, overlap, terms_of
-from memhold.consolidate.told_of import KIN, THIRD, Told, names_in, people, told_of
 from memhold.facts.keys import canonical, compare
 from memhold.text.details import details
 from memhold.text.kin import kin_in, names_of_kin, strangers
@@ -35,7 +35,7 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     if about is None or not terms_of(value, claim.language):
         return False
     known = names_in(line.text for line in window)
-    told = [one for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
+    told = [one for line in lines if line.own for one in whose_clauses(line.text, claim.language, names, known)]
     said = _saying(claim, value, told)
     if about:
         about |= names_of_kin(about, "\n".join(line.text for line in window), claim.language)
@@ -50,7 +50,7 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     whole = " ".join(word for word in claim.whole.casefold().split() if predicate not in terms_of(word, claim.language))
     spoken = " ".join(line.text for line in lines)
 
-    def of_another(one: Told) -> bool:
+    def of_another(one: Clause) -> bool:
         if (claim.value and _named_thing(claim.frame, one.text)) or claim.before & one.who:
             return False
         thing = one.thing and (
@@ -78,7 +78,7 @@ def other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
 
 
 def _does_what_they_do(
-    claim: Claim, predicate: str, said: Sequence[Told], told: Sequence[Told], theirs: frozenset[Told]
+    claim: Claim, predicate: str, said: Sequence[Clause], told: Sequence[Clause], theirs: frozenset[Clause]
 ) -> bool:
     """Whether what a claim says first of the user is said of others alone, or with another word that only they have.
 
@@ -97,7 +97,7 @@ def _does_what_they_do(
 
 
 def _is_named_of_them(
-    word: str, wanted: frozenset[str], told: Sequence[Told], theirs: frozenset[Told], language: str
+    word: str, wanted: frozenset[str], told: Sequence[Clause], theirs: frozenset[Clause], language: str
 ) -> bool:
     """Whether a name is the user's in no clause: beside words that are theirs, it is another's all the same."""
     held = [one for one in told if literally(word, one.text)]
@@ -109,7 +109,7 @@ def _is_named_of_them(
     return bool(held) and all(one in theirs and not one.thing for one in held)
 
 
-def _saying(claim: Claim, value: str, told: Sequence[Told]) -> list[Told]:
+def _saying(claim: Claim, value: str, told: Sequence[Clause]) -> list[Clause]:
     """The clauses that say the most of a value; of those that have its numbers, where some do."""
     counted = [one for one in told if has_numbers_of(value, one.text)]
     nearest = max((overlap(value, one.text, claim.language) for one in counted or told), default=0.0)
@@ -174,7 +174,7 @@ def told_about(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> t
 
 def _of_whom_they_speak(name: str, language: str, window: Sequence[Line]) -> bool:
     """Whether a clause of the user's is marked to be about that word."""
-    return any(name in one.who for line in window if line.own for one in told_of(line.text, language))
+    return any(name in one.who for line in window if line.own for one in whose_clauses(line.text, language))
 
 
 _USERS_KIN = re.compile(
@@ -203,7 +203,7 @@ _OWN_RETURN = re.compile(
 )
 
 
-def _done_to_the_user(claim: Claim, told: Sequence[Told]) -> bool:
+def _done_to_the_user(claim: Claim, told: Sequence[Clause]) -> bool:
     """Whether the user does in a claim what somebody does to them in the lines: "the bank lent me 60,000"."""
     first = re.match(
         r"\W*(?:(?:has|have|had|hat|a|ha)\s+)?(\w{3,})",
@@ -217,7 +217,7 @@ def _done_to_the_user(claim: Claim, told: Sequence[Told]) -> bool:
     return bool(held) and all(re.search(object_of, one.text) and not _I_DO.match(one.text) for one in held)
 
 
-def _reversed(claim: Claim, value: str, said: Sequence[Told], every: Sequence[Told]) -> bool:
+def _reversed(claim: Claim, value: str, said: Sequence[Clause], every: Sequence[Clause]) -> bool:
     """Whether somebody does to the user what the user does to them in the lines: "I owe Ada", "Ada owes the user"."""
     if claim.value or _USER_OBJECT.search(claim.core) is None:
         return False
@@ -270,7 +270,7 @@ def _of_the_user(core: str, window: Sequence[Line]) -> bool:
     return bool(first) and first[0].casefold().strip(".,") in names
 
 
-def _not_of(about: frozenset[str], one: Told, claim: Claim) -> bool:
+def _not_of(about: frozenset[str], one: Clause, claim: Claim) -> bool:
     if claim.value and claim.frame.casefold() in one.who and frozenset(claim.core.casefold().split()) & one.who:
         return False  # "her husband Piet" tells who the husband is
     held = one.text.casefold()

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from memhold.consolidate.clause_subjects import SENTENCE, Clause, names_in, whose_clauses
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.denials import AGAINST
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.offers import agreed_to
 from memhold.consolidate.grounding.subjects import NEAR, NEAR_GRAMS
 from memhold.consolidate.grounding.words import UNSPACED, has_numbers_of, literally, overlap, terms_of
-from memhold.consolidate.told_of import SENTENCE, Told, names_in, told_of
 from memhold.text.mood import speaks_of_it, supposed_in
 from memhold.text.negation import negates
 
@@ -35,9 +35,9 @@ def only_supposed(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
         (line, one)
         for line in lines
         for one in (
-            _whole(told_of(line.text, claim.language, names, known))
+            _whole(whose_clauses(line.text, claim.language, names, known))
             if line.own
-            else map(Told, filter(str.strip, SENTENCE.split(line.text)))
+            else map(Clause, filter(str.strip, SENTENCE.split(line.text)))
         )
     ]
     counted = [one for one in every if has_numbers_of(claim.told, one[1].text)]
@@ -55,10 +55,10 @@ def only_supposed(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -
     )
 
 
-def _whole(told: Sequence[Told]) -> Iterator[Told]:
+def _whole(told: Sequence[Clause]) -> Iterator[Clause]:
     """Clauses, each with the bare noun that stands behind it: "I'd like another car, an electric one"."""
     left = False
-    for one, behind in zip(told, [*told, Told("")][1:], strict=True):
+    for one, behind in zip(told, [*told, Clause("")][1:], strict=True):
         joined = _NOUN.fullmatch(behind.text) is not None and one.text.rstrip()[-1:] not in ".!?…"
         if not left:
             yield replace(one, text=f"{one.text}, {behind.text}") if joined else one

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
+from memhold.consolidate.clause_subjects import names_in, whose_clauses
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.numbers import numbers_of, ordinals_in, with_its_unit
 from memhold.consolidate.grounding.subjects import NEAR, NEAR_GRAMS
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, clauses_of, terms_of
-from memhold.consolidate.told_of import names_in, told_of
 from memhold.text.mood import supposed_in
 from memhold.text.normal_form import normal_form
 from memhold.text.times import calendar_words
@@ -99,7 +99,7 @@ def _clauses(lines: Sequence[Line], window: Sequence[Line], language: str, every
     found: list[_Clause] = []
     for line in lines:
         begun = len(found)
-        for one in told_of(line.text, language, names, known):
+        for one in whose_clauses(line.text, language, names, known):
             days = _days(one.text, line.at) if dated else ()
             clause = _Clause(
                 text=one.text, details=(*_details(one.text, line.at), *days), language=language, who=one.who

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from memhold.consolidate.clause_subjects import CLAUSE
 from memhold.consolidate.grounding.claims import ROLES, Claim, Line
-from memhold.consolidate.told_of import CLAUSE
 from memhold.text.analysis import analyse
 from memhold.text.details import content_terms
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS

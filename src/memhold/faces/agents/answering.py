@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memhold.faces.agents.running import END, MOST_BYTES, OFF, meeting_place
-from memhold.faces.python.opened_behind import OpenedBehind
+from memhold.faces.python.background_open import BackgroundStore
 from memhold.ports.data_home import leave_folder
 from memhold.ports.file_locks import try_lock
 from memhold.ports.signals import heard
@@ -51,7 +51,7 @@ _MARKS_KEPT = 7 * 86_400
 class _Answers:
     """What one running Memhold answers, and what it has told whom."""
 
-    def __init__(self, opening: OpenedBehind, *, caught_up_within: float) -> None:
+    def __init__(self, opening: BackgroundStore, *, caught_up_within: float) -> None:
         self._opening = opening
         self._caught_up_within = caught_up_within
         self._shown: OrderedDict[str, set[str]] = OrderedDict()
@@ -154,7 +154,7 @@ async def answer_hooks(
         if not mine:
             return False
         _without_old_marks(place.parent)
-        opening = OpenedBehind(location, settings or {}, ahead=("memhold.faces.agents.briefing",))
+        opening = BackgroundStore(location, settings or {}, ahead=("memhold.faces.agents.briefing",))
         answers = _Answers(opening, caught_up_within=caught_up_within)
         server = await _listening(place, answers)
         warmed = asyncio.create_task(_warmed(opening, place))
@@ -178,7 +178,7 @@ async def answer_hooks(
     return True
 
 
-async def _warmed(opening: OpenedBehind, place: Path) -> None:
+async def _warmed(opening: BackgroundStore, place: Path) -> None:
     """Open the store, and answer once for nobody: what the first question loads takes longer than a hook waits.
 
     Raises:

@@ -24,7 +24,7 @@ from memhold.faces.mcp.connection import Connection, is_request
 from memhold.faces.mcp.listing import kept_listing
 from memhold.faces.mcp.methods import INTERNAL_ERROR, Methods
 from memhold.faces.mcp.prompts import IN_PROJECT, INSTRUCTIONS
-from memhold.faces.python.opened_behind import OpenedBehind
+from memhold.faces.python.background_open import BackgroundStore
 from memhold.ports.data_home import is_served
 from memhold.values.errors import MemholdError
 
@@ -52,7 +52,7 @@ _TAKEN_IN_EVERY = 5.0
 """How often the notes of hooks are looked at, in seconds; the module that takes in is loaded once there are any."""
 
 
-async def _needed(opening: OpenedBehind) -> AsyncStore:
+async def _needed(opening: BackgroundStore) -> AsyncStore:
     """The open store, for a tool.
 
     Raises:
@@ -66,7 +66,7 @@ async def _needed(opening: OpenedBehind) -> AsyncStore:
         raise Refused(f"The memory at {opening.location} cannot be opened: {error}. Tell the user.") from error
 
 
-async def _keep_taking_in(opening: OpenedBehind) -> None:
+async def _keep_taking_in(opening: BackgroundStore) -> None:
     """Bring in what hooks took note of, again and again: a turn is in the journal soon after it has ended."""
     while True:
         await asyncio.sleep(_TAKEN_IN_EVERY)
@@ -125,7 +125,7 @@ def _taken(number: int, instead: int, mode: Literal["rb", "wb"]) -> IO[bytes]:
 class _Serving:
     """The requests of one connection: answered as they come, each by itself, until the input ends."""
 
-    def __init__(self, connection: Connection, wire: _Wire, opening: OpenedBehind, *, opens: bool) -> None:
+    def __init__(self, connection: Connection, wire: _Wire, opening: BackgroundStore, *, opens: bool) -> None:
         self._opens = opens
         self._connection = connection
         self._wire = wire
@@ -193,7 +193,7 @@ async def serve_stdio(
     """
     if not is_served(location):  # a server asks its models itself
         settings = {**settings, "drain_seconds": _RUNNING_SECONDS}
-    opening = OpenedBehind(location, settings, ahead=("memhold.faces.mcp.calls",))
+    opening = BackgroundStore(location, settings, ahead=("memhold.faces.mcp.calls",))
     known: dict[str, bool] = {}
 
     async def caller(client: str | None) -> Caller:
@@ -233,7 +233,7 @@ async def serve_stdio(
             _leave()
 
 
-async def _end(opening: OpenedBehind) -> None:
+async def _end(opening: BackgroundStore) -> None:
     """Close the store in order, then leave: a thread still waits for standard input, and cannot be called back."""
     await opening.close()
     _leave()

@@ -34,9 +34,9 @@ class EventLoopThread:
         """Run a coroutine there and wait for it; works inside a running loop too (notebooks).
 
         Raises:
-            StoreClosed: the portal was closed, perhaps while this waited.
+            StoreClosed: it was closed, perhaps while this waited.
             ForkedProcess: the thread stayed behind in the parent process.
-            WrongLoop: this is the portal's own thread, which cannot wait for itself.
+            WrongLoop: this is that very thread, which cannot wait for itself.
         """
         future = self.submit(call)
         try:

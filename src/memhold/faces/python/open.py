@@ -191,15 +191,15 @@ class Memhold(SyncStore):
     @classmethod
     def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Memhold:
         """Open a store, as `AsyncMemhold.open` does; works inside a running event loop too (notebooks)."""
-        portal = EventLoopThread()
+        thread = EventLoopThread()
 
         async def opened() -> AsyncMemhold:
             return await AsyncMemhold.open(location, **settings)
 
         try:
-            return cls(portal.run(opened()), portal)
+            return cls(thread.run(opened()), thread)
         except BaseException:
-            portal.close()
+            thread.close()
             raise
 
     @staticmethod
@@ -216,8 +216,8 @@ class Memhold(SyncStore):
             StoreBusy: a process has the target open.
             StoreFull, StoreReadOnly: the copy cannot be written; the target is as it was.
         """
-        portal = EventLoopThread()
+        thread = EventLoopThread()
         try:
-            return portal.run(asyncio.to_thread(restore, backup, target, force=force, key=key))
+            return thread.run(asyncio.to_thread(restore, backup, target, force=force, key=key))
         finally:
-            portal.close()
+            thread.close()

@@ -1,4 +1,4 @@
-"""To settle: what only a person can know. Doubted keys, contradictions, what others noted and what was inferred."""
+"""To settle: what only a person can know. Keys that may be one, contradictions, what others noted or inferred."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def settle_page(visit: Visit) -> Response:
 
 
 async def count_part(visit: Visit) -> Response:
-    """How many doubts are open: each is looked at, so it is asked for by itself."""
+    """How many suspicions are open: each is looked at, so it is asked for by itself."""
     return visit.part("settle_count.html", count=(await visit.scope().status()).open_suspicions)
 
 
@@ -101,15 +101,15 @@ async def more_part(visit: Visit) -> Response:
     return visit.part("settle_cards.html", name=name, group=group)
 
 
-async def _doubts(scope: AsyncScope, cursor: str | None) -> _Group:
-    """Doubted keys and contradictions, oldest first; the cursor is the last that is shown, settled since or not."""
+async def _suspicions(scope: AsyncScope, cursor: str | None) -> _Group:
+    """Keys that may be one and contradictions, oldest first; the cursor is the last shown, settled since or not."""
     found = await scope.suspicions(limit=_MOST + 1, after=cursor)
     shown = found[:_MOST]
     more = shown[-1].suspicion.id if len(found) > _MOST else None
-    return _Group([_doubt(one) for one in shown], more, None if more or cursor else len(shown))
+    return _Group([_suspicion(one) for one in shown], more, None if more or cursor else len(shown))
 
 
-def _doubt(one: OpenSuspicion) -> tuple[Suspicion, Row, Row]:
+def _suspicion(one: OpenSuspicion) -> tuple[Suspicion, Row, Row]:
     return one.suspicion, row_of(one.memory), row_of(one.other)
 
 
@@ -183,7 +183,7 @@ async def _left_out(scope: AsyncScope, window: str, session: str | None) -> list
 
 
 _GROUPS: Final[Mapping[str, Callable[[AsyncScope, str | None], Awaitable[_Group]]]] = {
-    "doubts": _doubts,
+    "suspicions": _suspicions,
     "noted": _noted,
     "inferred": _inferred,
     "dropped": _not_kept,
@@ -280,8 +280,8 @@ async def _card(scope: AsyncScope, name: str, one: str, window: str) -> Sequence
     """What waits under that id, as a card of its group; nothing where it is there no more."""
     try:
         match name:
-            case "doubts":
-                return [_doubt(each) for each in await scope.suspicions() if each.suspicion.id == one]
+            case "suspicions":
+                return [_suspicion(each) for each in await scope.suspicions() if each.suspicion.id == one]
             case "noted" | "inferred":
                 return [row_of(await scope.get(one))]
             case "dropped":

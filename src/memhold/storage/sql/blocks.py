@@ -94,7 +94,7 @@ class Statements(Protocol):
 
     @property
     def touching(self) -> Mapping[str, bool]:
-        """For each statement, whether it meets tables that appended rows may wait for (`storage.gathered`)."""
+        """For each statement, whether it meets tables that appended rows may wait for (`storage.sql.row_batches`)."""
         ...
 
     @property

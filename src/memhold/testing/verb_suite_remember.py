@@ -9,11 +9,11 @@ import pytest
 from memhold.testing.verb_suite_base import Harness, facts, found, texts, user
 from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict, WrongKind
 
-__all__ = ["TellingCases"]
+__all__ = ["RememberCases"]
 
 
 @pytest.mark.asyncio
-class TellingCases:
+class RememberCases:
     """Notes, facts, corrections and pins."""
 
     async def test_a_note_is_found_by_its_words_at_once(self, harness: Harness) -> None:

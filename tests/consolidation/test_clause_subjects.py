@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhold.consolidate.told_of import names_in, own_names_in, told_of
+from memhold.consolidate.clause_subjects import names_in, own_names_in, whose_clauses
 
 
 def who(text: str, language: str = "english", *known: str) -> list[tuple[str, set[str]]]:
-    return [(one.text.strip(), set(one.who)) for one in told_of(text, language, frozenset({"liis"}), frozenset(known))]
+    return [
+        (one.text.strip(), set(one.who)) for one in whose_clauses(text, language, frozenset({"liis"}), frozenset(known))
+    ]
 
 
 def test_what_the_speaker_says_by_a_pronoun_is_theirs_and_a_possessed_noun_is_not() -> None:
@@ -26,7 +28,7 @@ def test_a_clause_without_a_subject_goes_on_and_a_pronoun_takes_up_the_last() ->
 
 
 def test_what_one_person_is_called_by_is_one() -> None:
-    [first, second, *_] = told_of(
+    [first, second, *_] = whose_clauses(
         "My brother Joost is a carpenter. Joost lives in Ghent.", "english", known=frozenset({"joost"})
     )
     assert first.who == second.who == {"brother", "joost"}
@@ -49,7 +51,7 @@ def test_a_name_at_the_beginning_counts_where_it_is_one_elsewhere_and_the_speake
     ],
 )
 def test_a_possessed_noun_is_a_subject_in_any_language(text: str, language: str, subject: str) -> None:
-    assert subject in told_of(text, language)[0].who
+    assert subject in whose_clauses(text, language)[0].who
 
 
 def test_an_object_is_no_subject_and_a_dated_thing_is_the_speakers() -> None:
@@ -64,7 +66,7 @@ def test_own_names_are_those_that_the_speaker_gives() -> None:
 
 @given(st.text(max_size=300), st.sampled_from(["english", "german", "french", "spanish", "japanese", "?"]))
 def test_every_word_stands_in_some_clause_and_nothing_raises(text: str, language: str) -> None:
-    found = told_of(text, language)
+    found = whose_clauses(text, language)
     assert all(one.text in text for one in found)
     assert all(not (one.first and one.who) for one in found)
 

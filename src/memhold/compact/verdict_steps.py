@@ -25,13 +25,13 @@ from memhold.values.records import OWN_KEYS, Memory, Trust
 
 __all__ = [
     "TRUST",
-    "Doubted",
     "Folded",
     "Linked",
     "Merged",
     "Settled",
     "Step",
     "Superseded",
+    "Suspected",
     "one_metadata",
     "settled",
     "sources_of",
@@ -76,13 +76,13 @@ class Linked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubted:
+class Suspected:
     """They cannot both be true: a person settles it. The newest comes first."""
 
     places: tuple[int, ...]
 
 
-Step = Merged | Folded | Superseded | Linked | Doubted
+Step = Merged | Folded | Superseded | Linked | Suspected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ def settled(
 def _group(memories: Sequence[Memory], group: Group, fits: Callable[[str], bool]) -> tuple[list[Step], Refusal | None]:
     match group.relation:
         case "contradicts":
-            return [_doubted(memories, group.places)], None
+            return [_suspected(memories, group.places)], None
         case "replaces":
             return _replaced(memories, group, fits)
         case "same" | "adds":
@@ -204,7 +204,7 @@ def _replaced(
     if gone and all(memories[place].event_time < memories[current].event_time for place in kept):
         gone = tuple(place for place in older if not _held(memories[current], memories[place]))
         kept = tuple(place for place in older if place not in gone)
-    steps: list[Step] = [_doubted(memories, (current, *kept))] if kept else []
+    steps: list[Step] = [_suspected(memories, (current, *kept))] if kept else []
     if not gone:
         return steps, None
     refusal = None if kept else _text_refused(memories, group, gone, fits)
@@ -225,6 +225,6 @@ def _displaces(newer: Memory, older: Memory) -> bool:
     return unsaid(older.text, newer.text, apart=newer.event_time - older.event_time >= AT_ONCE)
 
 
-def _doubted(memories: Sequence[Memory], places: Sequence[int]) -> Step:
+def _suspected(memories: Sequence[Memory], places: Sequence[int]) -> Step:
     ordered = sorted(places, key=lambda place: (memories[place].event_time, memories[place].number), reverse=True)
-    return Doubted(places=tuple(ordered))
+    return Suspected(places=tuple(ordered))

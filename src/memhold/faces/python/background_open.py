@@ -15,7 +15,7 @@ from memhold.values.errors import MemholdError
 if TYPE_CHECKING:
     from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["OpenedBehind"]
+__all__ = ["BackgroundStore"]
 
 LONG_SECONDS = 2.0
 """An opening that lasts longer is told of: it takes a part of a second, unless another program holds the store."""
@@ -24,7 +24,7 @@ _CLOSING_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
 
-class OpenedBehind:
+class BackgroundStore:
     """The store, opened once; where that failed, the next one who asks for it tries again.
 
     `ahead` are modules that its user will need, loaded with it on a thread.

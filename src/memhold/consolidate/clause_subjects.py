@@ -34,11 +34,11 @@ __all__ = [
     "MINE",
     "SENTENCE",
     "THIRD",
-    "Told",
+    "Clause",
     "names_in",
     "own_names_in",
     "people",
-    "told_of",
+    "whose_clauses",
 ]
 
 _TITLE: Final = r"(?<!\b(?:[MD]r|Ms|St)\.)(?<!\b(?:Mrs|Sra)\.)(?<!\bProf\.)"
@@ -240,7 +240,7 @@ _ASIDE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Clause:
     """A clause and the words that name of whom it is; none for the speaker. `first`: it says so by a pronoun.
 
     `thing`: the subject is a noun with an article, which is as often a thing of the speaker's as a person.
@@ -253,9 +253,9 @@ class Told:
 
 
 @lru_cache(maxsize=2048)
-def told_of(
+def whose_clauses(
     text: str, language: str, own_names: frozenset[str] = frozenset(), known: frozenset[str] = frozenset()
-) -> tuple[Told, ...]:
+) -> tuple[Clause, ...]:
     """Each clause of a line of the speaker's with of whom it is. What one person is called by is one.
 
     `own_names` are the speaker's own, `known` what is a name for certain elsewhere in the conversation.
@@ -263,7 +263,9 @@ def told_of(
     found = list(_clauses(text, language, own_names, known))
     groups = _joined((one.who for one in found), known)
     return tuple(
-        Told(one.text, next((group for group in groups if one.who and one.who <= group), one.who), one.first, one.thing)
+        Clause(
+            one.text, next((group for group in groups if one.who and one.who <= group), one.who), one.first, one.thing
+        )
         for one in found
     )
 
@@ -343,7 +345,7 @@ _APPOSED = re.compile(
 """A name beside its noun, between commas: "The neighbours, the Okafors, keep bees" is one clause."""
 
 
-def _clauses(text: str, language: str, own_names: frozenset[str], known: frozenset[str]) -> Iterator[Told]:
+def _clauses(text: str, language: str, own_names: frozenset[str], known: frozenset[str]) -> Iterator[Clause]:
     last: frozenset[str] = frozenset()
     before: frozenset[str] = frozenset()
     things = False
@@ -395,7 +397,7 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
                 and not (subject or frozenset()) & people()
             )
             things = thing if subject is not None else things and bool(current)
-            yield Told(clause, current, mine, things)
+            yield Clause(clause, current, mine, things)
             last = _named(clause, own_names, language) if first or not current else current
             if _named(clause, own_names, language) & people() and not current & (known | people()):
                 last = _named(clause, own_names, language)  # "sourdough is my wife's thing, she …"
