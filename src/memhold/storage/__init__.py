@@ -1,1 +1,1 @@
-"""The stores."""
+"""Stores, each of which keeps what a transaction writes and knows nothing of another."""

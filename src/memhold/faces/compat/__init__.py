@@ -1,1 +1,1 @@
-"""Other servers' interfaces, spoken over our verbs."""
+"""Interfaces of other servers, served by our verbs: their clients keep working."""
