@@ -10,12 +10,13 @@ from typing import Any, Protocol, TypeVar
 
 from psycopg import errors as pg
 
-from memhold.ports.stores import LONGEST_LEASE, Lease
+from memhold.ports.stores import Lease
 from memhold.ports.vector_blocks import Generation
 from memhold.storage.postgres.connection import Session
 from memhold.storage.postgres.near_upkeep import NearUpkeep
 from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.sql import rows
+from memhold.storage.sql.due_rows import EVER, at_params, due_params, listed_kinds, whose_params
 from memhold.storage.sql.writes import SOON
 from memhold.values.answers import Due
 from memhold.values.records import Scope, from_micros, micros
@@ -23,31 +24,12 @@ from memhold.values.records import Scope, from_micros, micros
 __all__ = ["Looks", "PostgresUpkeep"]
 
 T = TypeVar("T")
-_EVER = 2**62
 
 
 class Looks(Protocol):
     """Runs work over due work and leases in a transaction of its own, on one of the store's threads."""
 
     async def __call__(self, work: Callable[[Session, datetime], T]) -> T: ...
-
-
-def _listed(kinds: Sequence[str]) -> str:
-    return f",{','.join(kinds)},"
-
-
-def _at(now: datetime) -> dict[str, int]:
-    """Now, and where the longest lease ends: one that runs for longer is of a clock that was ahead, and is none."""
-    return {"now": micros(now), "longest": micros(now + LONGEST_LEASE)}
-
-
-def _of(scope: Scope | None) -> dict[str, Any]:
-    """Whose due work is meant; None for everybody's."""
-    return {"of_namespace": None if scope is None else scope.namespace, "of_user": (scope and scope.user) or ""}
-
-
-def _key(due: Due) -> dict[str, Any]:
-    return {"namespace": due.namespace, "user_id": due.user or "", "kind": due.kind, "ref": due.ref}
 
 
 class PostgresUpkeep:
@@ -71,7 +53,7 @@ class PostgresUpkeep:
     async def claim(
         self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float, scope: Scope | None = None
     ) -> list[Lease]:
-        wanted = {"kinds": _listed(kinds), **_of(scope)}
+        wanted = {"kinds": listed_kinds(kinds), **whose_params(scope)}
 
         def work(connection: Session, now: datetime) -> list[Lease]:
             until = now + timedelta(seconds=seconds)
@@ -79,7 +61,7 @@ class PostgresUpkeep:
             passed: set[tuple[Any, ...]] = set()
             # What another worker is about to lease is passed over, and more is looked at instead.
             while len(leases) < limit:
-                params = {**wanted, **_at(now), "limit": limit - len(leases) + len(passed)}
+                params = {**wanted, **at_params(now), "limit": limit - len(leases) + len(passed)}
                 found = connection.execute(QUERIES["find_due"], params).fetchall()
                 fresh = [row for row in found if row[:4] not in passed]
                 if not fresh:
@@ -100,7 +82,7 @@ class PostgresUpkeep:
         """One small read, so that looking for work on an idle store writes nothing."""
 
         def look(connection: Session, now: datetime) -> bool:
-            row = connection.execute(QUERIES["any_due"], {**wanted, **_at(now)}).fetchone()
+            row = connection.execute(QUERIES["any_due"], {**wanted, **at_params(now)}).fetchone()
             return row is not None and bool(row[0])
 
         return await self._look(look)
@@ -115,7 +97,7 @@ class PostgresUpkeep:
         names = ("finish_due", "start_again")
 
         def work(connection: Session, now: datetime) -> str | None:
-            bound = {**_key(lease.due), "token": lease.token, "now": micros(now)}
+            bound = {**due_params(lease.due), "token": lease.token, "now": micros(now)}
             return next((name for name in names if connection.execute(QUERIES[name], bound).rowcount == 1), None)
 
         ended = await self._change(work)
@@ -140,14 +122,14 @@ class PostgresUpkeep:
 
     async def _held(self, lease: Lease, name: str, params: Callable[[datetime], dict[str, Any]]) -> bool:
         def work(connection: Session, now: datetime) -> bool:
-            bound = {**params(now), **_key(lease.due), "token": lease.token, "now": micros(now)}
+            bound = {**params(now), **due_params(lease.due), "token": lease.token, "now": micros(now)}
             return connection.execute(QUERIES[name], bound).rowcount == 1
 
         return await self._change(work)
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
         def look(connection: Session, _: datetime) -> int | None:
-            row = connection.execute(QUERIES["soonest_due"], {"kinds": _listed(kinds)}).fetchone()
+            row = connection.execute(QUERIES["soonest_due"], {"kinds": listed_kinds(kinds)}).fetchone()
             return None if row is None else row[0]
 
         soonest = await self._look(look)
@@ -157,14 +139,19 @@ class PostgresUpkeep:
         self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True, after: datetime | None = None
     ) -> None:
         def work(connection: Session, now: datetime) -> None:
-            params = {**_at(now), "after": micros(after or now), "kinds": _listed(kinds), "least": int(failed)}
-            connection.execute(QUERIES["hasten_due"], {**params, **_of(scope)})
+            params = {
+                **at_params(now),
+                "after": micros(after or now),
+                "kinds": listed_kinds(kinds),
+                "least": int(failed),
+            }
+            connection.execute(QUERIES["hasten_due"], {**params, **whose_params(scope)})
 
         await self._change(work)
 
     async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None, later: bool = False) -> int:
         def look(connection: Session, now: datetime) -> int:
-            params = {"now": _EVER if later else micros(now), "kinds": _listed(kinds), **_of(scope)}
+            params = {"now": EVER if later else micros(now), "kinds": listed_kinds(kinds), **whose_params(scope)}
             row = connection.execute(QUERIES["count_due"], params).fetchone()
             return 0 if row is None else int(row[0])
 
@@ -224,7 +211,7 @@ def _leased(connection: Session, row: Sequence[Any], *, owner: str, now: datetim
             "token": 0 if token is None else int(token[0]),
             "holder": owner,
             "leased_until": micros(until),
-            **_at(now),
+            **at_params(now),
         },
     ).fetchone()
     return None if leased is None else replace(rows.to_due(leased))

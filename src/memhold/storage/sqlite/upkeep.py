@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from memhold.ports.processes import is_gone
-from memhold.ports.stores import LONGEST_LEASE, Lease
+from memhold.ports.stores import Lease
 from memhold.storage.sql import rows
+from memhold.storage.sql.due_rows import EVER, at_params, due_params, listed_kinds, whose_params
 from memhold.storage.sql.writes import SOON
 from memhold.storage.sqlite.raw import has_stale_cells
 from memhold.storage.sqlite.reading import QUERIES
@@ -20,37 +21,13 @@ from memhold.values.records import Scope, from_micros, micros
 
 if TYPE_CHECKING:
     from memhold.ports.vector_blocks import Generation
-    from memhold.values.answers import Due
 
 __all__ = ["SqliteUpkeep"]
 
 T = TypeVar("T")
 _SCOPE = Scope(namespace="upkeep")
-_EVER = 2**62
-
-
-def _listed(kinds: Sequence[str]) -> str:
-    return f",{','.join(kinds)},"
-
-
-def _at(now: datetime) -> dict[str, int]:
-    """Now, and where the longest lease ends: one that runs for longer is of a clock that was ahead, and is none."""
-    return {"now": micros(now), "longest": micros(now + LONGEST_LEASE)}
-
-
-def _of(scope: Scope | None) -> dict[str, Any]:
-    """Whose due work is meant; None for everybody's."""
-    return {"of_namespace": None if scope is None else scope.namespace, "of_user": (scope and scope.user) or ""}
-
-
-def _key(due: Due) -> dict[str, Any]:
-    return {"namespace": due.namespace, "user_id": due.user or "", "kind": due.kind, "ref": due.ref}
-
-
 BRIEF_PAGES = 8192
 """Files up to this many pages (32 MiB) are written anew while the caller of a forget waits: about 0.3 s."""
-
-
 SCRUB_PATIENCE_MS = 40
 """How long a scrub waits for a reader: every write waits behind it, on the same thread, and it is tried again."""
 
@@ -87,12 +64,12 @@ class SqliteUpkeep:
     ) -> list[Lease]:
         def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
             until = now + timedelta(seconds=seconds)
-            params = {**_at(now), "kinds": _listed(kinds), "limit": max(limit, 0), **_of(scope)}
+            params = {**at_params(now), "kinds": listed_kinds(kinds), "limit": max(limit, 0), **whose_params(scope)}
             leases = []
             for row in connection.execute(QUERIES["find_due"], params).fetchall():
                 token = int(connection.execute(QUERIES["take_lease_token"]).get)
                 due = replace(rows.to_due(row), token=token)
-                params = {**_key(due), "token": token, "holder": owner, "leased_until": micros(until)}
+                params = {**due_params(due), "token": token, "holder": owner, "leased_until": micros(until)}
                 connection.execute(QUERIES["lease_due"], params)
                 leases.append(Lease(due=due, token=token, owner=owner, until=until))
             return leases
@@ -111,7 +88,7 @@ class SqliteUpkeep:
         """
 
         def look(connection: apsw.Connection, now: datetime) -> bool | list[str]:
-            params = {**_at(now), "kinds": _listed(kinds), **_of(scope)}
+            params = {**at_params(now), "kinds": listed_kinds(kinds), **whose_params(scope)}
             if connection.execute(QUERIES["any_due"], params).get:
                 return True
             held = connection.execute(QUERIES["read_holders"], {"now": micros(now)})
@@ -132,7 +109,7 @@ class SqliteUpkeep:
     async def renew(self, lease: Lease, seconds: float) -> bool:
         def work(connection: apsw.Connection, now: datetime) -> bool:
             until = micros(now + timedelta(seconds=seconds))
-            bound = {"leased_until": until, **_key(lease.due), "token": lease.token, "now": micros(now)}
+            bound = {"leased_until": until, **due_params(lease.due), "token": lease.token, "now": micros(now)}
             connection.execute(QUERIES["renew_lease"], bound)
             return connection.changes() == 1
 
@@ -142,7 +119,7 @@ class SqliteUpkeep:
         """Take the item away, or leave what was put since the claim."""
 
         def unit(tx: SqliteWrite) -> bool:
-            bound = {**_key(lease.due), "token": lease.token, "now": micros(tx.clock)}
+            bound = {**due_params(lease.due), "token": lease.token, "now": micros(tx.clock)}
             tx.connection.execute(QUERIES["finish_due"], bound)
             if tx.connection.changes() == 0:
                 tx.connection.execute(QUERIES["start_again"], bound)
@@ -155,7 +132,7 @@ class SqliteUpkeep:
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
         def unit(tx: SqliteWrite) -> bool:
             params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
-            bound = {**params, **_key(lease.due), "token": lease.token, "now": micros(tx.clock)}
+            bound = {**params, **due_params(lease.due), "token": lease.token, "now": micros(tx.clock)}
             tx.connection.execute(QUERIES["put_off_due"], bound)
             given = tx.connection.changes() == 1
             tx.woke = given and at <= tx.clock + SOON
@@ -165,7 +142,7 @@ class SqliteUpkeep:
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
         def look(connection: apsw.Connection, _: datetime) -> int | None:
-            soonest: int | None = connection.execute(QUERIES["soonest_due"], {"kinds": _listed(kinds)}).get
+            soonest: int | None = connection.execute(QUERIES["soonest_due"], {"kinds": listed_kinds(kinds)}).get
             return soonest
 
         soonest = await self._read(look)
@@ -175,14 +152,19 @@ class SqliteUpkeep:
         self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True, after: datetime | None = None
     ) -> None:
         def work(connection: apsw.Connection, now: datetime) -> None:
-            params = {**_at(now), "after": micros(after or now), "kinds": _listed(kinds), "least": int(failed)}
-            connection.execute(QUERIES["hasten_due"], {**params, **_of(scope)})
+            params = {
+                **at_params(now),
+                "after": micros(after or now),
+                "kinds": listed_kinds(kinds),
+                "least": int(failed),
+            }
+            connection.execute(QUERIES["hasten_due"], {**params, **whose_params(scope)})
 
         await self._transaction(work)
 
     async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None, later: bool = False) -> int:
         def look(connection: apsw.Connection, now: datetime) -> int:
-            params = {"now": _EVER if later else micros(now), "kinds": _listed(kinds), **_of(scope)}
+            params = {"now": EVER if later else micros(now), "kinds": listed_kinds(kinds), **whose_params(scope)}
             count: int = connection.execute(QUERIES["count_due"], params).get
             return count
 
