@@ -396,7 +396,7 @@ async def _said(face: Any, verb: Verb, given: Mapping[str, Any]) -> str:
 async def test_any_key_counts_behind_a_server_too() -> None:
     async with live() as server:
         alice = (await server.opened(user="alice")).scope(user="alice")
-        for key in ("turn-1", " two\nlines ", "half \ud800", "\x00", "열쇠"):
+        for key in ("turn-1", " turn-1 ", " two\nlines ", "half \ud800", "\x00", "열쇠"):
             first = await alice.remember(f"a note of {key!r}", idempotency_key=key)
             assert (await alice.remember(f"a note of {key!r}", idempotency_key=key)).receipt.replayed
             assert not first.receipt.replayed
