@@ -235,7 +235,7 @@ def _apply_step(
             _changed(tx, merger, why, verdict.author, linked, effects, verdict.detail, verb=LINKED)
             return Applied(outcome="linked", places=places, reason=why), effects
         case Suspected(places=places):
-            return _apply_doubted(tx, read, places, verdict, merger), []
+            return _apply_suspected(tx, read, places, verdict, merger), []
         case _:
             assert_never(step)
 
@@ -262,7 +262,7 @@ def _apply_merged(
     return Applied(outcome=outcome, places=step.places, reason=step.group.reason or why, memory=kept.id), effects
 
 
-def _apply_doubted(
+def _apply_suspected(
     tx: WriteTx, read: Sequence[Memory], places: Sequence[int], verdict: Verdicted, merger: Merger
 ) -> Applied:
     """A suspicion for the newest against each of the others; all of them stay."""
