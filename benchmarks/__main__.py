@@ -382,7 +382,7 @@ def pages(memories: int, db: str | None, *, quick: bool, as_json: bool) -> None:
 @click.option("--quick", is_flag=True, help="Small enough for a look.")
 @_JSON
 def turns(users: int, messages: int, cache_mb: int, db: str | None, *, quick: bool, as_json: bool) -> None:
-    """Measure the memory of a library and a server while many users are asked in turn (ratio: growth by cache)."""
+    """Measure the memory of a library and a server while many users are asked in turn."""
     from benchmarks.turns import run
 
     _rows(lambda: run(users=users, messages=messages, cache_mb=cache_mb, db=db, quick=quick), as_json=as_json)
