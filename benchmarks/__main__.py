@@ -374,6 +374,20 @@ def pages(memories: int, db: str | None, *, quick: bool, as_json: bool) -> None:
     _rows(lambda: run(memories, db=db, quick=quick), as_json=as_json)
 
 
+@benchmarks.command("turns")
+@click.option("--users", type=click.IntRange(min=10), default=2000, show_default=True, help="How many are asked.")
+@click.option("--messages", type=click.IntRange(min=1), default=50, show_default=True, help="Of each user.")
+@click.option("--cache-mb", type=click.IntRange(min=1), default=32, show_default=True, help="The small cache.")
+@click.option("--db", metavar="FILE", help="A store to use, and to fill up; left out: a new one.")
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def turns(users: int, messages: int, cache_mb: int, db: str | None, *, quick: bool, as_json: bool) -> None:
+    """Measure the memory of a library and a server while many users are asked in turn."""
+    from benchmarks.turns import run
+
+    _rows(lambda: run(users=users, messages=messages, cache_mb=cache_mb, db=db, quick=quick), as_json=as_json)
+
+
 def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
     from benchmarks.recall import table
 

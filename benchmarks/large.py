@@ -14,6 +14,7 @@ from benchmarks.recall import peak_mb
 from benchmarks.stores import own_schema
 from memhold.faces.python.open import AsyncMemhold
 from memhold.index.embedding import Embedding
+from memhold.index.kept_scopes import KeptScopes
 from memhold.index.nearest import NEAREST, NearCache
 from memhold.index.vector_cache import VectorCache
 from memhold.ports.models import EmbeddingModel
@@ -142,7 +143,7 @@ async def _nearest(place: str, questions: Sequence[str]) -> list[Row]:
         generation = (await store.read(SCOPE, lambda tx: tx.generations()))[0]
         count = await store.read(SCOPE, lambda tx: tx.document_count())
         numbers = np.arange(count)
-        near, vectors = NearCache(), VectorCache()
+        near, vectors = NearCache(KeptScopes()), VectorCache(KeptScopes())
         none = lambda: np.zeros(0, dtype=np.int64)  # noqa: E731 - no documents of this scope are new
         by_index = await _asked(store, queries, lambda tx, q: near.cosines(tx, generation, q, numbers, none))
 

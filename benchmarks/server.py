@@ -88,9 +88,9 @@ def memhold(folder: Path) -> tuple[str, ...]:
     return server(str(folder / "memory.db"), user="bench")
 
 
-def server(place: str, *, user: str) -> tuple[str, ...]:
-    """The command of a Memhold server on a store."""
-    store = ("--db", place, "--user", user)
+def server(place: str, *, user: str | None = None) -> tuple[str, ...]:
+    """The command of a Memhold server on a store; without a user each request names its own."""
+    store = ("--db", place) if user is None else ("--db", place, "--user", user)
     return ("-c", _SERVE, "serve", "--json", "--port", "0", "--insecure-loopback", *store, "--log-format", "json")
 
 

@@ -15,6 +15,7 @@ from benchmarks.measure import Row, doing, percentile
 from benchmarks.recall import peak_mb
 from memhold.faces.python.open import AsyncMemhold
 from memhold.index.embedding import Embedding
+from memhold.index.kept_scopes import KeptScopes
 from memhold.index.vector_cache import EXACT_TO, VectorCache
 from memhold.ports.models import EmbeddingModel
 from memhold.providers.embedding.builtin.model import BuiltinEmbedding
@@ -140,7 +141,7 @@ async def _quantised(path: Path, texts: Sequence[str]) -> list[Row]:
     try:
         scope = Scope(user="alice")
         current = (await store.read(scope, lambda tx: tx.generations()))[0]
-        vectors = await store.read(scope, lambda tx: VectorCache().vectors(tx, current))
+        vectors = await store.read(scope, lambda tx: VectorCache(KeptScopes()).vectors(tx, current))
         size = await store.read(scope, lambda tx: tx.document_count())
         for text in texts[:50]:
             query = await embedding.query(" ".join(text.split()[::2]) or text)

@@ -40,6 +40,7 @@ OPTIONS = {
     "server": TABLE,
     "speed": TABLE,
     "stores": TABLE | {"--db"},
+    "turns": TABLE | {"--cache-mb", "--db", "--messages", "--users"},
 }
 """What each table has taken since it was a command of the package; more may come, none may go."""
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memhold.index.kept_scopes import KeptScopes
 from memhold.index.postings_arrays import DecodedIndex, decode
 from memhold.index.postings_cache import IndexCache
 from memhold.index.repeats import leading, repeats_of
@@ -111,7 +112,7 @@ def test_a_damaged_entry_is_an_error_only_where_it_matches(turn: int) -> None:
 
 @pytest.mark.asyncio
 async def test_a_scope_that_is_larger_than_the_cache_is_decoded_once() -> None:
-    store, cache = InMemoryStore(FakeClock(), TimeOrderedIds()), IndexCache(max_bytes=1)
+    store, cache = InMemoryStore(FakeClock(), TimeOrderedIds()), IndexCache(KeptScopes(1))
     try:
         scope = Scope(user="alice")
         one = await store.read(scope, cache.index)

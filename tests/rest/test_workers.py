@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -134,6 +135,8 @@ def test_workers_are_changed_and_killed_and_nobody_is_refused(tmp_path: Path) ->
         acknowledged = finished(writers)
         there = pids(server, (RELOADS + 1) * WORKERS)
         assert len(there) == WORKERS
+        counted = requests_counted(server)
+        assert counted >= len(acknowledged), "what the former workers counted is told"
         told = httpx2.post(f"{server.url}/v1/messages", content=b"x" * 20_004, headers=bearer(token), trust_env=False)
         assert told.json()["values"]["limit"] == 20_000 + RELOADS
 
@@ -144,6 +147,9 @@ def test_workers_are_changed_and_killed_and_nobody_is_refused(tmp_path: Path) ->
             server.logged("a worker serves", (RELOADS + 1) * WORKERS + turn + 1)
         acknowledged |= finished(writers)
         assert len(server.logged("this process does the due work", 2)) >= 2
+        assert requests_counted(server) >= counted
+        left = counters_of(pids(server, (RELOADS + 1) * WORKERS + len(there)))
+        assert left is None or left <= {0, *pids(server, (RELOADS + 1) * WORKERS + len(there))}
 
         settings.write_text("[serve]\nmax_body_bytes = -1\n")
         server.child.send_signal(signal.SIGHUP)
@@ -205,6 +211,22 @@ def metrics_are_those_of_all(server: Running, there: list[int]) -> None:
         told = [line for line in lines if line.startswith("process_resident_memory_bytes{")]
         assert [f'pid="{pid}"' in "".join(told) for pid in there] == [True] * WORKERS
         assert len([line for line in lines if line.startswith("memhold_store_takes_writes ")]) == 1
+
+
+def requests_counted(server: Running) -> float:
+    text = httpx2.get(f"{server.url}/metrics", trust_env=False).text
+    return sum(float(count) for count in re.findall(r"^memhold_http_requests_total\{.*\} (\S+)$", text, re.MULTILINE))
+
+
+def counters_of(there: list[int]) -> set[int] | None:
+    """Of which processes there are files of counters beside these workers'; None where the system does not show them."""
+    maps = Path(f"/proc/{there[0]}/maps")
+    if not maps.exists():
+        return None
+    [mine] = {
+        Path(line.split()[-1]) for line in maps.read_text().splitlines() if line.endswith(f"counter_{there[0]}.db")
+    }
+    return {int(path.stem.rpartition("_")[2]) for path in mine.parent.glob("counter_*.db")}
 
 
 HANGS = """

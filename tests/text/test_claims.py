@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -150,3 +152,16 @@ def test_whatever_is_written_no_message_replaces_itself(text: str) -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_read(text: str) -> None:
     assert len(claims(text)) <= len(text)
+
+
+def test_no_long_text_stays_in_memory() -> None:
+    """Each message that a recall looks at comes here; 4,096 of 8 MB would be all the memory that there is."""
+    tracemalloc.start()
+    try:
+        for number in range(8):
+            assert claims(f"I live in Oslo, at number {number}. " * 30_000) == ()
+            assert claims(f"ana: I live in Oslo, at number {number}. " * 30_000, "ana") == ()
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1_000_000

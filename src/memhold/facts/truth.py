@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memhold.facts.claimed import MOST, claimed
 from memhold.facts.outdated import Outdated, outdated
 from memhold.index.documents import KIND_OF
+from memhold.index.kept_scopes import Kept, KeptScopes
 from memhold.index.marks import CLAIMING
 from memhold.ports.postings import term_key
 from memhold.ports.transaction import ReadTx
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["TruthCache"]
 
+_ENTRY_BYTES = 1024
+
 
 class TruthCache:
     """What is no longer so in the scopes that were asked last, kept while their index is unchanged."""
 
-    def __init__(self, scopes: int = 256) -> None:
-        self._scopes = scopes
-        self._entries: OrderedDict[tuple[str, str | None], tuple[int, Mapping[int, Outdated]]] = OrderedDict()
-        self._lock = threading.Lock()
+    def __init__(self, scopes: KeptScopes) -> None:
+        self._kept: Kept[tuple[int, Mapping[int, Outdated]]] = Kept(scopes, lambda held: _size(held[1]))
 
     def outdated(self, tx: ReadTx, index: DecodedIndex) -> Mapping[int, Outdated]:
         """What of the scope says something that is no longer so, by document number.
@@ -34,19 +34,20 @@ class TruthCache:
         What a fact says of a message goes before what a later message says of it. What replaced something and was
         replaced itself comes first.
         """
-        key, rev = (tx.scope.namespace, tx.scope.user), tx.index_rev()
-        with self._lock:
-            held = self._entries.get(key)
+        rev = tx.index_rev()
+        held = self._kept.get(tx.scope)
         if held is not None and held[0] == rev:
             return held[1]
         both = {**claimed(tx, _claiming(index)), **outdated(tx)}
         found = dict(sorted(both.items(), key=lambda entry: -entry[1].by_number))
-        with self._lock:
-            self._entries[key] = (rev, found)
-            self._entries.move_to_end(key)
-            while len(self._entries) > self._scopes:
-                self._entries.popitem(last=False)
+        self._kept.put(tx.scope, (rev, found))
         return found
+
+
+def _size(found: Mapping[int, Outdated]) -> int:
+    """Bytes that it takes, by estimate: the objects of each entry, and the words in them."""
+    words = (word for one in found.values() for ended in one.values for word in (ended.value, ended.now or ""))
+    return _ENTRY_BYTES * len(found) + sum(map(sys.getsizeof, words))
 
 
 def _claiming(index: DecodedIndex) -> list[int]:

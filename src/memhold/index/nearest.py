@@ -6,11 +6,10 @@ the middle of the scope: the cosine of the question with the mean of a sample of
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memhold.index.kept_scopes import Kept, KeptScopes
 from memhold.index.turns import SCORING
 from memhold.index.vector_cache import Cosines, DecodedVectors
 from memhold.ports.vector_blocks import HELD, STATE_BITS, UNSEEN, VECTOR_DOCUMENTS, CorruptVectors, block_of
@@ -37,9 +36,6 @@ WITH_TURNS = 100
 """How many of the best by words have the turns around them scored too."""
 SAMPLED_BLOCKS = 64
 """Blocks of 128 vectors whose mean stands for that of the scope: cosines with it are off by less than .01."""
-_SCOPES = 16
-
-_Key = tuple[str, str | None, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +48,11 @@ class _Held:
     sampled: tuple[tuple[int, int], ...]
     middle: Floats
     newest: DecodedVectors
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return self.marks.nbytes + self.middle.nbytes + self.newest.nbytes
 
 
 class NearVectors:
@@ -75,11 +76,10 @@ class NearVectors:
 
 
 class NearCache:
-    """What is kept of the scopes that were asked last; an answer is the same without. Safe to share between threads."""
+    """What is kept of the scopes that were asked last; an answer is the same without."""
 
-    def __init__(self) -> None:
-        self._entries: OrderedDict[_Key, _Held] = OrderedDict()
-        self._lock = threading.Lock()
+    def __init__(self, scopes: KeptScopes) -> None:
+        self._kept: Kept[tuple[int, _Held]] = Kept(scopes, lambda held: held[1].nbytes)
 
     def cosines(
         self, tx: ReadTx, generation: Generation, query: Floats, numbers: Numbers, also: Callable[[], Numbers]
@@ -119,18 +119,14 @@ class NearCache:
         return Cosines(nearest=nearest, middle=None, held=has, seen=marks != UNSEEN)
 
     def _held(self, tx: ReadTx, generation: Generation, upto: int) -> _Held:
-        key = (tx.scope.namespace, tx.scope.user, generation.number)
         rev = tx.vector_rev()
-        with self._lock:
-            held = self._entries.get(key)
+        number, held = self._kept.get(tx.scope) or (generation.number, None)
+        if number != generation.number:
+            held = None
         if held is not None and held.rev == rev and held.upto == upto:
             return held
         made = _made(tx, generation, rev, upto, held)
-        with self._lock:
-            self._entries[key] = made
-            self._entries.move_to_end(key)
-            while len(self._entries) > _SCOPES:
-                self._entries.popitem(last=False)
+        self._kept.put(tx.scope, (generation.number, made))
         return made
 
 

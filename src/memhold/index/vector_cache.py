@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from memhold.index.kept_scopes import Kept, KeptScopes
 from memhold.index.pending_vectors import due_index, look_again
 from memhold.index.sign_bits import estimated, signs
 from memhold.ports.vector_blocks import (
@@ -41,7 +40,6 @@ _BLOCKS_AT_ONCE = 32
 """Signs are made of so many blocks at a time: one product of large matrices is far quicker than many of small ones."""
 RESCORE_LEAST, RESCORE_ONE_IN = 2000, 50
 
-_Key = tuple[str, str | None, int]
 _UNIT = 0.01
 """How far the square of a stored vector's length may be from 1: bytes that were damaged are farther."""
 
@@ -348,21 +346,10 @@ def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 class VectorCache:
-    """The vectors of the scopes that were asked last, up to a number of bytes in all; safe to share between threads."""
+    """The vectors of the scopes that were asked last, each of the generation that was asked last."""
 
-    def __init__(self, max_bytes: int = 256 * 1024 * 1024) -> None:
-        self._max_bytes = max_bytes
-        self._entries: OrderedDict[_Key, DecodedVectors] = OrderedDict()
-        self._lock = threading.Lock()
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that it holds."""
-        with self._lock:
-            return self._held()
-
-    def _held(self) -> int:
-        return sum(entry.nbytes for entry in self._entries.values())
+    def __init__(self, scopes: KeptScopes) -> None:
+        self._kept: Kept[tuple[int, DecodedVectors]] = Kept(scopes, lambda held: held[1].nbytes)
 
     def vectors(self, tx: ReadTx, generation: Generation) -> DecodedVectors:
         """The vectors of the transaction's scope, as of its snapshot.
@@ -370,20 +357,15 @@ class VectorCache:
         Raises:
             CorruptVectors: a block does not have the shape of its generation.
         """
-        key = (tx.scope.namespace, tx.scope.user, generation.number)
         rev = tx.vector_rev()
-        with self._lock:
-            held = self._entries.get(key)
-            if held is not None and held.rev == rev:
-                self._entries.move_to_end(key)
-                return held
+        number, held = self._kept.get(tx.scope) or (generation.number, None)
+        if number != generation.number:
+            held = None
+        if held is not None and held.rev == rev:
+            return held
         before = held or DecodedVectors({}, generation.dimension, -1)
         decoded = before.renewed(tx, generation.number, rev)
-        with self._lock:
-            self._entries[key] = decoded
-            self._entries.move_to_end(key)
-            while len(self._entries) > 1 and self._held() > self._max_bytes:
-                self._entries.popitem(last=False)
+        self._kept.put(tx.scope, (generation.number, decoded))
         return decoded
 
 

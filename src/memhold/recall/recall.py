@@ -11,6 +11,7 @@ from memhold.facts.asked import asked_concepts, attribute_terms
 from memhold.facts.outdated import Outdated, replaced
 from memhold.facts.truth import TruthCache
 from memhold.index.documents import KIND_OF, ROLE_OF
+from memhold.index.kept_scopes import MOST_BYTES, KeptScopes
 from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.postings_cache import IndexCache
@@ -90,14 +91,20 @@ EXACT_BY_WORDS = 1000
 """How many of the best by words get an exact cosine in a scope that is too large for all of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Caches:
-    """What recall keeps between questions; an answer is the same without."""
+    """What recall keeps between questions, all of it in so many bytes; an answer is the same without."""
 
-    indexes: IndexCache = field(default_factory=IndexCache)
-    vectors: VectorCache = field(default_factory=VectorCache)
-    near: NearCache = field(default_factory=NearCache)
-    truth: TruthCache = field(default_factory=TruthCache)
+    def __init__(self, max_bytes: int = MOST_BYTES) -> None:
+        self._scopes = KeptScopes(max_bytes)
+        self.indexes = IndexCache(self._scopes)
+        self.vectors = VectorCache(self._scopes)
+        self.near = NearCache(self._scopes)
+        self.truth = TruthCache(self._scopes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it holds, by estimate."""
+        return self._scopes.nbytes
 
     def outdated(self, tx: ReadTx) -> Mapping[int, Outdated]:
         """What of the scope says something that is no longer so, by document number."""

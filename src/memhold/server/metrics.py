@@ -6,6 +6,7 @@ Names and units follow the conventions of Prometheus: base units in the name, co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +21,7 @@ from prometheus_client.registry import Collector
 from memhold._version import __version__
 from memhold.ports.maintenance import Readiness
 from memhold.ports.models import Tally
+from memhold.server.count_files import CountFiles
 
 __all__ = ["BUDGETS", "CONTENT_TYPE", "Metrics"]
 
@@ -40,6 +42,7 @@ class Metrics:
     def __init__(self, *, held: Callable[[], float] = lambda: 0.0, folder: Path | None = None) -> None:
         self._held = held
         self._folder = folder
+        self._files = None if folder is None else CountFiles(folder)
         self.registry = CollectorRegistry()
         labels = ("method", "route", "status")
         self._requests = Counter(
@@ -109,7 +112,8 @@ class Metrics:
             told.register(_Processes(self._folder))
         PlatformCollector(registry=told)
         told.register(self._store)
-        return generate_latest(told)
+        with nullcontext() if self._files is None else self._files.unchanged():
+            return generate_latest(told)
 
 
 class _Store(Collector):

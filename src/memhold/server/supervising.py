@@ -27,6 +27,7 @@ from typing import Any, Final
 from prometheus_client.multiprocess import mark_process_dead
 
 from memhold.ports.signals import heard
+from memhold.server.count_files import CountFiles
 from memhold.server.listening import BACKLOG, listening, url_of
 from memhold.server.serving import kept_token
 from memhold.server.settings import ServeSettings
@@ -119,6 +120,7 @@ class _Supervisor:
         self._told = told
         self._load = load
         self._shared = SharedState.of(told.files, MOST_PROCESSES - 1)
+        self._counts = CountFiles(told.files.metrics)
         self._workers: dict[int, _Worker] = {}
         self._generation = 1
         self._made = 1
@@ -243,6 +245,7 @@ class _Supervisor:
         one.line.close()
         one.process.close()
         mark_process_dead(pid, str(self._told.files.metrics))  # type: ignore[no-untyped-call]
+        self._counts.fold([other.process.pid for other in self._workers.values()])
         self._shared.gone(place)
         if one.state.state == "ending" or self._stopping:
             log.info("a worker has ended", extra={"pid": pid})

@@ -39,14 +39,19 @@ CALL = 2
 """Words up to which a sentence in front of a claim is a call: "Big news.", "Guess what!"."""
 
 
-@lru_cache(maxsize=4096)
 def claims(text: str, name: str | None = None) -> tuple[Claim, ...]:
     """The claims of what a person wrote; none where they wrote at length, or a story, or of a text.
 
     `name` is the speaker's, which stands in front of what they say.
     """
     text = text if name is None else text.removeprefix(f"{name}: ")
-    if len(text) > MOST_CHARACTERS or _MAY.search(text) is None:
+    # Beyond it, so that no long text stays in memory as a key.
+    return () if len(text) > MOST_CHARACTERS else _claims(text)
+
+
+@lru_cache(maxsize=4096)
+def _claims(text: str) -> tuple[Claim, ...]:
+    if _MAY.search(text) is None:
         return ()
     text = _SMALL_I.sub(lambda one: f"I'{one[1]}" if one[1] else "I", text.replace("\u2019", "'"))
     text = _TITLE.sub(r"\1", text)

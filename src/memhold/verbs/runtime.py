@@ -101,10 +101,10 @@ class Runtime:
 
     @property
     def cached_bytes(self) -> int:
-        """Bytes that indexes and vectors of scopes hold between questions; 0 before the first one."""
+        """Bytes that indexes and vectors of scopes hold between questions, by estimate; 0 before the first one."""
         if "caches" not in self.__dict__:
             return 0
-        return self.caches.indexes.nbytes + self.caches.vectors.nbytes
+        return self.caches.nbytes
 
     @property
     def forked(self) -> bool:

@@ -173,7 +173,7 @@ def assemble(
     ids, settings = ids or TimeOrderedIds(), settings or Settings()
     mirror = mirror_of(store, settings, clock)
     embedding = embedding_of(settings.embedding, model, held)
-    new_caches = caches_once()
+    new_caches = caches_once(settings.cache_mb)
     worker, compaction, rollups = worker_of(
         store,
         Upkeepers(settings, clock, ids, f"{this_process()}:{next(_WORKERS)}"),

@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Upkeepers", "caches_once", "compaction_once", "retaining_by", "rollups_once"]
 
+_MB = 1024 * 1024
 
-def caches_once() -> Callable[[], Caches]:
-    """What gives the caches of an open store: the same ones each time, made at the first."""
+
+def caches_once(cache_mb: int) -> Callable[[], Caches]:
+    """What gives the caches of an open store, of so many MB: the same ones each time, made at the first."""
 
     @cache
     def made() -> Caches:
         from memhold.recall.recall import Caches
 
-        return Caches()
+        return Caches(cache_mb * _MB)
 
     return made
 

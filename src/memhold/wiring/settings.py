@@ -66,6 +66,8 @@ class Settings:
         worker: whether due work is done in the background while the store is open.
         embedding: what makes vectors: `builtin`, `none`, `minilm`, `mpnet`, `nomic`, a model directory,
             `openai:MODEL`, `ollama:MODEL`, `lmstudio:MODEL`, `http://host:port/v1#MODEL`, or an entry of the catalog.
+        cache_mb: MB of indexes and vectors that are kept of the scopes that were asked last; those of the very last
+            stay whatever they take.
         recall_timeout: seconds that a recall waits for a signal; after that it answers without it and says so.
         rerank: a server that reads the best 30 hits of a recall's first page with the question and orders them anew:
             the URL of its endpoint, `http://host:port/rerank` or `http://host:port/v1/rerank#MODEL`; empty for none.
@@ -135,6 +137,7 @@ class Settings:
     context_model: str = ""
     worker: bool = True
     embedding: str = "builtin"
+    cache_mb: int = 256
     recall_timeout: float = 2.0
     rerank: str = ""
     rerank_key_env: str = ""
