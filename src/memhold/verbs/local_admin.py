@@ -101,7 +101,10 @@ class LocalAdmin:
                 repaired = await self._repair_rows(maintenance)
             case _:
                 raise InvalidInput(f"repair is {repair!r:.40}; pass 'clock', 'rows' or nothing")
-        found = [*repaired, *await maintenance.examine()]
+        examined = await maintenance.examine()
+        if self._runtime.watch is not None:
+            self._runtime.watch.note(examined)
+        found = [*repaired, *examined]
         if any(finding.check in {"integrity", "open"} for finding in found):
             return tuple(found)
         scopes = await self._runtime.store.upkeep.scopes()
@@ -119,7 +122,7 @@ class LocalAdmin:
 
     async def ready(self) -> Readiness:
         self._runtime.guard()
-        store, models = self._runtime.store, await self._models()
+        store, models, degraded = self._runtime.store, await self._models(), self._runtime.degraded(())
 
         def probe(tx: WriteTx) -> None:
             tx.put_due(_PROBE, _PROBE, tx.now)
@@ -131,8 +134,9 @@ class LocalAdmin:
                 due = await store.upkeep.pending(self._runtime.worker.kinds)
                 waiting = await store.upkeep.pending(_FOR_MODELS, later=True)
         except (MemholdError, TimeoutError) as error:
-            return Readiness(writes=False, error=type(error).__name__, models=models)
-        return Readiness(writes=True, due=due, models=models, waiting=waiting, cached_bytes=self._runtime.cached_bytes)
+            return Readiness(writes=False, error=type(error).__name__, models=models, degraded=degraded)
+        cached = self._runtime.cached_bytes
+        return Readiness(writes=True, due=due, models=models, waiting=waiting, cached_bytes=cached, degraded=degraded)
 
     async def _models(self) -> Mapping[str, ModelHealth]:
         try:
