@@ -28,6 +28,7 @@ from memhold.values.names import checked_name, is_within
 from memhold.values.records import Scope
 from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.runtime import Runtime
+from memhold.verbs.token_text import is_whole
 
 __all__ = ["MAX_DAYS", "MAX_USERS", "LocalAdmin", "Progress"]
 
@@ -118,7 +119,27 @@ class LocalAdmin:
             found += [replace(one, namespace=scope.namespace) for one in seen]
             if progress is not None:
                 progress(done, len(scopes))
+        found += await self._damaged_tokens()
         return (*found, *(_ailing(one, waiting) for one in (await self._models()).values() if one.answers is False))
+
+    async def _damaged_tokens(self) -> list[Finding]:
+        secret = self._runtime.store.facts.secret
+        try:
+            kept = await self._runtime.store.tokens.read()
+        except StoreCorrupt as error:
+            return [Finding(check="rows", severity="wrong", what=f"of the access tokens {error}", advice=_RESTORE)]
+        return [
+            Finding(
+                check="rows",
+                severity="wrong",
+                what=f"the access token {token.id} is damaged, and opens nothing",
+                advice="revoke it ('memhold token revoke'), and make another in its place",
+                where=_where(token.scope),
+                namespace=token.namespace,
+            )
+            for one in kept
+            if (token := one.token).revoked_at is None and not is_whole(one, secret)
+        ]
 
     async def ready(self) -> Readiness:
         self._runtime.guard()
