@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -118,10 +119,8 @@ class SqliteMaintenance:
         def work() -> int:
             with translated(self._path):
                 connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
-                try:
-                    return mend_indexes(connection)
-                finally:
-                    connection.close()
+            with closing(connection), translated(self._path, connection):
+                return mend_indexes(connection)
 
         return await asyncio.to_thread(work)
 
