@@ -106,7 +106,7 @@ def _files(path: str) -> Iterator[Finding]:
     ):
         yield _wrong("files", "an interrupted restore left it, with content", f"look at it, then rm {rest}", str(rest))
     for rest in left_behind(target):
-        what = "an interrupted backup, export or restore left it, with content"
+        what = "an interrupted backup, export, upload or restore left it, with content"
         yield _wrong("files", what, "run 'memhold settle', or open the store: both remove it", str(rest))
     log = Path(path + "-wal")
     if log.exists() and log.stat().st_size > LARGE_LOG:
