@@ -129,7 +129,7 @@ def finding(check: str, severity: Literal["wrong", "note"] = "wrong") -> Finding
         ([[finding("keys"), finding("orphans")]], "of keys"),
         ([[finding("orphans", "note"), finding("rows"), finding("clock")]], None),  # rows tell of themselves
         ([[finding("integrity")], []], None),
-        ([[finding("integrity")], StoreBusy("held"), OSError(5, "no")], "of integrity"),
+        ([[finding("integrity")], StoreBusy("held"), OSError(5, "no"), RuntimeError("odd")], "of integrity"),
     ],
 )
 async def test_the_last_look_counts(each: list[Sequence[Finding] | Exception], known: str | None) -> None:
@@ -140,6 +140,15 @@ async def test_the_last_look_counts(each: list[Sequence[Finding] | Exception], k
     await looks.over.wait()
     assert watch.damage == known
     await watch.stop()
+    await watch.stop()
+
+
+async def test_the_end_of_the_process_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+    watch = FileWatch(Looks(RuntimeError("cannot schedule new futures after shutdown")), first_seconds=0)
+    watch.start()
+    [task] = [task for task in asyncio.all_tasks() if task.get_name() == TASK]
+    await task
+    assert caplog.records == []
     await watch.stop()
 
 

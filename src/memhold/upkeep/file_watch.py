@@ -7,12 +7,11 @@ row is damaged, and no answer can tell. Only a look at the whole file can.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from memhold.ports.maintenance import Finding
-from memhold.values.errors import MemholdError
+from memhold.upkeep.worker import ending
 
 __all__ = ["FileWatch"]
 
@@ -75,7 +74,11 @@ class FileWatch:
         wait = self._first
         while True:
             await asyncio.sleep(wait)
-            # A file that cannot be read now is met by whatever reads it.
-            with contextlib.suppress(MemholdError, OSError):
+            try:
                 self.note(await self._look())
+            except Exception as error:  # noqa: BLE001 - the worker's edge: a watch that ended would look no more
+                if ending(error):
+                    return
+                # A file that cannot be read now is met, and told, by whatever reads it.
+                log.info("upkeep: a look at the file failed with %s", type(error).__name__)
             wait = self._every
