@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -34,6 +37,50 @@ def db(tmp_path: Path) -> Path:
         alice.remember(attribute="food", value="ramen")
         alice.remember(attribute="food", value="sushi")
     return path
+
+
+LATE = """
+import errno, sys
+import apsw
+from memhold import Memhold
+from memhold.errors import StoreFull
+
+class Late(apsw.VFS):
+    "Says only when a file of a backup is synced that the disk is full."
+    def __init__(self):
+        super().__init__("late", "unix", makedefault=True)
+    def xOpen(self, name, flags):
+        return LateFile(name, flags)
+    def xGetLastError(self):
+        return errno.ENOSPC, ""
+
+class LateFile(apsw.VFSFile):
+    def __init__(self, name, flags):
+        self.of_copy = name is not None and ".part-" in (name if isinstance(name, str) else name.filename())
+        super().__init__("unix", name, flags)
+    def xSync(self, flags):
+        if self.of_copy:
+            raise apsw.IOError("no room to sync")
+        super().xSync(flags)
+
+late = Late()
+with Memhold.open(sys.argv[1], worker=False, embedding="none") as mem:
+    try:
+        mem.admin.backup(sys.argv[2])
+    except StoreFull as error:
+        print(error)
+"""
+
+
+def test_a_disk_that_says_only_at_the_sync_of_a_backup_that_it_is_full(db: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    target = tmp_path / "disk" / "backup"
+    target.parent.mkdir()
+    asked = [sys.executable, "-c", LATE, str(db), str(target)]
+    done = subprocess.run(asked, env=environment, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert f"the backup {target} cannot be written" in done.stdout
+    assert list(target.parent.iterdir()) == []
 
 
 def test_a_backup_while_writers_write_is_one_moment(db: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -14,7 +15,11 @@ from memhold import AsyncMemhold, Memhold
 from memhold.errors import Forgotten, InvalidInput, MemholdError, NotFound, StoreCorrupt, UndoConflict
 from memhold.faces.remote.remote_store import RemoteStore, reach
 from memhold.ports.maintenance import Finding
+from memhold.ports.models import LinkNote
+from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.scripted import HashEmbedding
+from memhold.values.records import Scope
+from memhold.wiring.system import SystemClock
 from tests.rest.serving import live
 from tests.test_damaged_words import behind
 
@@ -577,3 +582,58 @@ def test_the_command_line_says_that_the_words_index_is_damaged(db: Path, capsys:
     spoilt(db, WORDS["records"])
     assert main(["recall", "gardening", "--db", str(db), "--user", "alice"]) == 3
     assert "the words index is damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "rot",
+    [
+        "UPDATE idempotency SET expires_at = 'soon'",
+        "UPDATE idempotency SET expires_at = 9223372036854775807",
+        "UPDATE idempotency SET fingerprint = 'none'",
+        "UPDATE tombstone SET at = 9223372036854775807",
+    ],
+)
+async def test_what_rotted_beside_the_content_is_an_error_of_ours(tmp_path: Path, rot: str) -> None:
+    path, hello = tmp_path / "memory.db", [{"role": "user", "content": "hello"}]
+    async with AsyncMemhold.open(str(path), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        await scope.add(hello, idempotency_key="k")
+        gone = (await scope.remember("gone")).memory.id
+        await scope.forget(gone)
+    connection = apsw.Connection(str(path))
+    connection.execute(rot)
+    connection.close()
+    async with AsyncMemhold.open(str(path), **PLAIN) as mem:
+        scope, ends = mem.scope(user="alice", session="s"), []
+        for ask in (lambda: scope.add(hello, idempotency_key="k"), lambda: scope.get(gone), lambda: scope.add(hello)):
+            try:
+                await ask()
+            except MemholdError as error:
+                ends.append(type(error))
+        # What was forgotten is not there, whatever its mark says.
+        assert {*ends} == ({NotFound} if "tombstone" in rot else {NotFound, StoreCorrupt})
+
+
+async def test_a_time_of_work_that_is_none_is_an_error_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = SqliteStore(str(path), clock=SystemClock())
+    await store.write(Scope(), lambda tx: tx.put_due("index", "ref", tx.now))
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE due SET due_at = 9223372036854775807")
+    connection.close()
+    with pytest.raises(StoreCorrupt):
+        await store.upkeep.next_due(("index",))
+    await store.close()
+
+
+async def test_a_note_of_a_model_that_rotted_keeps_no_store_from_being_opened(tmp_path: Path) -> None:
+    path, seen = tmp_path / "memory.db", datetime(2026, 1, 1, tzinfo=UTC)
+    store = SqliteStore(str(path), clock=SystemClock())
+    await store.links.put([LinkNote(model=name, url="http://127.0.0.1:9/v1", form=None, seen_at=seen) for name in "ab"])
+    await store.close()
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE model_link SET seen_at = 'soon' WHERE model = 'a'")
+    connection.close()
+    store = SqliteStore(str(path), clock=SystemClock())
+    assert [note.model for note in await store.links.read()] == ["b"]
+    await store.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,10 +15,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memhold import AsyncMemhold
-from memhold.errors import InvalidInput, InvalidScope, NotFound
+from memhold.errors import InvalidInput, InvalidScope, NotFound, StoreCorrupt
 from memhold.testing import FakeClock
-from memhold.values.access_tokens import AccessToken, StoredToken
-from memhold.verbs.token_text import TOKEN_PATTERN, Presented, judge, mint, present, token_digest
+from memhold.values.access_tokens import AccessToken, NewToken, StoredToken
+from memhold.verbs.token_text import (
+    TOKEN_PATTERN,
+    Pass,
+    Presented,
+    judge,
+    judge_pass,
+    kept_digest,
+    mint,
+    present,
+    token_digest,
+)
 from tests.interfaces.conftest import CommandLine, run
 
 __all__ = ["run"]
@@ -28,7 +39,7 @@ SECRET = b"s" * 32
 
 def kept(presented: Presented, **fields) -> StoredToken:
     token = AccessToken(id=presented.id, namespace="acme", created_at=NOW, **fields)
-    return StoredToken(token=token, digest=token_digest(SECRET, presented))
+    return StoredToken(token=token, digest=kept_digest(SECRET, presented, token))
 
 
 @given(st.binary(min_size=42, max_size=42))
@@ -60,6 +71,61 @@ def test_each_fault_has_its_name() -> None:
     assert judge(made, kept(made, expires_at=NOW), secret=SECRET, now=NOW - timedelta(microseconds=1)) is None
     # Who does not know the secret never learns that a token was revoked.
     assert judge(other, kept(made, revoked_at=NOW), secret=SECRET, now=NOW) == "wrong"
+
+
+CHANGED = {
+    "id": "b" * 16, "namespace": "acmf", "user": "alicd", "agent": "x", "rights": ("read", "write", "admin"), "label": "lapton",
+    "created_at": NOW + timedelta(microseconds=1), "expires_at": NOW + timedelta(days=2), "actor": "userr",
+}  # fmt: skip
+
+
+def test_a_token_whose_row_rotted_opens_nothing() -> None:
+    made, _ = mint(bytes)
+    whole = kept(made, user="alice", expires_at=NOW + timedelta(days=1), label="laptop")
+    given = Pass(token_id=made.id, user="alice", rights=("read",), expires_at=NOW + timedelta(minutes=5))
+    assert judge(made, whole, secret=SECRET, now=NOW) is judge_pass(given, whole, secret=SECRET, now=NOW) is None
+    for name, value in CHANGED.items():
+        rotten = replace(whole, token=replace(whole.token, **{name: value}))
+        assert judge(made, rotten, secret=SECRET, now=NOW) == "damaged", name
+        assert judge_pass(given, rotten, secret=SECRET, now=NOW) == "damaged", name
+    # What is known of a token later on, and one that was made before rows were sealed.
+    used = replace(whole, token=replace(whole.token, last_used="2026-01-02"))
+    unsealed = replace(whole, digest=token_digest(SECRET, made))
+    for other in (used, unsealed):
+        assert judge(made, other, secret=SECRET, now=NOW) is None
+    assert judge(Presented(id=made.id, secret="b" * 52), unsealed, secret=SECRET, now=NOW) == "wrong"
+
+
+@pytest.mark.parametrize("rot", ["namespace = 'defcult'", "expires_at = expires_at + 1"])
+async def test_doctor_says_which_token_rotted(tmp_path: Path, rot: str) -> None:
+    path = tmp_path / "memory.db"
+    made = await _rotten_token(path, rot)
+    async with AsyncMemhold.open(path, worker=False, embedding="none") as mem:
+        assert await mem.admin.tokens.check(made.secret) is None
+        [found] = [one for one in await mem.admin.doctor() if one.severity == "wrong"]
+        assert (found.check, made.token.id in found.what) == ("rows", True)
+        await mem.admin.tokens.revoke(made.token.id)
+        assert not [one for one in await mem.admin.doctor() if one.severity == "wrong"]
+
+
+@pytest.mark.parametrize("rot", ["label = x'00'", "created_at = 'soon'", "rights = CAST(x'ff' AS TEXT)"])
+async def test_a_token_that_cannot_be_read_is_an_error_of_ours(tmp_path: Path, rot: str) -> None:
+    path = tmp_path / "memory.db"
+    made = await _rotten_token(path, rot)
+    async with AsyncMemhold.open(path, worker=False, embedding="none") as mem:
+        for ask in (lambda: mem.admin.tokens.check(made.secret), mem.admin.tokens.list):
+            with pytest.raises(StoreCorrupt):
+                await ask()
+        assert [one.check for one in await mem.admin.doctor() if one.severity == "wrong"] == ["rows"]
+
+
+async def _rotten_token(path: Path, rot: str) -> NewToken:
+    async with AsyncMemhold.open(path, worker=False, embedding="none") as mem:
+        made = await mem.admin.tokens.create(user="alice", expires_in=timedelta(days=1))
+        assert not [one for one in await mem.admin.doctor() if one.severity == "wrong"]
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(f"UPDATE token SET {rot}")  # noqa: S608 - of this test
+    return made
 
 
 def files_with(folder: Path, text: str) -> list[str]:
@@ -107,7 +173,7 @@ async def test_the_store_keeps_a_keyed_hash(tmp_path: Path) -> None:
             ).get
         presented = present(made.secret)
         assert isinstance(presented, Presented)
-        assert digest == token_digest(key, presented)
+        assert digest == kept_digest(key, presented, made.token)
 
 
 async def test_what_cannot_be_made_is_refused() -> None:

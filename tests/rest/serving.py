@@ -83,7 +83,7 @@ async def live(
     async with AsyncMemhold.open(location, clock=clock, **{"worker": False, **opened}) as memhold:
         if tokens:
             await memhold.admin.tokens.create(label="so that the door is shut")
-        made = await serving(memhold, chosen, local=local, folder=Path("/nonexistent"))
+        made = await serving(memhold, chosen, local=local, folder=Path("/nonexistent"), location=location)
         sock = bound(chosen)
         server = UvicornServer(uvicorn_config(made.app, chosen))
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,9 @@ import pytest
 from memhold import Memhold
 from memhold.errors import ServerUnreachable, Unauthenticated
 from memhold.faces.remote.local_token import local_token_of, local_token_path
+from memhold.wiring import examine_file
 from tests.interfaces.conftest import process
+from tests.rest.serving import live
 
 TIMEOUT = 90
 
@@ -97,6 +100,53 @@ def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
     )  # fmt: skip
     with until_ended(child) as server:
         yield server
+
+
+def test_what_a_killed_server_was_sent_is_reached_by_a_forget(tmp_path: Path) -> None:
+    """Of an upload that was cut short: it is seen by `residue` and `doctor`, and gone with the next forget or opening."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+
+    def half() -> Iterator[bytes]:
+        yield b"SECRETZEBRA lives here" * 10_000
+        ends = time.monotonic() + TIMEOUT
+        while time.monotonic() < ends and not any(one.stat().st_size for one in scratch.rglob("upload")):
+            time.sleep(0.02)
+        server.child.kill()
+        server.child.wait()
+
+    with running(tmp_path, TMPDIR=str(scratch)) as server:
+        bearer = {"authorization": f"Bearer {local_token_of(server.url)}"}
+        with (
+            httpx2.Client(base_url=server.url, trust_env=False, headers=bearer) as http,
+            pytest.raises(httpx2.HTTPError),
+        ):
+            http.post("/v1/import", content=half())
+    left = [file for file in scratch.rglob("upload") if b"SECRETZEBRA" in file.read_bytes()]
+    assert left
+    path = str(tmp_path / "memory.db")
+    assert [one.where for one in examine_file(path) if one.check == "files"] == [str(left[0].parent)]
+    with Memhold.open(path, worker=False, embedding="none") as mem:
+        assert list(scratch.iterdir()) == []
+        assert mem.scope(user="alice").residue("SECRETZEBRA").found == {}
+
+
+async def test_uploads_and_exports_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    opened = {"settings": {"tokens": False}, "embedding": "none"}
+    async with live(str(tmp_path / "memory.db"), **opened) as server, server.client(server.made.local_token) as http:
+        await server.memhold.scope(user="local").remember("Likes tea")
+        whole = await http.get("/v1/export")
+        pages = await http.get("/v1/export?format=markdown")
+        sent = await http.post("/v1/import", content=whole.content)
+        assert (whole.status_code, pages.status_code, sent.status_code) == (200, 200, 200)
+        assert list(scratch.iterdir()) == []
+        assert not (tmp_path / "memory.db.unfinished").exists()
+        scratch.rmdir()
+        refused = await http.get("/v1/export")
+        assert (refused.status_code, refused.json()["type"].rpartition(":")[2]) == (503, "StoreReadOnly")
 
 
 def test_it_serves_one_local_user_and_stops_clean(tmp_path: Path) -> None:

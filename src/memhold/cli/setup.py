@@ -13,6 +13,7 @@ import click
 
 from memhold.cli.options import CommonOptions, command
 from memhold.cli.output import clean
+from memhold.ports.durable_files import replace_text
 
 if TYPE_CHECKING:
     from memhold.providers.discover import Offer
@@ -61,7 +62,8 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     after = with_setting(before, "consolidation", chosen)
     if after != before:
-        path.write_text(after, encoding="utf-8")
+        # A link stays one: what it leads to is replaced.
+        replace_text(path.resolve(), after, private=False)
     if not quiet:
         click.echo(f"{path} says consolidation = {json.dumps(chosen)}")
     text = source.read() if source is not None else "" if yes or quiet else _typed()

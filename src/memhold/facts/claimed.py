@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from datetime import datetime
+from operator import attrgetter, itemgetter
 
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import unquoted
@@ -103,7 +104,7 @@ def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
 def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:
     """The same of these messages, in whatever order they come."""
     speakers: dict[tuple[str | None, bool], _Speaker] = {}
-    for message in sorted(messages, key=attrgetter("event_time", "number")):
+    for message in _in_order(messages):
         if message.role == "user":
             # What an agent or a tool brings as the user's line is no word against what the user said.
             name, brought = message.body.get("name"), message.origin in {"agent", "tool"}
@@ -112,6 +113,21 @@ def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:
     every = [said for speaker in speakers.values() for said in speaker.known.values() if said.after is not None]
     # What is sure is said last, and stays where a message says both.
     return {**dict(_behind(every)), **dict(_marks(every))}
+
+
+def _in_order(messages: Iterable[Message]) -> list[Message]:
+    """Messages in the order in which they were said.
+
+    What nobody dated comes no earlier than what stood in the journal before it, whatever a clock said that was wrong.
+    """
+    placed: list[tuple[datetime, int, Message]] = []
+    latest: datetime | None = None
+    for message in sorted(messages, key=attrgetter("number")):
+        at = message.event_time
+        if at == message.recorded_at:
+            latest = at = at if latest is None else max(latest, at)
+        placed.append((at, message.number, message))
+    return [message for *_, message in sorted(placed, key=itemgetter(0, 1))]
 
 
 def _behind(every: Iterable[_Said]) -> Iterator[tuple[int, Outdated]]:

@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-__all__ = ["make_folder", "replace_text", "sync_folder"]
+__all__ = ["make_folder", "replace_text", "sync_file", "sync_folder"]
 
 
 def sync_folder(folder: Path) -> None:
@@ -29,6 +29,16 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def sync_file(path: Path) -> None:
+    """Make what stands in a file durable.
+
+    Raises:
+        OSError: it cannot be opened or synced.
+    """
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
 def make_folder(folder: Path, *, mode: int = 0o777) -> None:
     """Make a folder with the folders above it, each for good; what is there stays as it is."""
     if folder.is_dir():
@@ -38,18 +48,23 @@ def make_folder(folder: Path, *, mode: int = 0o777) -> None:
     sync_folder(folder.parent)
 
 
-def replace_text(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str, *, private: bool = True) -> None:
     """Put a text into the place of a file, or make it, in one step and for good; this account alone can read it.
+
+    Where it is not `private` it keeps the mode of what stood there, and has that of any new file where nothing did.
 
     Raises:
         OSError: it cannot be written; what was there stays.
     """
     made = path.with_name(f".new-{os.getpid()}-{time.monotonic_ns()}")
     try:
-        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        mode = 0o600 if private else 0o666
+        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        if not private and path.exists():
+            made.chmod(path.stat().st_mode & 0o777)
         made.replace(path)
         sync_folder(path.parent)
     except BaseException:

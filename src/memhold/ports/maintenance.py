@@ -125,7 +125,8 @@ class Readiness:
 
     `waiting` counts the pieces of work that wait for a model, now or later: windows, and what stands for several of one
     scope. `error` is the class of what a write failed with. Models are told of and decide nothing: a save needs none.
-    `cached_bytes` is what this process keeps of indexes and vectors between questions.
+    `cached_bytes` is what this process keeps of indexes and vectors between questions. `degraded` names "damaged" where
+    the file is, as far as this process looked: answers may lack what cannot be reached.
     """
 
     writes: bool
@@ -134,6 +135,7 @@ class Readiness:
     models: Mapping[str, ModelHealth] = field(default_factory=dict)
     waiting: int = 0
     cached_bytes: int = 0
+    degraded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +209,13 @@ class Maintenance(Protocol):
 
     async def examine(self) -> tuple[Finding, ...]:
         """What is wrong with the files and the rows, without what only the pipeline can know."""
+        ...
+
+    async def examine_trees(self) -> tuple[Finding, ...]:
+        """What of it no reader of rows can see: pages and indexes, and rows that name what is not there.
+
+        The file is read once. Where this is cancelled, the look ends.
+        """
         ...
 
     async def mend_indexes(self) -> int:

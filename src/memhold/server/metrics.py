@@ -136,6 +136,8 @@ class _Store(Collector):
         now = self._readiness
         yield GaugeMetricFamily("memhold_work_due", "Pieces of work that are due.", now.due)
         yield GaugeMetricFamily("memhold_store_takes_writes", "1 where the store takes writes.", int(now.writes))
+        damaged = "1 where the file is damaged, as far as the process that is asked has looked."
+        yield GaugeMetricFamily("memhold_store_damaged", damaged, int("damaged" in now.degraded))
         waiting = "Pieces of work that wait for a model, now or later."
         yield GaugeMetricFamily("memhold_work_waiting_for_models", waiting, now.waiting)
         built = GaugeMetricFamily("memhold_build_info", "The release.", labels=("version",))

@@ -90,7 +90,9 @@ class PathRouter:
             return ()  # that the store does not answer is told by another metric
 
     async def _readyz(self, scope: MutableMapping[str, Any], send: Send) -> None:
-        """Anybody may ask: whether the store takes writes, and how many models work.
+        """Anybody may ask: whether the store takes writes, whether its file is damaged, and how many models work.
+
+        A damaged file is ready all the same: nobody is helped by no answers in the place of some.
 
         Which do not, where they are and what to do is told on this machine only.
         """
@@ -103,7 +105,8 @@ class PathRouter:
             models["failing"] = [{"model": one.model, "told": one.told} for one in down]
         stopping = self._streams.stopping
         good = found.writes and not stopping
-        said = {"status": "ready" if good else "not ready", "error": found.error, "models": models}
+        status = "ready" if good else "not ready"
+        said = {"status": status, "error": found.error, "degraded": found.degraded, "models": models}
         body = json.dumps(to_jsonable(said)).encode()
         await _answer(scope, send, 200 if good else 503, body)
 

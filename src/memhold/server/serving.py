@@ -25,6 +25,7 @@ from memhold.faces.python.open import AsyncMemhold
 from memhold.faces.remote.local_token import kept_local_token
 from memhold.faces.rest.app import RestOptions, rest_app
 from memhold.faces.rest.changes import Streams
+from memhold.faces.rest.data import Scratch
 from memhold.faces.ui.pages import ui_app
 from memhold.ports.signals import heard
 from memhold.server.browser_shelf import OnDisk
@@ -45,6 +46,7 @@ from memhold.values.records import Scope
 from memhold.verbs import local_scope as _loaded_ahead
 from memhold.verbs.store_protocols import AsyncStore
 from memhold.wiring.postgres import shown
+from memhold.wiring.stores import scheme_of, sqlite_path
 
 __all__ = [
     "Among",
@@ -103,11 +105,12 @@ class Serving:
 
 async def serving(
     memhold: AsyncStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None,
-    among: Among | None = None, host: str | None = None,
+    among: Among | None = None, host: str | None = None, location: str = "memory://",
 ) -> Serving:  # fmt: skip
     """Put a server together around an open store; enter `mcp.lifespan()` while it serves.
 
-    With `among` it is one process of several. `host` is where it listens, unless that is what the settings say.
+    With `among` it is one process of several. What is written is noted beside the file of `location`.
+    `host` is where it listens, unless that is what the settings say.
 
     Raises:
         InvalidSetting: it must not be served like this.
@@ -123,7 +126,8 @@ async def serving(
     watch = LoopWatch()
     metrics = Metrics(held=lambda: watch.longest, folder=None if files is None else files.metrics)
     mcp = mcp_app(seen, documents=settings.mcp_documents)
-    rest = rest_app(seen, RestOptions(streams=streams))
+    file = Path(sqlite_path(location)) if scheme_of(location) == "sqlite" else None
+    rest = rest_app(seen, RestOptions(streams=streams, scratch=Scratch(store=file)))
     if settings.compat:
         from memhold.faces.compat.ams import compat_router
 
@@ -280,7 +284,7 @@ async def serve(
     try:
         opened = {"worker": settings.upkeep, "analysis_processes": settings.analysis_processes, **opened}
         async with AsyncMemhold.open(location, **opened) as memhold:
-            made = await serving(memhold, settings, local=local, host=host)
+            made = await serving(memhold, settings, local=local, host=host, location=location)
             server = UvicornServer(uvicorn_config(made.app, settings))
             reloads = _Reloads(memhold, location, opened, made.app)
             taking_in = asyncio.create_task(keep_taking_in(memhold, location))

@@ -112,8 +112,10 @@ async def _work(told: Told, line: Connection) -> None:
     opened = {"worker": False, "analysis_processes": settings.analysis_processes, **told.opened}
     runtime = await build(told.location, opened)
     async with AsyncMemhold(LocalStore(runtime)) as memhold:
+        if runtime.watch is not None:
+            runtime.watch.start()  # each process answers for itself
         among = Among(files=told.files, place=told.place, local_token=told.local_token)
-        made = await serving(memhold, settings, local=told.local, among=among, host=told.host)
+        made = await serving(memhold, settings, local=told.local, among=among, host=told.host, location=told.location)
         _begin_to_beat(made.state)
 
         def begun() -> None:

@@ -21,7 +21,7 @@ from memhold.values.errors import ChainFailed, MemholdError
 from memhold.values.records import Scope
 from memhold.values.rests import Resting
 
-__all__ = ["Pace", "Step", "Worker", "backoff", "park"]
+__all__ = ["Pace", "Step", "Worker", "backoff", "ending", "park"]
 
 log = logging.getLogger("memhold.upkeep")
 
@@ -75,7 +75,7 @@ def park(attempts: int, retry_after: float | None, random: Random) -> float:
     return max(random.uniform(0.5, 1.0) * wait, retry_after or 0.0)
 
 
-def _ending(error: Exception) -> bool:
+def ending(error: Exception) -> bool:
     """Whether the process ends, and its threads with it: there is no more work then, and nobody to tell."""
     return isinstance(error, RuntimeError) and "cannot schedule new futures" in str(error)
 
@@ -232,7 +232,7 @@ class Worker:
                 if len(mine) < slots:
                     wait = await self._until_due(kinds)
             except Exception as error:  # noqa: BLE001 - the worker's edge: a lane that ended would leave its work for ever
-                if _ending(error):
+                if ending(error):
                     return
                 # Once, not at every look: where the store is gone nothing but an end of the process helps. It is over
                 # when the lane that told of it finds work again: a look of another one may have begun before it.

@@ -203,7 +203,8 @@ class Hit:
 
 
 DAMAGED = "damaged"
-"""What an answer says to be degraded by, where rows that it came upon do not agree with their digests."""
+"""What an answer says to be degraded by, where rows that it came upon do not agree with their digests, or the file is
+damaged where no row is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,11 +236,12 @@ class Recall:
     all along is shown exactly once, whatever is written, hidden or forgotten in between. `next_offset` is where the
     next page begins by count.
     `degraded` names the signals that are configured and could not be asked (and "damaged", where rows on the disk are:
-    `damaged` are their ids, left out of the answer), `not_configured` the signals that are off; `lag`
-    counts what a signal has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
-    1, None where nothing was asked): below `recall.confidence.THRESHOLD` take it for "nothing relevant". Pass
-    `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
-    `explain` asked for it, `expected` the story of the one that `expect` named.
+    `damaged` are their ids, left out of the answer; without ids the file is, and what cannot be reached in it is not
+    here), `not_configured` the signals that are off; `lag` counts what a signal has not indexed yet. `confidence` says
+    how likely it is that the answer is among the hits (0 to 1, None where nothing was asked): below
+    `recall.confidence.THRESHOLD` take it for "nothing relevant". Pass `snapshot` back with an offset, and the pages are
+    of one moment. `account` is the whole story of the ranking, where `explain` asked for it, `expected` the story of
+    the one that `expect` named.
     """
 
     hits: tuple[Hit, ...]
@@ -277,6 +279,8 @@ def missing_told(degraded: Sequence[str], damaged: Sequence[str]) -> list[str]:
     if damaged:
         rows = one_of(len(damaged), "damaged row")
         asked.append(f"{rows} left out ({ids_shown(tuple(damaged))}); run 'memhold doctor'")
+    elif DAMAGED in degraded:
+        asked.append("the file is damaged, and what cannot be reached in it is not here; run 'memhold doctor'")
     return asked
 
 
@@ -286,6 +290,8 @@ def trouble_told(degraded: Sequence[str], damaged: Sequence[str]) -> list[str]:
     if damaged:
         rows = one_of(len(damaged), "damaged row")
         told.append(f"{rows} ({ids_shown(tuple(damaged))}): run 'memhold doctor', which says what to do")
+    elif DAMAGED in degraded:
+        told.append("the file is damaged, and answers may lack what cannot be reached in it: run 'memhold doctor'")
     return told
 
 
@@ -557,8 +563,8 @@ class Status:
     counts the secrets that were replaced in this scope since this process opened the store. `uncompared` counts notes
     that compaction has not compared with others yet (at most 140), `compact_calls_left` the calls that it may still
     make by itself today (UTC) for the whole store: where that is 0, they wait for tomorrow. None where no model judges.
-    `degraded` names what any `recall` would lack now ("words", "meaning", and "damaged" where rows are), `damaged` the
-    ids of damaged rows that were met on the way here; `doctor` looks at every row.
+    `degraded` names what any `recall` would lack now ("words", "meaning", and "damaged" where rows or the file are),
+    `damaged` the ids of damaged rows that were met on the way here; `doctor` looks at every row.
     """
 
     messages: int

@@ -137,6 +137,7 @@ class ContextSlots:
 
         damaged = dict.fromkeys(one for slot in (read, *found.values()) for one in slot.damaged)
         missing = tuple(dict.fromkeys([*degraded, *unsure, *signals, *([DAMAGED] if damaged else ())]))
+        missing = self._runtime.degraded(missing)
         return replace(_inputs(read, found, current, missing, _said(question)), damaged=tuple(damaged))
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]], *, marked: bool = False) -> gather.Seen:

@@ -30,6 +30,7 @@ from memhold.verbs.checking import judging
 from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.store_protocols import AsyncAdmin
+from memhold.verbs.token_text import is_whole
 
 __all__ = ["LocalAdmin", "Progress"]
 
@@ -93,7 +94,10 @@ class LocalAdmin:
                 repaired = await self._repair_clock()
             case "rows":
                 repaired = await self._repair_rows(maintenance)
-        found = [*repaired, *await maintenance.examine()]
+        examined = await maintenance.examine()
+        if self._runtime.watch is not None:
+            self._runtime.watch.note(examined)
+        found = [*repaired, *examined]
         if any(finding.check in {"integrity", "open"} for finding in found):
             return tuple(found)
         scopes = await self._runtime.store.upkeep.scopes()
@@ -107,11 +111,31 @@ class LocalAdmin:
             found += [replace(one, namespace=scope.namespace) for one in seen]
             if progress is not None:
                 progress(done, len(scopes))
+        found += await self._damaged_tokens()
         return (*found, *(_ailing(one, waiting) for one in (await self._models()).values() if one.answers is False))
+
+    async def _damaged_tokens(self) -> list[Finding]:
+        secret = self._runtime.store.facts.secret
+        try:
+            kept = await self._runtime.store.tokens.read()
+        except StoreCorrupt as error:
+            return [Finding(check="rows", severity="wrong", what=f"of the access tokens {error}", advice=_RESTORE)]
+        return [
+            Finding(
+                check="rows",
+                severity="wrong",
+                what=f"the access token {token.id} is damaged, and opens nothing",
+                advice="revoke it ('memhold token revoke'), and make another in its place",
+                where=_where(token.scope),
+                namespace=token.namespace,
+            )
+            for one in kept
+            if (token := one.token).revoked_at is None and not is_whole(one, secret)
+        ]
 
     async def ready(self) -> Readiness:
         self._runtime.guard()
-        store, models = self._runtime.store, await self._models()
+        store, models, degraded = self._runtime.store, await self._models(), self._runtime.degraded(())
 
         def probe(tx: WriteTx) -> None:
             tx.put_due(_PROBE, _PROBE, tx.now)
@@ -123,8 +147,9 @@ class LocalAdmin:
                 due = await store.upkeep.pending(self._runtime.worker.kinds)
                 waiting = await store.upkeep.pending(_FOR_MODELS, later=True)
         except (MemholdError, TimeoutError) as error:
-            return Readiness(writes=False, error=type(error).__name__, models=models)
-        return Readiness(writes=True, due=due, models=models, waiting=waiting, cached_bytes=self._runtime.cached_bytes)
+            return Readiness(writes=False, error=type(error).__name__, models=models, degraded=degraded)
+        cached = self._runtime.cached_bytes
+        return Readiness(writes=True, due=due, models=models, waiting=waiting, cached_bytes=cached, degraded=degraded)
 
     async def _models(self) -> Mapping[str, ModelHealth]:
         try:

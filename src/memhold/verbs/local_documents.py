@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from time import monotonic
 from typing import Any
@@ -153,7 +154,8 @@ class LocalDocuments:
             found = recall(tx, asked, caches, meaning, lambda: monotonic() < until, among=among)
             return _hits(tx, found)
 
-        return await self._tx.look(work)
+        hits = await self._tx.look(work)
+        return replace(hits, degraded=runtime.degraded(hits.degraded))
 
     async def move(
         self,

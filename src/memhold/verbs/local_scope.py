@@ -625,7 +625,7 @@ class LocalScope:
             await asyncio.to_thread(import_module, "memhold.compact.compaction_step")
         uncompared, left = (0, None) if compaction is None else await compaction().waiting(self._scope)
         redacted = self._runtime.redactions[self._scope.namespace, self._scope.user]
-        degraded = (*lacks, *found.degraded)
+        degraded = self._runtime.degraded((*lacks, *found.degraded))
         return replace(found, redacted=redacted, uncompared=uncompared, compact_calls_left=left, degraded=degraded)
 
     async def residue(self, text: str) -> Residue:
@@ -818,7 +818,8 @@ class LocalScope:
         meaning = await self._tx.meaning(asked_with(asked))
         scores = await self._reranked(asked, meaning)
         answer = await self._recalled(asked, meaning, scores)
-        return answer if scores is not None else replace(answer, degraded=(*answer.degraded, RERANK))
+        degraded = answer.degraded if scores is not None else (*answer.degraded, RERANK)
+        return replace(answer, degraded=self._runtime.degraded(degraded))
 
     async def _reranked(self, asked: Query, meaning: Meaning) -> Mapping[str, float] | None:
         """What the reranker says of the best hits, by id; None where it could not be asked.

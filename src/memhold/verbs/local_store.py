@@ -70,6 +70,8 @@ class LocalStore:
         drain = self._runtime.settings.drain_seconds
         await self._runtime.worker.finish("mirror", drain)
         await self._runtime.worker.stop(drain)
+        if self._runtime.watch is not None:
+            await self._runtime.watch.stop()
         try:
             if self._runtime.close_models is not None:
                 await self._runtime.close_models()

@@ -22,12 +22,12 @@ from memhold.verbs.token_text import (
     is_sendable,
     judge,
     judge_pass,
+    kept_digest,
     mint,
     no_service,
     no_such_token,
     present,
     seal,
-    token_digest,
     unseal,
 )
 
@@ -77,7 +77,7 @@ class LocalTokens:
             expires_at=_end(now, expires_in),
             actor=_recorded(scope.actor, label, made.id) if "act" in held else scope.actor,
         )
-        digest = token_digest(runtime.store.facts.secret, made)
+        digest = kept_digest(runtime.store.facts.secret, made, token)
         await runtime.store.tokens.add(StoredToken(token=token, digest=digest))
         return NewToken(token=token, secret=text)
 
@@ -147,7 +147,7 @@ class LocalTokens:
             log.info("a token was refused: malformed")
             return None
         stored = await runtime.store.tokens.find(made.token_id)
-        fault = judge_pass(made, stored, now=runtime.clock.now())
+        fault = judge_pass(made, stored, secret=runtime.store.facts.secret, now=runtime.clock.now())
         if stored is None or fault is not None:
             log.info("a pass of token %s was refused: %s", made.token_id, fault)
             return None

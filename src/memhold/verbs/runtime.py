@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from memhold.ports.processes import this_process
+from memhold.values.answers import DAMAGED
 from memhold.values.errors import ForkedProcess, WrongLoop
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from memhold.ports.stores import Clock, Ids, Redactor, Store
     from memhold.ports.transaction import WriteTx
     from memhold.recall.recall import Caches
+    from memhold.upkeep.file_watch import FileWatch
     from memhold.upkeep.worker import Worker
     from memhold.values.answers import ModelHealth, Residue
     from memhold.values.records import Scope
@@ -79,6 +81,8 @@ class Runtime:
     embedding: Embedding | None = None
     reranker: Reranker | None = None
     maintenance: Maintenance | None = None
+    watch: FileWatch | None = None
+    """What is known of the file where no reader of rows looks; None where there is no file."""
     tokenizer: Callable[[str | None], tuple[str, Callable[[str], int]] | None] | None = None
     counts: dict[str, Callable[[str], int]] = field(default_factory=dict)
     """How tokens are counted, by the name of the tokenizer, with what texts were found to cost."""
@@ -105,6 +109,11 @@ class Runtime:
         if "caches" not in self.__dict__:
             return 0
         return self.caches.nbytes
+
+    def degraded(self, known: tuple[str, ...]) -> tuple[str, ...]:
+        """What an answer lacks: what it knows, and "damaged" where the file is known to be."""
+        damaged = self.watch is not None and self.watch.damage is not None
+        return (*known, DAMAGED) if damaged and DAMAGED not in known else known
 
     @property
     def forked(self) -> bool:

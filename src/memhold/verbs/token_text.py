@@ -33,8 +33,10 @@ __all__ = [
     "Pass",
     "Presented",
     "is_sendable",
+    "is_whole",
     "judge",
     "judge_pass",
+    "kept_digest",
     "mint",
     "no_service",
     "no_such_token",
@@ -45,11 +47,12 @@ __all__ = [
     "unseal",
 ]
 
-Fault = Literal["malformed", "mistyped", "unknown", "wrong", "revoked", "expired", "clock"]
+Fault = Literal["malformed", "mistyped", "unknown", "wrong", "damaged", "revoked", "expired", "clock"]
 """Why a token does not count: for logs, never for the caller."""
 
 _ID_BYTES: Final = 10
 _SECRET_BYTES: Final = 32
+_DIGEST_BYTES: Final = 32
 TOKEN_PATTERN: Final = r"mh_[a-z2-7]{16}_[a-z2-7]{52}[0-9a-f]{8}"  # noqa: S105 - a pattern
 _PARTS = re.compile(r"mh_([a-z2-7]{16})_([a-z2-7]{52})([0-9a-f]{8})", re.ASCII)
 
@@ -103,15 +106,38 @@ def token_digest(secret: bytes, presented: Presented) -> bytes:
     return keyed_digest(secret, "token", presented.id, presented.secret)
 
 
+def kept_digest(secret: bytes, presented: Presented, token: AccessToken) -> bytes:
+    """What stands in the row of a new token: `token_digest`, and behind it a seal of all that never changes in the row.
+
+    A flipped bit would make it another user's, widen what it may do, or let it live longer.
+    """
+    return token_digest(secret, presented) + _seal_of(secret, token)
+
+
+def is_whole(stored: StoredToken, secret: bytes) -> bool:
+    """Whether a token's row is as it was written; one that was made before rows were sealed counts as whole."""
+    seal_there = stored.digest[_DIGEST_BYTES:]
+    return not seal_there or hmac.compare_digest(seal_there, _seal_of(secret, stored.token))
+
+
+def _seal_of(secret: bytes, token: AccessToken) -> bytes:
+    ends = "" if token.expires_at is None else str(micros(token.expires_at))
+    whose = (token.id, token.namespace, token.user or "", token.agent or "", token.actor)
+    told = (",".join(token.rights), token.label, str(micros(token.created_at)), ends)
+    return keyed_digest(secret, "token row", *whose, *told)
+
+
 def judge(presented: Presented, stored: StoredToken | None, *, secret: bytes, now: datetime) -> Fault | None:
     """Whether a token counts now: None where it does, else why not. Takes as long for an unknown id as for a known."""
     digest = token_digest(secret, presented)
-    known = stored.digest if stored is not None else bytes(len(digest))
+    known = stored.digest[:_DIGEST_BYTES] if stored is not None else bytes(len(digest))
     same = hmac.compare_digest(digest, known)
     if stored is None:
         return "unknown"
     if not same:
         return "wrong"
+    if not is_whole(stored, secret):
+        return "damaged"
     if stored.token.revoked_at is not None:
         return "revoked"
     return _ended(stored.token, now)
@@ -171,10 +197,12 @@ def _claims(body: str) -> Pass:
     return Pass(token_id=token_id, user=user, rights=held, expires_at=from_micros(until))
 
 
-def judge_pass(made: Pass, stored: StoredToken | None, *, now: datetime) -> Fault | None:
+def judge_pass(made: Pass, stored: StoredToken | None, *, secret: bytes, now: datetime) -> Fault | None:
     """Whether a pass counts now: None where it does. It ends with the token that it was exchanged from."""
     if stored is None:
         return "unknown"
+    if not is_whole(stored, secret):
+        return "damaged"
     if stored.token.revoked_at is not None:
         return "revoked"
     if made.expires_at > now + LONGEST_PASS + _SKEW:

@@ -12,6 +12,7 @@ from memhold.index.embedding import Embedding
 from memhold.messages.limits import Limits
 from memhold.ports.processes import this_process
 from memhold.ports.stores import Clock, Ids, Redactor, Store
+from memhold.upkeep.file_watch import FileWatch
 from memhold.verbs.after_answer import AfterAnswer
 from memhold.verbs.runtime import Runtime, RuntimeSettings
 from memhold.wiring.compaction import Upkeepers, caches_once
@@ -198,6 +199,7 @@ def assemble(
         mirror=mirror,
         close_models=_closing(embedding, held, reranker),
         maintenance=maintenance,
+        watch=None if maintenance is None else FileWatch(maintenance.examine_trees),
         tokenizer=partial(tokenizer, models=settings.models),
         redactor=redactor,
         analysis_pool=_analysis_pool(settings),
@@ -207,6 +209,8 @@ def assemble(
     )
     if settings.worker:
         worker.start()
+        if runtime.watch is not None:
+            runtime.watch.start()
     return runtime
 
 

@@ -573,7 +573,8 @@ export interface Quote {
  *
  * `waiting` counts the pieces of work that wait for a model, now or later: windows, and what stands for several of
  * one scope. `error` is the class of what a write failed with. Models are told of and decide nothing: a save needs
- * none. `cached_bytes` is what this process keeps of indexes and vectors between questions.
+ * none. `cached_bytes` is what this process keeps of indexes and vectors between questions. `degraded` names
+ * "damaged" where the file is, as far as this process looked: answers may lack what cannot be reached.
  */
 export interface Readiness {
   writes: boolean;
@@ -582,6 +583,7 @@ export interface Readiness {
   models: Record<string, ModelHealth>;
   waiting: number;
   cached_bytes: number;
+  degraded: string[];
 }
 
 /**
@@ -610,11 +612,12 @@ export interface Rebuilt {
  * `total` counts everything that matched. `cursor` is for the next page (null after the last): with it, what is
  * found all along is shown exactly once, whatever is written, hidden or forgotten in between. `next_offset` is
  * where the next page begins by count. `degraded` names the signals that are configured and could not be asked (and
- * "damaged", where rows on the disk are: `damaged` are their ids, left out of the answer), `not_configured` the
- * signals that are off; `lag` counts what a signal has not indexed yet. `confidence` says how likely it is that the
- * answer is among the hits (0 to 1, null where nothing was asked): below `recall.confidence.THRESHOLD` take it for
- * "nothing relevant". Pass `snapshot` back with an offset, and the pages are of one moment. `account` is the whole
- * story of the ranking, where `explain` asked for it, `expected` the story of the one that `expect` named.
+ * "damaged", where rows on the disk are: `damaged` are their ids, left out of the answer; without ids the file is,
+ * and what cannot be reached is not here), `not_configured` the signals that are off; `lag` counts what a signal
+ * has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to 1, null where
+ * nothing was asked): below `recall.confidence.THRESHOLD` take it for "nothing relevant". Pass `snapshot` back with
+ * an offset, and the pages are of one moment. `account` is the whole story of the ranking, where `explain` asked
+ * for it, `expected` the story of the one that `expect` named.
  */
 export interface Recall {
   hits: Hit[];
@@ -771,7 +774,7 @@ export interface Span {
  * counts notes that compaction has not compared with others yet (at most 140), `compact_calls_left` the calls that
  * it may still make by itself today (UTC) for the whole store: where that is 0, they wait for tomorrow. null where
  * no model judges. `degraded` names what any `recall` would lack now ("words", "meaning", and "damaged" where rows
- * are), `damaged` the ids of damaged rows that were met on the way here; `doctor` looks at every row.
+ * or the file are), `damaged` the ids of damaged rows that were met on the way here; `doctor` looks at every row.
  */
 export interface Status {
   messages: number;

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from memhold.ports.data_home import home
-from memhold.ports.durable_files import make_folder, sync_folder
+from memhold.ports.durable_files import make_folder, sync_file, sync_folder
 from memhold.values.errors import InvalidInput
 
 __all__ = [
@@ -567,6 +567,7 @@ def _write(path: Path, before: str, after: str, *, keep: bool) -> Path | None:
         backup = path.with_name(f"{path.name}{_COPY}")
         if keep and (not backup.exists() or before):
             shutil.copy2(path, backup)
+            sync_file(backup)
             sync_folder(path.parent)
         backup = backup if backup.exists() else None
     if not after:

@@ -11,7 +11,6 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -25,7 +24,7 @@ from memhold.faces.bodies import Once
 from memhold.faces.last_resort import LastResort
 from memhold.faces.problems import Problem, problem_of
 from memhold.faces.rest.changes import Streams, changes_routes
-from memhold.faces.rest.data import data_routes
+from memhold.faces.rest.data import Scratch, data_routes
 from memhold.faces.rest.docs_pages import DOCS, FIRST, PAGE_HEADERS, docs_page, first_page
 from memhold.faces.rest.frame import Routes
 from memhold.faces.rest.items import item_routes
@@ -55,12 +54,12 @@ class RestOptions:
     """What a server decides for its REST face.
 
     Attributes:
-        scratch: where uploads and exports stand while they are read; None for the system's folder.
+        scratch: where uploads and exports stand while they are read: else in the system's folder, noted nowhere.
         streams: the open streams of changes, which the server ends when it stops.
         now: the time by which tokens end.
     """
 
-    scratch: Path | None = None
+    scratch: Scratch = field(default_factory=Scratch)
     streams: Streams = field(default_factory=Streams)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 

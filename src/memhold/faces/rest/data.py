@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import secrets
+import shutil
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,15 +25,16 @@ from memhold.faces.rest.frame import Routes, caller, example, json_response, kee
 from memhold.faces.rest.items import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
 from memhold.ports.models import Tally
+from memhold.ports.unfinished import noted
 from memhold.values.answers import Residue
 from memhold.values.bounds import MAX_DAYS, MAX_USERS
-from memhold.values.errors import UnreadableImport
+from memhold.values.errors import StoreFull, StoreReadOnly, UnreadableImport
 from memhold.values.names import is_within
 from memhold.values.records import MAX_NAME
 from memhold.verbs.files import BATCH_MESSAGES, ExportFormat, Report
 from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["data_routes"]
+__all__ = ["Scratch", "data_routes"]
 
 _COUNTS = "memhold-counts"
 _MOST_NAMED = 200
@@ -69,7 +74,18 @@ class Settled(BaseModel):
     settled: bool
 
 
-def data_routes(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scratch:
+    """Where uploads and exports stand while they are read, and the file of the store beside which they are noted.
+
+    What a killed server leaves of one holds what may be forgotten since: so a forget, and the next opening, reach it.
+    """
+
+    folder: Path | None = None
+    store: Path | None = None
+
+
+def data_routes(routes: Routes, memhold: AsyncStore, scratch: Scratch) -> None:
     """The routes `/v1/import`, `/v1/export` and those under `/v1/admin`."""
     _import(routes, memhold, scratch)
     _export(routes, memhold, scratch)
@@ -78,13 +94,31 @@ def data_routes(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> No
 
 
 @asynccontextmanager
-async def _folder(scratch: Path | None) -> AsyncIterator[Path]:
-    """A folder for this request alone (mode 0700), gone at its end."""
-    made = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="memhold-", dir=scratch)
-    try:
-        yield Path(made.name)
-    finally:
-        await asyncio.to_thread(made.cleanup)
+async def _folder(scratch: Scratch) -> AsyncIterator[Path]:
+    """A folder for this request alone (mode 0700), gone at its end.
+
+    Raises:
+        StoreFull, StoreReadOnly: it cannot be made or written.
+    """
+    with ExitStack() as stack:
+        try:
+            yield await asyncio.to_thread(stack.enter_context, _made(scratch))
+        except OSError as error:
+            kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
+            raise kind(f"the server has nowhere to put a file while it is read: {error.strerror}") from error
+        finally:
+            await asyncio.to_thread(stack.close)
+
+
+@contextmanager
+def _made(scratch: Scratch) -> Iterator[Path]:
+    folder = Path(scratch.folder or tempfile.gettempdir()) / f"memhold.part-{secrets.token_hex(8)}"
+    with noted(scratch.store, folder):
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 _UPLOAD = {
@@ -95,7 +129,7 @@ _UPLOAD = {
 }
 
 
-def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
+def _import(routes: Routes, memhold: AsyncStore, scratch: Scratch) -> None:
     @routes.post("/import", operation_id="import_file", answer=Report, openapi_extra=_UPLOAD, summary="Import a file")
     async def import_file(
         request: Request,
@@ -146,7 +180,7 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _export(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
+def _export(routes: Routes, memhold: AsyncStore, scratch: Scratch) -> None:
     @routes.get("/export", operation_id="export", answer=Pages, responses=_EXPORTED, summary="Export the scope")
     async def export(request: Request, format: ExportFormat = "jsonl", session: str | None = None) -> Response:
         """What the scope holds at one moment: `jsonl` can be imported again, `markdown` is for people.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-from memhold.ports.durable_files import make_folder, sync_folder
+from memhold.ports.durable_files import make_folder, replace_text, sync_folder
 from memhold.providers.embedding.official import Official, PinnedFile
 from memhold.values.errors import InvalidInput, ModelError
 
@@ -49,7 +49,7 @@ def fetched(
                     _fetch(model, one, folder, source or model.home, told)
             for name, content in model.recipe.items():
                 make_folder((folder / name).parent)
-                _put(folder / name, json.dumps(content, indent=1).encode())
+                replace_text(folder / name, json.dumps(content, indent=1), private=False)
         except OSError as error:
             raise _unfetched(model, folder, source or model.home, f"{type(error).__name__}: {error}") from error
     return folder
@@ -118,13 +118,6 @@ def _opened(source: str, wanted: PinnedFile) -> IO[bytes]:
     if "://" in source or not Path(source).expanduser().is_dir():
         raise InvalidInput(f"{source!r:.120} is neither a folder nor an http URL; name where the model's files are")
     return (Path(source).expanduser() / wanted.name).open("rb")
-
-
-def _put(path: Path, content: bytes) -> None:
-    part = path.with_name(f"{path.name}.part-{os.getpid()}")
-    part.write_bytes(content)
-    part.replace(path)
-    sync_folder(path.parent)
 
 
 def _unfetched(model: Official, folder: Path, source: str, why: str) -> ModelError:

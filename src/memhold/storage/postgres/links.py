@@ -9,7 +9,7 @@ from memhold.ports.models import LinkNote
 from memhold.storage.postgres.connection import Session
 from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.upkeep import Looks
-from memhold.storage.sql.link_rows import link_note, link_params
+from memhold.storage.sql.link_rows import link_notes, link_params
 
 __all__ = ["PostgresLinkBook"]
 
@@ -34,6 +34,6 @@ class PostgresLinkBook:
 
     async def read(self) -> list[LinkNote]:
         def look(connection: Session, _: datetime) -> list[LinkNote]:
-            return [link_note(row) for row in connection.execute(QUERIES["read_links"]).fetchall()]
+            return link_notes(connection.execute(QUERIES["read_links"]).fetchall())
 
         return await self._look(look)

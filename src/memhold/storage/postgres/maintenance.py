@@ -70,6 +70,10 @@ class PostgresMaintenance:
             found += _entered(connection, scope, lambda: list(examine_scope(connection, scope, whose, now)))  # noqa: B023
         return tuple(found)
 
+    async def examine_trees(self) -> tuple[Finding, ...]:
+        """Nothing: pages and keys are the server's to check (`data_checksums`, `amcheck`)."""
+        return ()
+
     async def mend_indexes(self) -> int:
         """None: an index of PostgreSQL that lacks a row stops no row from being erased, and REINDEX is its owner's."""
         return 0

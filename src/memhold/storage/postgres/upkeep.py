@@ -19,7 +19,7 @@ from memhold.storage.sql import rows
 from memhold.storage.sql.due_rows import EVER, at_params, due_params, listed_kinds, whose_params
 from memhold.storage.sql.writes import SOON
 from memhold.values.answers import Due
-from memhold.values.records import Scope, from_micros, micros
+from memhold.values.records import Scope, micros
 
 __all__ = ["Looks", "PostgresUpkeep"]
 
@@ -133,7 +133,7 @@ class PostgresUpkeep:
             return None if row is None else row[0]
 
         soonest = await self._look(look)
-        return None if soonest is None else from_micros(soonest)
+        return rows.to_time(soonest)
 
     async def hasten(
         self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True, after: datetime | None = None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from memhold.storage.sql.rows import readable
+from memhold.values.errors import StoreCorrupt
 from memhold.values.records import from_micros, micros
 
 if TYPE_CHECKING:
     from memhold.ports.models import LinkNote
 
-__all__ = ["link_note", "link_params"]
+__all__ = ["link_notes", "link_params"]
 
 
 def link_params(note: LinkNote) -> dict[str, Any]:
@@ -21,8 +24,17 @@ def link_params(note: LinkNote) -> dict[str, Any]:
     return asdict(note) | times
 
 
-def link_note(row: Sequence[Any]) -> LinkNote:
-    """A row of `read_links` as a note."""
+def link_notes(found: Iterable[Sequence[Any]]) -> list[LinkNote]:
+    """The rows of `read_links` as notes; one that cannot be read tells nothing, and keeps no store from opening."""
+    notes = []
+    for row in found:
+        with suppress(StoreCorrupt):
+            notes.append(_link_note(row))
+    return notes
+
+
+@readable
+def _link_note(row: Sequence[Any]) -> LinkNote:
     from memhold.ports.models import LinkNote
 
     model, url, form, seen_at, since, cls, status, code, reason, said, unloads = row

@@ -45,7 +45,6 @@ from memhold.values.records import (
     State,
     Suspicion,
     Tier,
-    from_micros,
     micros,
 )
 
@@ -389,14 +388,11 @@ class SqlRead:
 
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
         row = self._first("read_replay", verb=verb, key_digest=key_digest, now=micros(self.now))
-        if row is None:
-            return None
-        expires = None if row[2] is None else from_micros(row[2])
-        return Replay(fingerprint=row[0], receipt=rows.receipt_from(row[1]), expires_at=expires)
+        return None if row is None else rows.to_replay(row)
 
     def tombstone(self, item_id: str) -> Tombstone | None:
         row = self._first("read_tombstone", id=item_id)
-        return None if row is None else Tombstone(id=row[0], at=from_micros(row[1]), change_id=row[2], digest=row[3])
+        return None if row is None else rows.to_tombstone(row)
 
     def blocked(self, digest: bytes) -> bool:
         return self._first("read_blocked", digest=digest) is not None

@@ -10,7 +10,7 @@ from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memhold.ports.postings import Block
-from memhold.ports.transaction import Place
+from memhold.ports.transaction import Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, VectorBlock
 from memhold.storage.sql.digests import (
     CHANGE,
@@ -66,9 +66,12 @@ __all__ = [
     "to_message",
     "to_place",
     "to_quotes",
+    "to_replay",
     "to_session",
     "to_suspicion",
     "to_tail",
+    "to_time",
+    "to_tombstone",
     "to_vectors",
 ]
 
@@ -414,6 +417,27 @@ def receipt_from(text: str) -> Receipt:
         redacted=plain["redacted"],
         visibility=Visibility(**plain["visibility"]),
     )
+
+
+@readable
+def to_replay(row: Row) -> Replay:
+    """What stands behind a key of a write, from the columns of `read_replay`."""
+    fingerprint, receipt, expires = row
+    if type(fingerprint) is not bytes:
+        raise TypeError
+    return Replay(fingerprint=fingerprint, receipt=receipt_from(receipt), expires_at=_opt_time(expires))
+
+
+@readable
+def to_tombstone(row: Row) -> Tombstone:
+    """A mark of what was forgotten, from the columns of `read_tombstone`."""
+    return Tombstone(id=row[0], at=from_micros(row[1]), change_id=row[2], digest=row[3])
+
+
+@readable
+def to_time(value: int | None) -> datetime | None:
+    """The time of a column that may be empty."""
+    return _opt_time(value)
 
 
 @readable

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from memhold.storage.sql.blocks import Row
+from memhold.storage.sql.rows import readable
 from memhold.values.access_tokens import RIGHTS, AccessToken, StoredToken
 from memhold.values.records import from_micros, micros
 
 __all__ = ["to_token", "token_params"]
+
+# Where a row has texts, and where its digest.
+_TEXTS, _DIGEST = (0, 1, 2, 3, 4, 5, 11), 6
 
 
 def token_params(stored: StoredToken) -> dict[str, Any]:
@@ -30,8 +34,11 @@ def token_params(stored: StoredToken) -> dict[str, Any]:
     }
 
 
+@readable
 def to_token(row: Row) -> StoredToken:
     """A token from the columns of `find_token`."""
+    if not (type(row[_DIGEST]) is bytes and all(type(row[place]) is str for place in _TEXTS)):
+        raise TypeError
     token_id, namespace, user, agent, rights, label, digest, created, expires, revoked, used, actor = row
     held = set(rights.split(","))
     token = AccessToken(

@@ -38,7 +38,6 @@ from memhold.values.records import (
     Scope,
     Session,
     Suspicion,
-    from_micros,
     micros,
 )
 
@@ -233,7 +232,7 @@ class SqlWrite(SqlRead):
     def drop_expired_keys(self) -> datetime | None:
         self._run("delete_expired_replays", now=micros(self.now))
         soonest: int | None = self._value("soonest_expiry")
-        return None if soonest is None else from_micros(soonest)
+        return rows.to_time(soonest)
 
     def agent_number(self, agent: str | None) -> int:
         if agent is None:

@@ -23,7 +23,15 @@ import apsw
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import Manifest
 from memhold.ports.unfinished import noted
-from memhold.storage.sqlite.connection import APPLICATION_ID, connect, is_named, migrations, translated, unlocked
+from memhold.storage.sqlite.connection import (
+    APPLICATION_ID,
+    connect,
+    is_named,
+    migrations,
+    no_room,
+    translated,
+    unlocked,
+)
 from memhold.storage.sqlite.ledger import KEEPING, identity
 from memhold.storage.sqlite.rot import (
     altered_migrations,
@@ -124,9 +132,11 @@ def _copy(path: str, copy: Path, *, busy_timeout: float, progress: Report | None
             # It belongs to another place, and is one file, without a log beside it.
             goal.execute("DELETE FROM store WHERE name = 'place'")
             goal.pragma("journal_mode", "delete")
-        except apsw.FullError as error:
+        except (apsw.FullError, apsw.IOError) as error:
             # The store is only read: what is full is the disk that the copy goes to.
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+            if isinstance(error, apsw.FullError) or no_room(goal):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+            raise
         finally:
             source.close()
             goal.close()

@@ -42,6 +42,7 @@ __all__ = [
     "file_at",
     "is_named",
     "migrations",
+    "no_room",
     "roll_back",
     "translated",
     "unlocked",
@@ -111,13 +112,13 @@ class translated:  # noqa: N801 - used as a statement, like `suppress`
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, apsw.Error):
-            full = isinstance(error, apsw.IOError) and self._connection is not None and _no_room(self._connection)
+            full = isinstance(error, apsw.IOError) and self._connection is not None and no_room(self._connection)
             raise _ours(apsw.FullError() if full else error, self._path) from error
         if isinstance(error, UnicodeDecodeError):
             raise StoreCorrupt(f"{self._path} is damaged: a text of it is none; run 'memhold doctor'") from error
 
 
-def _no_room(connection: apsw.Connection) -> bool:
+def no_room(connection: apsw.Connection) -> bool:
     """Whether an I/O error is for want of room: some file systems say so only when they sync."""
     return connection.system_errno in {errno.ENOSPC, errno.EDQUOT}
 

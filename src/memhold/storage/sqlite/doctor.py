@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,14 @@ from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_l
 from memhold.storage.sqlite.rot import RESTORE, altered_migrations, altered_schema, damaged_rows, of_index, orphans
 from memhold.values.records import ROTTEN, from_micros, micros
 
-__all__ = ["examine"]
+__all__ = ["examine", "examine_trees"]
 
 LARGE_LOG = 64 * 1024 * 1024
 """A write-ahead log this large means that a reader has kept it from being folded in."""
 CLOCK_SLACK = timedelta(minutes=5)
 REPAIR = "run 'memhold doctor --repair rows': it builds the file's indexes anew and erases rows that cannot be read"
 _SHOWN = 5
+_PROGRESS_STEPS = 50_000
 
 
 def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> tuple[Finding, ...]:
@@ -52,6 +54,23 @@ def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> 
     finally:
         connection.close()
     return tuple(found)
+
+
+def examine_trees(
+    path: str, *, busy_timeout: float, key: str = "", stopped: Callable[[], bool] = lambda: False
+) -> tuple[Finding, ...]:
+    """What of it no reader of rows can see: pages, indexes, keys, the schema, orphans. Ends soon once it is `stopped`.
+
+    Raises:
+        apsw.Error: it cannot be opened or read now, which says nothing of what is in it; or it was `stopped`.
+    """
+    try:
+        with closing(connect(path, busy_timeout=busy_timeout, key=key)) as connection:
+            connection.set_progress_handler(stopped, _PROGRESS_STEPS)
+            pages = tuple(_pages(connection, path))
+            return pages or (*_altered(connection, path), *_orphaned(connection, path))
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
+        return (_wrong("integrity", f"reading stopped with {type(error).__name__}", RESTORE, path),)
 
 
 def _unopened(error: apsw.Error, path: str) -> Finding:
@@ -87,7 +106,7 @@ def _files(path: str) -> Iterator[Finding]:
     ):
         yield _wrong("files", "an interrupted restore left it, with content", f"look at it, then rm {rest}", str(rest))
     for rest in left_behind(target):
-        what = "an interrupted backup, export or restore left it, with content"
+        what = "an interrupted backup, export, upload or restore left it, with content"
         yield _wrong("files", what, "run 'memhold settle', or open the store: both remove it", str(rest))
     log = Path(path + "-wal")
     if log.exists() and log.stat().st_size > LARGE_LOG:
@@ -115,9 +134,13 @@ def _pages(connection: apsw.Connection, path: str) -> Iterator[Finding]:
         yield _wrong("keys", f"{count} rows name a row that is not there ({where})", RESTORE, path)
 
 
-def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
+def _altered(connection: apsw.Connection, path: str) -> Iterator[Finding]:
     for what, advice in altered_schema(connection):
         yield _wrong("integrity", what, advice, path)
+
+
+def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
+    yield from _altered(connection, path)
     for what, advice in altered_migrations(connection):
         yield _wrong("versions", what, advice, path)
     found, newest = connection.pragma("user_version"), migrations()[-1].number
@@ -137,9 +160,13 @@ def _rotten(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Fin
         yield rotten(ids, path)
 
 
-def _orphans(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
+def _orphaned(connection: apsw.Connection, path: str) -> Iterator[Finding]:
     for what, advice in orphans(connection):
         yield _wrong("orphans", what, advice, path)
+
+
+def _orphans(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
+    yield from _orphaned(connection, path)
     left = [str(row[0]) for row in connection.execute(KEEPING["lost_successors"])]
     if left:
         what = f"{len(left)} replaced memories name a successor that is not here"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from memhold.storage.sql.link_rows import link_note, link_params
+from memhold.storage.sql.link_rows import link_notes, link_params
 from memhold.storage.sqlite.reading import QUERIES
 from memhold.storage.sqlite.writing import SqliteWrite
 from memhold.values.records import Scope
@@ -37,7 +37,7 @@ class SqliteLinkBook:
 
     async def read(self) -> list[LinkNote]:
         def look(connection: apsw.Connection, _: datetime) -> list[LinkNote]:
-            return [link_note(row) for row in connection.execute(QUERIES["read_links"])]
+            return link_notes(connection.execute(QUERIES["read_links"]))
 
         found: list[LinkNote] = await self._read(look)
         return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -96,16 +98,29 @@ class SqliteMaintenance:
             examine, self._path, now=self._clock.now(), busy_timeout=self._busy_timeout, key=self._key
         )
 
+    async def examine_trees(self) -> tuple[Finding, ...]:
+        from memhold.storage.sqlite.doctor import examine_trees
+
+        stop = threading.Event()
+
+        def work() -> tuple[Finding, ...]:
+            with translated(self._path):
+                return examine_trees(self._path, busy_timeout=self._busy_timeout, key=self._key, stopped=stop.is_set)
+
+        try:
+            return await asyncio.to_thread(work)
+        finally:
+            # A thread cannot be cancelled: one that went on would keep the process from its end.
+            stop.set()
+
     async def mend_indexes(self) -> int:
         from memhold.storage.sqlite.rot import mend_indexes
 
         def work() -> int:
             with translated(self._path):
                 connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
-                try:
-                    return mend_indexes(connection)
-                finally:
-                    connection.close()
+            with closing(connection), translated(self._path, connection):
+                return mend_indexes(connection)
 
         return await asyncio.to_thread(work)
 

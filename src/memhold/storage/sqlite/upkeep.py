@@ -17,7 +17,7 @@ from memhold.storage.sql.writes import SOON
 from memhold.storage.sqlite.raw import has_stale_cells
 from memhold.storage.sqlite.reading import QUERIES
 from memhold.storage.sqlite.writing import SqliteWrite
-from memhold.values.records import Scope, from_micros, micros
+from memhold.values.records import Scope, micros
 
 if TYPE_CHECKING:
     from memhold.ports.vector_blocks import Generation
@@ -146,7 +146,7 @@ class SqliteUpkeep:
             return soonest
 
         soonest = await self._read(look)
-        return None if soonest is None else from_micros(soonest)
+        return rows.to_time(soonest)
 
     async def hasten(
         self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True, after: datetime | None = None
