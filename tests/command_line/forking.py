@@ -33,8 +33,8 @@ SERVERS = ("uvicorn.loops.auto", "uvicorn.lifespan.off", "uvicorn.lifespan.on", 
 def warm() -> None:
     """Import what commands and servers import, and read what a first question reads."""
     import memhold
-    from memhold.facts.keys.lexicon import LANGUAGES, lexicon
     from memhold.faces.mcp.light import load_sdk
+    from memhold.facts.keys.lexicon import LANGUAGES, lexicon
 
     for found in pkgutil.walk_packages(memhold.__path__, "memhold."):
         if not found.name.startswith(NEVER) and not found.name.endswith("__main__"):
@@ -68,7 +68,7 @@ def be(asked: dict[str, Any], streams: dict[int, int]) -> NoReturn:
             stream = None
             if number in streams:
                 errors = "backslashreplace" if name == "stderr" else "strict"
-                stream = open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: PTH123, SIM115
+                stream = open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
                 if mode == "w":
                     stream.reconfigure(line_buffering=name == "stderr" or stream.isatty())
             setattr(sys, name, stream)
