@@ -6,6 +6,7 @@ collected as they are compiled, so a new one is tested without being named here.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -39,26 +40,33 @@ UNREACHED = {
 }
 
 
-def test_each_compile_of_the_package_was_seen() -> None:
-    seen = {(one.module, line) for one in compiled() for line in lines_of(one)}
+@pytest.fixture(scope="module")
+def patterns(tmp_path_factory: pytest.TempPathFactory) -> tuple[Compiled, ...]:
+    """Every pattern of the package: the workers of a run tell one another."""
+    base = tmp_path_factory.getbasetemp()
+    return compiled((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "patterns.json")
+
+
+def test_each_compile_of_the_package_was_seen(patterns: tuple[Compiled, ...]) -> None:
+    seen = {(one.module, line) for one in patterns for line in lines_of(one)}
     assert not {place for place in compile_sites() - seen if place[0] not in UNREACHED}
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_pattern_takes_work_in_proportion_to_the_text(room: str) -> None:
-    own = [one for one in compiled() if one.module.split(".")[1] == room]
+def test_a_pattern_takes_work_in_proportion_to_the_text(room: str, patterns: tuple[Compiled, ...]) -> None:
+    own = [one for one in patterns if one.module.split(".")[1] == room]
     found = {str(one): _attacked(one.run(), _attacks(one)) for one in own}
     assert not {name: growth for name, growth in found.items() if growth is not None}
 
 
 @pytest.mark.parametrize("room", READING)
-def test_an_analysis_takes_work_in_proportion_to_the_text(room: str) -> None:
+def test_an_analysis_takes_work_in_proportion_to_the_text(room: str, patterns: tuple[Compiled, ...]) -> None:
     found = {}
     for name, run in analyses().items():
         if name.split(".")[1] == room:
             own = {
                 key: attack
-                for one in compiled()
+                for one in patterns
                 if name.startswith(f"{one.module}.")
                 for key, attack in _attacks(one).items()
             }
