@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from reality.outside import run
+from reality.outside import PYTHONS, python_with, run
 from tests.interfaces.conftest import process
 from tests.rest.test_serve_process import running
 
@@ -20,18 +19,18 @@ LEFT_OUT = "positive_data_acceptance"
 
 @pytest.mark.parametrize("authorized", [True, False], ids=["with a token", "without one"])
 def test_the_api_holds_to_its_description(tmp_path: Path, *, authorized: bool) -> None:
+    schemathesis = python_with(PYTHONS[0], "schemathesis", name="schemathesis")
     database = ("--db", str(tmp_path / "memory.db"))
     made = process("token", "create", *database, "--user", "alice", "--can", "read,write,admin", "--json")
     # It tries hundreds of tokens that do not count, which is more than one address may.
-    guesses = {"MEMHOLD_FAILED_PER_SECOND": "100000", "MEMHOLD_FAILED_BURST": "100000"}
-    with running(tmp_path, **guesses) as server:
+    with running(tmp_path, MEMHOLD_FAILED_PER_SECOND="100000", MEMHOLD_FAILED_BURST="100000") as server:
         bearer = {"Authorization": f"Bearer {json.loads(made.stdout)['secret']}"}
         description = httpx2.get(f"{server.url}/openapi.json", headers=bearer, timeout=30)
         (tmp_path / "openapi.json").write_bytes(description.content)
         paths = description.json()["paths"]
         operations = sum(len(verbs) for path, verbs in paths.items() if path != "/v1/changes/stream")
         command = [
-            sys.executable, "-m", "schemathesis.cli", "run", str(tmp_path / "openapi.json"), "--url", server.url,
+            schemathesis, "-m", "schemathesis.cli", "run", str(tmp_path / "openapi.json"), "--url", server.url,
             *(("-H", f"Authorization: {bearer['Authorization']}") if authorized else ()),
             "--checks", "all", "--exclude-checks", LEFT_OUT, "--exclude-path", "/v1/changes/stream",
             "--max-examples", str(EXAMPLES if authorized else 1), "--seed", str(SEED), "--no-color",

@@ -185,10 +185,10 @@ _FEW = (10, 20)
 """Characters at which only exponential work shows: there it is still bearable."""
 _SOME = (400, 800)
 """Where cubic work shows."""
-_MANY = (1200, 4800)
-"""Where quadratic work shows: 16 times the work for 4 times the text. Long texts take other ways than short ones, so
-the shorter of the two is one of them."""
-_BOUNDS = {_FEW: 50.0, _SOME: 6.0, _MANY: 10.0}
+_MANY = (1100, 3300)
+"""Where quadratic work shows: 9 times the work for 3 times the text. Texts of more than 1024 characters take other ways
+than short ones, so the shorter of the two is one of them."""
+_BOUNDS = {_FEW: 50.0, _SOME: 6.0, _MANY: 6.0}
 _TICK = 20e-6
 """What shorter work counts as: a pattern whose steps are bounded takes 7 to 60 microseconds for such texts, by where they
 fall in it. Work that grows takes milliseconds by the longest."""
@@ -198,13 +198,20 @@ where a reading of the stage before missed it, the longer one would take minutes
 
 
 def _growth(run: Callable[[str], object], attack: Attack, times: int) -> str | None:
+    known, base = 0, _TICK
     for sizes, bound in _BOUNDS.items():
         short, long = (attack(size) for size in sizes)
-        base = max(_least(run, short, times), _TICK)
-        if base > _ENDLESS:
-            return f"{base:.1f} seconds of work for {len(short)} characters"
-        if (growth := _least(run, long, times) / base) > bound and len(long) < 5 * len(short):
+        # A text that is little longer than one before takes no less: its own time is asked for only where that decides.
+        if leap := sizes[0] > 2 * known:
+            base = max(_least(run, short, times), _TICK)
+            if base > _ENDLESS:
+                return f"{base:.1f} seconds of work for {len(short)} characters"
+        taken = _least(run, long, times)
+        if taken > bound * base and not leap:
+            base = max(_least(run, short, times), _TICK)
+        if (growth := taken / base) > bound and len(long) < 5 * len(short):
             return f"{growth:.0f} times the work for {len(long) / max(1, len(short)):.0f} times the text"
+        known, base = sizes[1], max(taken, _TICK)
     return None
 
 

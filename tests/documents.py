@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.command_line import forked
+
 __all__ = ["ROOT", "Block", "anchors", "blocks", "links", "run_blocks", "unfenced"]
 
 ROOT = Path(__file__).parents[1]
@@ -123,9 +125,9 @@ def _environment(folder: Path) -> dict[str, str]:
     """An environment in which `memhold` is this source tree's and `python` what runs it, with nothing set from outside."""
     bin_folder = folder / ".bin"
     bin_folder.mkdir()
-    for name, runs in (("memhold", "-m memhold"), ("python", "")):
+    for name, runs in (("memhold", forked()), ("python", (sys.executable,))):
         script = bin_folder / name
-        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {runs} "$@"\n')
+        script.write_text(f'#!/bin/sh\nexec {shlex.join(runs)} "$@"\n')
         script.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMHOLD_")}
     return kept | {

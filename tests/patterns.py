@@ -9,12 +9,13 @@ import ast
 import importlib
 import inspect
 import json
+import os
 import pkgutil
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -102,8 +103,19 @@ class Compiled:
 
 
 @cache
-def compiled() -> tuple[Compiled, ...]:
-    """Every pattern that is compiled when the package is imported and used, and every one in a call of `re`."""
+def compiled(shared: Path) -> tuple[Compiled, ...]:
+    """Every pattern that is compiled when the package is imported and used, and every one in a call of `re`.
+
+    What one process found stands in the file `shared` for the others of a run.
+    """
+    if not shared.exists():
+        own = shared.with_suffix(f".{os.getpid()}")
+        own.write_text(json.dumps([(*astuple(one)[:-1], sorted(one.uses)) for one in _found()]))
+        own.replace(shared)
+    return tuple(Compiled(*one, frozenset(uses)) for *one, uses in json.loads(shared.read_text()))
+
+
+def _found() -> Iterator[Compiled]:
     done = run_process(
         [sys.executable, "-c", _COLLECTOR], cwd=ROOT.parent.parent, capture_output=True, text=True, check=True
     )
@@ -117,7 +129,7 @@ def compiled() -> tuple[Compiled, ...]:
             pattern, flags = call.args[0], 0
             if isinstance(pattern, ast.Constant) and isinstance(pattern.value, str) and _of(call) != "compile":
                 found[Compiled(module.__name__, call.lineno, pattern.value, flags, frozenset({_of(call)}))] = None
-    return tuple(found)
+    return iter(found)
 
 
 def _calls(module: ModuleType) -> Iterator[ast.Call]:

@@ -6,6 +6,7 @@ collected as they are compiled, so a new one is tested without being named here.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ import pytest
 import memhold
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.owners import anothers
+from memhold.consolidate.grounding.swaps import put_together
 from memhold.facts.moves import left_place
 from tests.attacks import EVERYWHERE, Attack, attacks_on, grows_too_fast
 from tests.patterns import READING, Compiled, analyses, compile_sites, compiled, lines_of
@@ -27,6 +29,7 @@ ROOMS = sorted(one.stem for one in Path(memhold.__file__).parent.iterdir() if on
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
 _BROTHER = Claim(core="Leo", frame="brother", value=True, cited=(1,))
+_NUMBER = Claim(core="x is 3", frame="", value=False, cited=(1,))
 MOST = 12
 """Attacks of a module's own patterns on each of its functions."""
 UNREACHED = {
@@ -37,26 +40,33 @@ UNREACHED = {
 }
 
 
-def test_each_compile_of_the_package_was_seen() -> None:
-    seen = {(one.module, line) for one in compiled() for line in lines_of(one)}
+@pytest.fixture(scope="module")
+def patterns(tmp_path_factory: pytest.TempPathFactory) -> tuple[Compiled, ...]:
+    """Every pattern of the package: the workers of a run tell one another."""
+    base = tmp_path_factory.getbasetemp()
+    return compiled((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "patterns.json")
+
+
+def test_each_compile_of_the_package_was_seen(patterns: tuple[Compiled, ...]) -> None:
+    seen = {(one.module, line) for one in patterns for line in lines_of(one)}
     assert not {place for place in compile_sites() - seen if place[0] not in UNREACHED}
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_pattern_takes_work_in_proportion_to_the_text(room: str) -> None:
-    own = [one for one in compiled() if one.module.split(".")[1] == room]
+def test_a_pattern_takes_work_in_proportion_to_the_text(room: str, patterns: tuple[Compiled, ...]) -> None:
+    own = [one for one in patterns if one.module.split(".")[1] == room]
     found = {str(one): _attacked(one.run(), _attacks(one)) for one in own}
     assert not {name: growth for name, growth in found.items() if growth is not None}
 
 
 @pytest.mark.parametrize("room", READING)
-def test_an_analysis_takes_work_in_proportion_to_the_text(room: str) -> None:
+def test_an_analysis_takes_work_in_proportion_to_the_text(room: str, patterns: tuple[Compiled, ...]) -> None:
     found = {}
     for name, run in analyses().items():
         if name.split(".")[1] == room:
             own = {
                 key: attack
-                for one in compiled()
+                for one in patterns
                 if name.startswith(f"{one.module}.")
                 for key, attack in _attacks(one).items()
             }
@@ -71,8 +81,9 @@ def test_an_analysis_takes_work_in_proportion_to_the_text(room: str) -> None:
     [
         (lambda text: left_place(f"I moved {text}", "Oslo"), "from Oslo and "),
         (lambda text: anothers(_BROTHER, [Line(place=1, text=text, at=_AT)]), "Ana's brother "),
+        (lambda text: put_together(_NUMBER, [line := Line(place=1, text=text, at=_AT)], [line]), "x = 1 "),
     ],
-    ids=["a place that was left", "whose somebody is"],
+    ids=["a place that was left", "whose somebody is", "numbers of one clause"],
 )
 def test_a_word_that_is_told_often_takes_work_in_proportion(run: Callable[[str], object], said: str) -> None:
     assert grows_too_fast(run, lambda size: (said * size)[: 4 * size]) is None

@@ -64,7 +64,7 @@ def test_a_cut_history_is_a_pure_function_of_messages_and_budget_and_uses_most_o
     pieces = [Piece(body=body, id=str(at), seq=at) for at, body in enumerate(history, start=1)]
     cost = lambda body: len(str(body))  # noqa: E731 - in characters
     starts = []
-    for budget in range(6_000, 30_000, 500):
+    for budget in range(6_000, 30_000, 1_500):
         for end in range(200, len(pieces), 7):
             held = pieces[:end]
             window = cut(held, None, "openai", budget=budget, cost=cost)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from memhold.cli.main import main
+from tests.command_line import forked
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def process(*arguments: str, env: dict[str, str] | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `python -m memhold` as a user does."""
-    command = [sys.executable, "-m", "memhold", *arguments]
+    """Run `memhold` as a process."""
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})}, timeout=60, **options
+        [*forked(), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **(env or {})},
+        timeout=60,
+        **options,
     )

@@ -130,7 +130,9 @@ async def test_nothing_acknowledged_is_lost_under_load(
             async with AsyncMemhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
                 for kept in clients:
                     kept.token = (await mem.admin.tokens.create(user=kept.user)).secret
-            with running(tmp_path, "--no-upkeep", "--consolidation", "failing", **settings(tmp_path)) as server:
+            with running(
+                tmp_path, "--no-upkeep", "--consolidation", "failing", alone=True, **settings(tmp_path)
+            ) as server:
                 until = time.monotonic() + SECONDS
                 deaths, *_ = await asyncio.gather(
                     worker_dies_and_comes_back(tmp_path, until, Random(seed)),

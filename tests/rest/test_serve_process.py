@@ -21,6 +21,7 @@ from memhold import Memhold
 from memhold.errors import ServerUnreachable, Unauthenticated
 from memhold.faces.remote.local_token import local_token_of, local_token_path
 from memhold.wiring import examine_file
+from tests.command_line import forked
 from tests.interfaces.conftest import process
 from tests.rest.serving import live
 
@@ -78,11 +79,10 @@ def until_ended(child: subprocess.Popen[str]) -> Iterator[Running]:
 
 
 @contextmanager
-def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
+def running(folder: Path, *options: str, alone: bool = False, **env: str) -> Iterator[Running]:
+    """A server; `alone`: begun by itself, so that its number is the child's, as one that begins workers always is."""
     command = [
-        sys.executable,
-        "-m",
-        "memhold",
+        *((sys.executable, "-m", "memhold") if alone or "--workers" in options else forked()),
         "serve",
         "--json",
         "--log-format",

@@ -23,6 +23,7 @@ from memhold.faces.mcp.http import mcp_app
 from memhold.values.principal import PRINCIPAL, Principal, Right
 from memhold.values.records import Scope
 from memhold.verbs.store_protocols import AsyncStore
+from tests.command_line import forked
 
 MODES = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 """The newest revision and the one before, by what the client calls them."""
@@ -46,19 +47,24 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     return {"PYTHONPATH": os.environ.get("PYTHONPATH", "src"), "HOME": str(folder), **more}
 
 
-def started(folder: Path, *options: str, **more: str) -> StdioServerParameters:
+def started(folder: Path, *options: str, alone: bool = False, **more: str) -> StdioServerParameters:
+    """How a client begins a server; `alone`: an interpreter that has imported nothing yet, as a user's."""
+    command, *arguments = (sys.executable, "-m", "memhold") if alone else forked()
     return StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "memhold", "mcp", *options],
+        command=command,
+        args=[*arguments, "mcp", *options],
         env=environment(folder, **more),
         cwd=folder,
     )
 
 
 @asynccontextmanager
-async def over_stdio(folder: Path, *options: str, mode: str = "2026-07-28", **more: str) -> AsyncIterator[Client]:
+async def over_stdio(
+    folder: Path, *options: str, mode: str = "2026-07-28", alone: bool = False, **more: str
+) -> AsyncIterator[Client]:
     with (folder / "stderr.txt").open("a") as log:
-        async with Client(stdio_client(started(folder, *options, **more), errlog=log), mode=MODES[mode]) as client:
+        begun = stdio_client(started(folder, *options, alone=alone, **more), errlog=log)
+        async with Client(begun, mode=MODES[mode]) as client:
             yield client
 
 

@@ -57,7 +57,7 @@ def answers(done: subprocess.CompletedProcess[bytes]) -> dict[Any, Any]:
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_session_with_nothing_configured(mode: str, tmp_path: Path) -> None:
-    async with over_stdio(tmp_path, mode=mode) as client:
+    async with over_stdio(tmp_path, mode=mode, alone=True) as client:
         assert client.protocol_version == mode
         assert client.server_info is not None
         assert client.server_info.name == "memhold"
@@ -357,7 +357,7 @@ def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) ->
 
 
 def test_the_parameters_of_these_tests_start_this_tree(tmp_path: Path) -> None:
-    assert started(tmp_path).args[:3] == ["-m", "memhold", "mcp"]
+    assert started(tmp_path, alone=True).args[:3] == ["-m", "memhold", "mcp"]
 
 
 def test_a_store_that_another_one_holds_holds_up_neither_the_answers_nor_the_end(tmp_path: Path) -> None:

@@ -104,7 +104,8 @@ def _clauses(lines: Sequence[Line], window: Sequence[Line], language: str, every
             clause = _Clause(
                 text=one.text, details=(*_details(one.text, line.at), *days), language=language, who=one.who
             )
-            bare = clause.details and not frozenset[str]().union(*(clause.beside(each.kind) for each in clause.details))
+            kinds = {each.kind for each in clause.details}
+            bare = kinds and not any(clause.beside(kind) for kind in kinds)
             if bare and len(found) > begun:
                 clause = _Clause(
                     text=f"{found[-1].text} {clause.text}",

@@ -240,7 +240,10 @@ class Rows:
 
     def of(self, scope: Scope) -> ScopeRows:
         """The rows of a scope's namespace and user."""
-        return self._scopes.setdefault((scope.namespace, scope.user), ScopeRows(self.log))
+        owner = scope.namespace, scope.user
+        if (rows := self._scopes.get(owner)) is None:
+            rows = self._scopes[owner] = ScopeRows(self.log)
+        return rows
 
     def owners(self) -> list[Owner]:
         """Every namespace and user that something is kept of, in order."""
