@@ -55,7 +55,7 @@ _OF_SEVERAL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "meaning": 0.35}
 
 
 def weights_of(*, static: bool, goes_on: bool) -> Mapping[str, float]:
-    """What each signal counts: a sentence by itself, and the meaning of many words, as far as the embedding reads them."""
+    """What each signal counts: a sentence by itself, and many words at once, as far as the embedding reads them."""
     if not static:
         return _OF_A_MODEL
     return _OF_SEVERAL if goes_on else WEIGHTS
