@@ -27,7 +27,7 @@ __all__ = ["BUDGETS", "Tally", "everyday_quality", "tell"]
 
 BUDGETS = (1000, 2000, 4000)
 """Budgets of `context` that are tried, with the reserve that nobody named."""
-AT = (5, 10)
+AT = (1, 5, 10)
 _DEPTH = 10
 _LONG = "all in one"
 _ASSUMED = "gpt-4o"

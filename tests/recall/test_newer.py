@@ -124,6 +124,29 @@ async def test_what_the_assistant_says_of_a_change_lifts_nothing(memhold: AsyncM
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "other",
+    [
+        "We changed our bank, and the demo was late.",
+        "We moved the desk. The demo of the puzzle game comes out some day." + ON * 2,
+    ],
+    ids=["of something else", "one in a long message"],
+)
+async def test_a_change_that_only_shares_a_word_is_not_put_above_the_answer(memhold: AsyncMemhold, other: str) -> None:
+    answer, _, later = await _told(
+        memhold,
+        ("user", "The demo of my puzzle game comes out on 12 June."),
+        ("user", other),
+        ("user", "I changed my mind, the demo of the puzzle game comes out on 3 July."),
+    )
+    scope = memhold.scope(user="ann")
+    asked = "When does the demo of my puzzle game come out?"
+    assert [hit.id for hit in (await scope.recall(asked)).hits[:2]] == [later, answer]
+    await scope.forget(later)
+    assert (await scope.recall(asked)).hits[0].id == answer
+
+
+@pytest.mark.asyncio
 async def test_an_older_change_is_not_lifted_over_what_came_later(memhold: AsyncMemhold) -> None:
     _, later = await _told(memhold, ("user", NEW), ("user", OLD))
     # Both are about the same; the later one says where it ended.

@@ -128,6 +128,26 @@ async def test_words_count_as_far_as_they_say_what_is_asked(memhold: AsyncMemhol
     assert _part(await scope.recall("where is the"), told[2], "words") > 0
 
 
+@pytest.mark.asyncio
+async def test_of_several_sentences_words_count_whole_and_the_mean_of_them_less(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    told = "We keep some money tucked away for a rainy day."
+    await scope.add([{"role": "user", "content": told}])
+    await scope.add([{"role": "user", "content": "The dishwasher flooded half the kitchen."}])
+    await memhold.settle()
+    asked = "When is the first day of daycare for my toddlers?"
+    alone = await scope.recall(asked, explain=True)
+    answer = await scope.recall(f"They were so tired of us yesterday. {asked}", explain=True)
+    assert _part(answer, told, "words") == 1
+    assert alone.account is not None
+    assert answer.account is not None
+    first, second = (
+        {name: found["weight"] for name, found in each.account["signals"].items()} for each in (alone, answer)
+    )
+    assert second["meaning"] < first["meaning"]
+    assert second["words"] == first["words"]
+
+
 def _said(name: str, text: str) -> dict[str, str]:
     return {"role": "user", "name": name, "content": text}
 

@@ -50,11 +50,15 @@ question goes on with a conversation.
 SIGNALS = tuple(WEIGHTS)
 _OF_A_MODEL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "sentence": 0.5})
 """The same beside vectors of a model that reads a word with those beside it: one sentence of them says enough."""
+_OF_SEVERAL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "meaning": 0.35})
+"""The same for a question of several sentences: the mean of all their words is near many things (decision 0126)."""
 
 
-def weights_of(*, static: bool) -> Mapping[str, float]:
-    """What each signal counts: a sentence by itself as far as the embedding can be trusted."""
-    return WEIGHTS if static else _OF_A_MODEL
+def weights_of(*, static: bool, goes_on: bool) -> Mapping[str, float]:
+    """What each signal counts: a sentence by itself, and many words at once, as far as the embedding reads them."""
+    if not static:
+        return _OF_A_MODEL
+    return _OF_SEVERAL if goes_on else WEIGHTS
 
 
 def asked_of(*, static: bool) -> tuple[str, ...]:

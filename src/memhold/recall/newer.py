@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Mask = NDArray[np.bool_]
 
-__all__ = ["NEAR", "change_signal", "lift_newer"]
+__all__ = ["change_signal", "lift_newer"]
 
-NEAR = 0.5
-"""The share of the older message's score from which on a newer one is about the same."""
 LOOKED_AT = 3
 """How many later messages are tried."""
 
@@ -48,19 +46,20 @@ def change_signal(question: Question, index: DecodedIndex, about: Floats, said: 
     if question.goes_on or two_people(index) or asks_past(question.text):
         return None
     told = _told(index)
-    if not (told > 1).any():
+    if not told.any():
         return None
-    score = (told > 1) * np.maximum(about, np.float32(said))
+    score = told * np.maximum(about, np.float32(said))
     return Signal(name="change", score=score.astype(np.float32), found=np.zeros(len(index), dtype=np.bool_))
 
 
 def lift_newer(
-    question: Question, index: DecodedIndex, score: Floats, found: Mask, about: Callable[[int], bool]
+    question: Question, index: DecodedIndex, score: Floats, found: Mask, as_much: Callable[[int, int], bool]
 ) -> None:
-    """Put the best later message that tells of a change right above the best message of the user's, where it is near.
+    """Put the best later message that tells of a change in short right above the best message of the user's.
 
-    `about` says whether a row itself is about what is asked, and not only what was said beside it. Nothing moves where
-    the question names a time, asks for what was before, or goes on with what was told lately.
+    `as_much` says whether a row itself says about as much of what is asked as another: what was only said beside it, or
+    shares a word of it, is no newer answer (decision 0127). Nothing moves where the question names a time, asks for
+    what was before, or goes on with what was told lately.
     """
     import numpy as np
 
@@ -73,22 +72,21 @@ def lift_newer(
     best = int(rows[np.argmax(score[rows])])
     at = index.columns["event_time"]
     later = (at[rows] > at[best]) | ((at[rows] == at[best]) & (rows > best))
-    near = rows[later & (_told(index)[rows] > 0) & (score[rows] >= score[best] * np.float32(NEAR))]
-    newer = next(
-        (row for row in near[np.argsort(-score[near], kind="stable")[:LOOKED_AT]].tolist() if about(row)), None
-    )
+    told = rows[later & _told(index)[rows]]
+    likely = told[np.argsort(-score[told], kind="stable")[:LOOKED_AT]].tolist()
+    newer = next((row for row in likely if as_much(row, best)), None)
     if newer is not None:
         score[newer] = np.nextafter(score[best], np.float32(np.inf))
 
 
-def _told(index: DecodedIndex) -> Floats:
-    """By row how clearly the user tells of a change: 0 not at all, 1 somewhere, 2 in short."""
+def _told(index: DecodedIndex) -> Mask:
+    """By row whether the user tells of a change in short."""
     import numpy as np
 
-    held: Floats | None = index.memo.get("changed")
+    held: Mask | None = index.memo.get("changed")
     if held is None:
-        held = np.zeros(len(index), dtype=np.float32)
+        held = np.zeros(len(index), dtype=np.bool_)
         found = index.find(np.array([term_key(CHANGED)], dtype=np.uint64))
-        held[found.row] = found.frequency
+        held[found.row] = found.frequency > 1
         index.memo["changed"] = held
     return held

@@ -40,6 +40,10 @@ __all__ = [
     "with_nearest",
 ]
 
+AS_MUCH = 0.75
+"""From this share on of what an older message says of the question a newer one is about the same (decision 0127)."""
+AS_NEAR = 0.9
+"""The same of its nearness: cosines of what is near lie closer together than shares of words."""
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
 _AT_ONCE = 256
@@ -89,7 +93,7 @@ def ordered(
     spread_out(view.question.text, index, score, found & index.living)
     _demote(index, score, found & index.living, ordering(view.question, past))
     if now:
-        lift_newer(view.question, index, score, found & index.living, lambda row: _about(view, row))
+        lift_newer(view.question, index, score, found & index.living, lambda row, best: _as_much(view, row, best))
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, most)
     return Ranking(
@@ -189,12 +193,15 @@ def _whole(near: Near) -> Floats:
     return near.cosines if near.middle is None else near.middle
 
 
-def _about(view: View, row: int) -> bool:
-    """Whether a row itself has a word of the question that says something, or a sentence that is near."""
-    import numpy as np
-
-    near = view.near is not None and bool(view.near.held[row]) and bool(view.near.cosines[row] >= MEANS_IT)
-    return near or bool(view.scores.said(row, np.zeros(len(view.question.words), dtype=np.bool_)))
+def _as_much(view: View, row: int, other: int) -> bool:
+    """Whether a row itself says about as much of what is asked as another: in the question's words, or by nearness."""
+    said = view.scores.share([row])
+    if said and said >= AS_MUCH * view.scores.share([other]):
+        return True
+    near = view.near
+    if near is None or not near.held[row]:
+        return False
+    return bool(near.cosines[row] >= max(MEANS_IT, AS_NEAR * float(near.cosines[other])))
 
 
 def evidence_of(view: View, ranking: Ranking) -> Evidence | None:

@@ -289,9 +289,10 @@ def _view(
         return view
     near = meaning_signals(found, index) if found is not None else []
     named = asked_of(static=meaning.static) if query.signals is None else query.signals
-    # Where no vector says what is meant, words are all there is, however little they say.
+    # Where no vector says what is meant, words are all there is, however little they say. Of several sentences most
+    # tell something else than what is asked, so no text says half of them.
     means = found is not None and "meaning" in named and bool(found.held.any())
-    said = by_words(scores) if means else 1.0
+    said = by_words(scores) if means and not question.goes_on else 1.0
     words = words_signal(scores, said)
     about = np.maximum(words.score, near[0].score) if near else words.score
     rest = Rest(gaps=gaps, in_time=in_time)
@@ -312,7 +313,7 @@ def _view(
         recency_signal(question, index, micros(place.now)),
     ]
     asked = [signal for signal in signals if signal is not None and signal.name in named] or [words]
-    weights = weights_of(static=meaning.static)
+    weights = weights_of(static=meaning.static, goes_on=question.goes_on)
     fused = fuse(asked, weights=weights)
     nearer = next((signal.score >= NEARER for signal in asked if signal.name == "meaning"), None)
     return replace(view, speaker=speaker, near=found, signals=asked, weights=weights, fused=fused, nearer=nearer)
