@@ -252,6 +252,12 @@ _OPPOSITES: Final = (
         (r"closed|shut|clos(?:es|e)(?= (?:on|for|in|during|every|all))|geschlossen|fermée?s?(?! à)|cerrad[oa]s?"
         r"|cierran?(?! a)|chius[oaie]|fechad[oa]s?|закрыт\w*"),
     ),
+    (  # the hour from which on, and the one up to which
+        (r"opens? (?:at|from)|öffnet (?:um|ab)|ouvre(?:nt)? (?:à|dès)|abren? a|apr(?:e|ono) all[ea]|abr(?:e|em) às"
+        r"|открыва\w+ (?:в|с)"),
+        (r"closes? (?:at|by)|open (?:un)?till?|schließt (?:um|ab)|geöffnet bis|ferme(?:nt)? à|cierran? a"
+        r"|chiud(?:e|ono) all[ea]|fecha(?:m)? às|закрыва\w+ в|открыт\w* до"),
+    ),
     (r"above|upstairs|oben|oberhalb|au-dessus|encima|arriba|sopra|acima", (r"below|downstairs|unten|unterhalb"
     r"|au-dessous|abajo|sotto|abaixo")),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from memhold.compact.check.case import Case
+from memhold.compact.check.past import is_past
 from memhold.compact.check.terms import clauses_of, terms_of
 from memhold.text.analysis import unspaced
 from memhold.text.change import changes
@@ -135,10 +136,10 @@ def denial_lost(case: Case) -> str | None:
 
 def denial_moved(case: Case) -> str | None:
     """A clause comes back nearly word for word, but for its no."""
-    if case.gone:
-        return None
     said = [clause for source in case.kept for clause in clauses_of(source.text)]
     for clause in clauses_of(case.text):
+        if case.gone and is_past(clause, case.within) and not says_no(clause, case.within):
+            continue
         own = terms_of(clause, case.language)
         others = [(terms_of(one, case.language), one) for one in said] if own else []
         near = [(len(own & other) / len(own | other), one) for other, one in others if other]
