@@ -7,11 +7,12 @@ from typing import Final
 
 from memhold.compact.check.both import instead_turned, side_by_side
 from memhold.compact.check.case import Case, Refusal, Rule, Source
-from memhold.compact.check.denials import denial_invented, denial_lost, denial_moved
+from memhold.compact.check.denials import denial_invented, denial_lost, denial_moved, denial_taken_back
 from memhold.compact.check.figures import invented_figures, lost_figures
 from memhold.compact.check.form import ill_formed, is_joined
 from memhold.compact.check.marks import invented_marks, lost_marks
 from memhold.compact.check.names import invented_names, lost_names
+from memhold.compact.check.nouns import korean_exchanged, noun_exchanged, roles_exchanged, unspaced_exchanged
 from memhold.compact.check.reasons import reason_invented
 from memhold.compact.check.replaced import change_invented, newest_told, old_as_new, two_values
 from memhold.compact.check.subjects import (
@@ -61,6 +62,7 @@ RULES: Final[dict[str, Rule]] = {
     "a no was lost": denial_lost,
     "a no was invented": denial_invented,
     "a no was moved": denial_moved,
+    "a no was taken back": denial_taken_back,
     "a reason was invented": reason_invented,
     "a reason was joined": reason_joined,
     "it was widened": widened,
@@ -85,5 +87,9 @@ RULES: Final[dict[str, Rule]] = {
     "a word between two was exchanged": exchanged_between,
     "a word in front of another was exchanged": exchanged_modifier,
     "a word was put in the place of another": substituted,
+    "a noun was exchanged": noun_exchanged,
+    "a Korean word was exchanged": korean_exchanged,
+    "characters were exchanged": unspaced_exchanged,
+    "roles were exchanged": roles_exchanged,
 }
 """What each rule looks at, in order; the name is what a change and an attempt say of it."""

@@ -57,8 +57,11 @@ def side_by_side(case: Case) -> str | None:
 _INSTEAD: Final = re.compile(
     r"(?i)(?<!\w)(?:instead of|in place of|rather than|anstelle|anstatt|statt|au lieu d[eu']|en (?:vez|lugar) de"
     r"|invece d\w+|em vez de|in plaats van|вместо)(?!\w)"
+    r"|,\s(?:(?:and|und|et|y|e)\s)?(?:not|no longer|nicht(?: mehr)?|pas|plus|no|ya no|non(?: più)?|não|já não|niet(?: meer)?"
+    r"|а не)\s"
 )
-"""Between what is and what is not: "tea instead of coffee"."""
+"""Between what is and what is not: "tea instead of coffee", "tea, no longer coffee"."""
+_SENTENCE: Final = re.compile(r"(?<=[.!?;:…])\s+|\n+")
 
 
 def instead_turned(case: Case) -> str | None:
@@ -66,8 +69,8 @@ def instead_turned(case: Case) -> str | None:
     if not case.gone or not _has_words(case.within):
         return None
     before, after = _sides(case)
-    for stretch in _STRETCH.split(case.text):
-        for match in _INSTEAD.finditer(stretch or ""):
+    for stretch in _SENTENCE.split(case.text):
+        for match in _INSTEAD.finditer(stretch):
             stays = _first(reversed(_line(stretch[: match.start()], case.language)), before, after)
             goes = _first(_line(stretch[match.end() :], case.language), before, after)
             if (stays, goes) == ("old", "new"):
