@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from memhold.compact.check.both import instead_turned, side_by_side
+from memhold.compact.check.both import ended_anew, instead_turned, side_by_side
 from memhold.compact.check.case import Case, Refusal, Rule, Source
-from memhold.compact.check.denials import denial_invented, denial_lost, denial_moved, denial_taken_back
+from memhold.compact.check.denials import denial_invented, denial_lost, denial_moved, denial_taken_back, end_lost
 from memhold.compact.check.figures import invented_figures, lost_figures
 from memhold.compact.check.form import ill_formed, is_joined
 from memhold.compact.check.marks import invented_marks, lost_marks
@@ -62,6 +62,7 @@ RULES: Final[dict[str, Rule]] = {
     "a no was lost": denial_lost,
     "a no was invented": denial_invented,
     "a no was moved": denial_moved,
+    "an end was lost": end_lost,
     "a no was taken back": denial_taken_back,
     "a reason was invented": reason_invented,
     "a reason was joined": reason_joined,
@@ -75,6 +76,7 @@ RULES: Final[dict[str, Rule]] = {
     "a relative was lost": relative_lost,
     "an old value holds": old_as_new,
     "both sides of a change hold": side_by_side,
+    "what holds now was ended": ended_anew,
     "an instead was turned round": instead_turned,
     "what holds now is not told": newest_told,
     "a change was invented": change_invented,

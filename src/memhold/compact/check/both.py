@@ -15,7 +15,7 @@ from memhold.text.analysis import unspaced
 
 # ruff: noqa: RUF001 - words of every script
 
-__all__ = ["instead_turned", "side_by_side"]
+__all__ = ["ended_anew", "instead_turned", "side_by_side"]
 
 REACH = 2
 """Content words on either side of an "and" among which the first that only one of the memories has is looked for."""
@@ -40,8 +40,10 @@ _OTHERWISE: Final = _AND["english"]
 
 def side_by_side(case: Case) -> str | None:
     """An "and" or an "or" joins what only a replaced memory has to what only a newer one has, as if both held."""
-    if not case.gone or not _has_words(case.within):
+    if not case.gone:
         return None
+    if not _has_words(case.within):
+        return _unspaced_side_by_side(case)
     before, after = _sides(case)
     for stretch in _STRETCH.split(case.text):
         if not stretch or is_past(stretch, case.within):
@@ -50,6 +52,25 @@ def side_by_side(case: Case) -> str | None:
             one = _first(reversed(_line(stretch[: match.start()], case.language)), before, after)
             other = _first(_line(stretch[match.end() :], case.language), before, after)
             if {one, other} == {"old", "new"}:
+                return f"{stretch!r} joins what holds no longer to what does"
+    return None
+
+
+_RUN: Final = r"[一-龥々ァ-ヶーA-Za-z0-9]{2,12}"
+_UNSPACED_AND: Final = re.compile(rf"(?=({_RUN}?)[和与跟及或とやか、](?:の)?({_RUN}))")
+
+
+def _unspaced_side_by_side(case: Case) -> str | None:
+    """The same of Chinese and Japanese: runs of characters that only one of the memories has."""
+    before, after = (" ".join(source.text for source in some) for some in (case.gone, case.kept))
+    for stretch in _STRETCH.split(case.text):
+        if not stretch or is_past(stretch, case.within):
+            continue
+        for match in _UNSPACED_AND.finditer(stretch):
+            one, other = match[1][-2:], match[2][:2]
+            old = [part in before and part not in after for part in (one, other)]
+            new = [part in after and part not in before for part in (one, other)]
+            if any(old) and any(new):
                 return f"{stretch!r} joins what holds no longer to what does"
     return None
 
@@ -78,6 +99,28 @@ def instead_turned(case: Case) -> str | None:
     return None
 
 
+_KOREAN_END: Final = re.compile(
+    r"([\uac00-\ud7a3]{2,10}?)[을를이가에의은는]?(?:에서)? (?:(?:고장|그만[두뒀둔]|관두|끊|팔[았고아]|버[렸리]|나[와왔온]|떠나|떠났|취소|없애|없앴|접[고었]))"
+)
+
+
+def _over(text: str) -> frozenset[str]:
+    """Of Korean, what stands in front of a word of an end: what is over."""
+    return frozenset(match[1] for match in _KOREAN_END.finditer(text))
+
+
+def ended_anew(case: Case) -> str | None:
+    """Of Korean: the text ends what holds now."""
+    if not case.gone:
+        return None
+    kept = frozenset[str]().union(*(_over(source.text) for source in case.kept))
+    before, after = _sides(case)
+    for one in _over(case.text) - kept if kept else ():
+        if one in after and one not in before:
+            return f"{one!r} is what holds now, and the text ends it"
+    return None
+
+
 def _has_words(text: str) -> bool:
     """Whether spaces show the words of a text."""
     return HANGUL.search(text) is not None or not unspaced(text)
@@ -85,7 +128,7 @@ def _has_words(text: str) -> bool:
 
 def _sides(case: Case) -> tuple[frozenset[str], frozenset[str]]:
     """The terms of what was replaced, and of what holds; those of what a newer memory says is over are no new ones."""
-    over = frozenset[str]().union(*left(case))
+    over = frozenset[str]().union(*left(case), *(_over(source.text) for source in case.kept))
     return _terms(case.gone, case.language), _terms(case.kept, case.language) - over
 
 

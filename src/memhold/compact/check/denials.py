@@ -15,7 +15,7 @@ from memhold.text.negation import negates
 
 # ruff: noqa: RUF001 - punctuation and words of every script
 
-__all__ = ["NEARLY", "denial_invented", "denial_lost", "denial_moved", "denial_taken_back", "denied_in", "says_no"]
+__all__ = ["NEARLY", "denial_invented", "denial_lost", "denial_moved", "denial_taken_back", "denied_in", "end_lost", "says_no"]
 
 NEARLY = 0.75
 """The share of their words that two clauses have in common from which on one is the other, told again."""
@@ -149,6 +149,26 @@ def denial_moved(case: Case) -> str | None:
         no = says_no(clause, case.within)
         if all(says_no(one, case.within) != no for share, one in near if share == best):
             return f"{clause!r} says no where the memories do not, or the other way round"
+    return None
+
+
+_END: Final = re.compile(
+    r"(?i)(?<!\w)(?:quit|stopped|ended|gave up|given up|gives up|sold|resigned|retired|divorced|cancell?ed|abandoned"
+    r"|scrapped|aufgehört|aufgegeben|gekündigt|verkauft|beendet|abgesagt|arrêtée?|quittée?|vendue?|annulée?|abandonnée?"
+    r"|dejó|vendió|canceló|cancelad[oa]|abandonó|deixou|parou|vendeu|cancelou|smesso|lasciato|venduto|annullat[oa]"
+    r"|gestopt|opgezegd|verkocht|geannuleerd|бросила?|уволил\w+|продала?|отменил[аи]?|отмен[её]н\w*)(?!\w)"
+    r"|그만[두뒀둔둘]|관두|끊었|팔았|취소|辞め|やめ[たてま]|売っ|中止|キャンセル|辞职|离职|放弃|卖[掉了给]|取消"
+)
+"""Words of an end, in the forms that tell of one."""
+
+
+def end_lost(case: Case) -> str | None:
+    """A memory that holds tells of an end, and nothing in the text says no, tells of an end or of what was."""
+    if case.gone or is_past(case.text, case.within) or _broad(case.text, case.within):
+        return None
+    for source in case.kept:
+        if match := _END.search(source.text):
+            return f"{match[0]!r} tells of an end, and the text of none"
     return None
 
 

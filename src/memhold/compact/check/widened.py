@@ -50,10 +50,10 @@ _PERHAPS: Final = re.compile(
 )
 """Words that leave open whether something is so."""
 _OPEN: Final = re.compile(
-    r"(?i)(?<!\w)(?:if|whether|could|may|can|will|would|plan\w*|consider\w*|think\w*|hop\w+|undecided|unclear|not sure|unsure"
-    r"|uncertain|ob|wenn|falls|könnte\w*|kann|will|wird|überleg\w*|plan\w*|unklar|unsicher|si|pourrai\w*|peut|envisag\w*"
+    r"(?i)(?<!\w)(?:if|whether|could|may|can|would|plan\w*|consider\w*|think\w*|hop\w+|undecided|unclear|not sure|unsure"
+    r"|uncertain|ob|wenn|falls|könnte\w*|kann|überleg\w*|plan\w*|unklar|unsicher|si|pourrai\w*|peut|envisag\w*"
     r"|si|podría\w*|puede\w*|piensa\w*|se|potrebbe\w*|può|pode\w*|если|ли|может|могут)(?!\w)"
-    r"|수 있|생각|고려|계획|예정|까|予定|可能性|検討|考え|考虑|打算|会|未定"
+    r"|수 있|생각|고려|계획|예정|까|予定|可能性|検討|考え|考虑|打算|未定"
 )
 
 
