@@ -22,7 +22,7 @@ REACH = 2
 
 _STRETCH: Final = re.compile(r"(?<=[.!?;:…])\s+|[。！？；：()（）]|,(?!\d)|[、，]|\s[-–—]\s|\n+")
 _AND: Final = {
-    language: re.compile(rf"(?i)\s(?:{words})\s|(?<=\w)/(?=\w)|(?<=[\uac00-\ud7a3])(?:와|과|하고|이?랑|이?나)\s")
+    language: re.compile(rf"(?i)\s(?:{words})\s|(?<=\w)/(?=\w)|(?<=[\uac00-\ud7a3]{{2}})(?:와|과|하고|이?랑|이?나)\s")
     for language, words in (
         ("english", "and|or|as well as"),
         ("german", "und|oder|sowie"),
