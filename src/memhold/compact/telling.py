@@ -28,9 +28,8 @@ def may_replace(text: str) -> bool:
 _LEFT: Final = r"(?<!the )(?<!his )(?<!her )(?<!my )(?<!your )(?<!their )(?<!['’]s )(?<!to )(?<!on )left(?!-)"
 _ENDED: Final = re.compile(
     rf"(?i)(?<!\w)(?:done|finished|gone|{_LEFT}|went over|took over|outgr\w+|for now|for the time being|at last"
-    r"|finally|from now on|rewritten|rewrote|rebuilt|handed over|handed on|passed on to|vorerst|raus|abgegeben|übergeben|übernommen"
-    r"|abgeschafft|endlich|enfin|por fin|finalmente|enfim|наконец)(?!\w)"
-    r"|드디어|넘겼|넘겨|넘기|[을를] 나[와왔온]|ようやく|引き継|譲っ|终于|交给|接手|接替|移交|了[，。]?\Z"
+    r"|finally|from now on|vorerst|endlich|enfin|por fin|finalmente|enfim|наконец)(?!\w)"
+    r"|드디어|ようやく|终于|了[，。]?\Z"
 )
 """Words of an end and of a beginning, beside those of change."""
 _GOES_ON: Final = re.compile(

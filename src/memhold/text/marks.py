@@ -252,26 +252,6 @@ _OPPOSITES: Final = (
         (r"closed|shut|clos(?:es|e)(?= (?:on|for|in|during|every|all))|geschlossen|fermée?s?(?! à)|cerrad[oa]s?"
         r"|cierran?(?! a)|chius[oaie]|fechad[oa]s?|закрыт\w*"),
     ),
-    (  # later than was told, and sooner
-        r"postponed|delayed|put off|pushed back|aufgeschoben|reportée?s?|repoussée?s?|aplazad[oa]s?|pospuest[oa]s?|rimandat[oaie]"
-        r"|posticipat[oaie]|adiad[oa]s?|uitgesteld|отложен\w*",
-        r"brought forward|moved forward|moved up|vorverlegt|vorgezogen|avancée?s?|adelantad[oa]s?|anticipat[oaie]"
-        r"|antecipad[oa]s?|vervroegd",
-    ),
-    (  # the one that comes, and the one that is or was
-        r"next (?:week|month|year|spring|summer|autumn|fall|winter)|nächste\w* (?:woche|monat|jahr)|(?:semaine|année) prochaine"
-        r"|mois prochain|(?:semana|mes|año) que viene|próxim[oa] (?:semana|mes|año|mês|ano)|prossim[oa] (?:settimana|mese|anno)"
-        r"|(?:settimana|mese|anno) prossim[oa]|volgende? (?:week|maand|jaar)|следующ\w+ (?:недел\w|месяц\w?|год\w?)",
-        r"(?:this|last) (?:week|month|year|spring|summer|autumn|fall|winter)|(?:letzte|diese)\w* (?:woche|monat|jahr)"
-        r"|(?:semaine|année) dernière|mois dernier|cette (?:semaine|année)|ce mois|(?:semana|mes|año) pasad[oa]|est[ae] (?:semana|mes|año)"
-        r"|(?:settimana|mese|anno) scors[oa]|quest[oa'’] ?(?:settimana|mese|anno)|(?:vorige|deze) (?:week|maand)|прошл\w+ (?:недел\w|месяц\w?|год\w?)",
-    ),
-    (  # the hour from which on, and the one up to which
-        (r"opens? (?:at|from)|öffnet (?:um|ab)|ouvre(?:nt)? (?:à|dès)|abren? a|apr(?:e|ono) all[ea]|abr(?:e|em) às"
-        r"|открыва\w+ (?:в|с)"),
-        (r"closes? (?:at|by)|open (?:un)?till?|schließt (?:um|ab)|geöffnet bis|ferme(?:nt)? à|cierran? a"
-        r"|chiud(?:e|ono) all[ea]|fecha(?:m)? às|закрыва\w+ в|открыт\w* до"),
-    ),
     (r"above|upstairs|oben|oberhalb|au-dessus|encima|arriba|sopra|acima", (r"below|downstairs|unten|unterhalb"
     r"|au-dessous|abajo|sotto|abaixo")),
 )  # fmt: skip

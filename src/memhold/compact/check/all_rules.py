@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from memhold.compact.check.both import ended_anew, instead_turned, side_by_side
+from memhold.compact.check.both import instead_turned, side_by_side
 from memhold.compact.check.case import Case, Refusal, Rule, Source
-from memhold.compact.check.denials import denial_invented, denial_lost, denial_moved, denial_taken_back, end_lost
+from memhold.compact.check.denials import denial_invented, denial_lost, denial_moved
 from memhold.compact.check.figures import invented_figures, lost_figures
 from memhold.compact.check.form import ill_formed, is_joined
 from memhold.compact.check.marks import invented_marks, lost_marks
 from memhold.compact.check.names import invented_names, lost_names
-from memhold.compact.check.nouns import korean_exchanged, noun_exchanged, roles_exchanged, unspaced_exchanged
 from memhold.compact.check.reasons import reason_invented
 from memhold.compact.check.replaced import change_invented, newest_told, old_as_new, two_values
 from memhold.compact.check.subjects import (
@@ -23,7 +22,8 @@ from memhold.compact.check.subjects import (
     turned,
     values_exchanged,
 )
-from memhold.compact.check.widened import made_certain, reason_joined, widened
+from memhold.compact.check.unspaced_words import characters_exchanged, roles_exchanged
+from memhold.compact.check.widened import made_certain, widened
 from memhold.compact.check.wording import (
     agreed,
     clause_lost,
@@ -62,10 +62,7 @@ RULES: Final[dict[str, Rule]] = {
     "a no was lost": denial_lost,
     "a no was invented": denial_invented,
     "a no was moved": denial_moved,
-    "an end was lost": end_lost,
-    "a no was taken back": denial_taken_back,
     "a reason was invented": reason_invented,
-    "a reason was joined": reason_joined,
     "it was widened": widened,
     "it was made certain": made_certain,
     "a relation was turned round": turned,
@@ -76,7 +73,6 @@ RULES: Final[dict[str, Rule]] = {
     "a relative was lost": relative_lost,
     "an old value holds": old_as_new,
     "both sides of a change hold": side_by_side,
-    "what holds now was ended": ended_anew,
     "an instead was turned round": instead_turned,
     "what holds now is not told": newest_told,
     "a change was invented": change_invented,
@@ -89,9 +85,7 @@ RULES: Final[dict[str, Rule]] = {
     "a word between two was exchanged": exchanged_between,
     "a word in front of another was exchanged": exchanged_modifier,
     "a word was put in the place of another": substituted,
-    "a noun was exchanged": noun_exchanged,
-    "a Korean word was exchanged": korean_exchanged,
-    "characters were exchanged": unspaced_exchanged,
+    "characters were exchanged": characters_exchanged,
     "roles were exchanged": roles_exchanged,
 }
 """What each rule looks at, in order; the name is what a change and an attempt say of it."""

@@ -15,7 +15,7 @@ from memhold.text.analysis import unspaced
 
 # ruff: noqa: RUF001 - words of every script
 
-__all__ = ["ended_anew", "instead_turned", "side_by_side"]
+__all__ = ["instead_turned", "side_by_side"]
 
 REACH = 2
 """Content words on either side of an "and" among which the first that only one of the memories has is looked for."""
@@ -57,7 +57,7 @@ def side_by_side(case: Case) -> str | None:
 
 
 _RUN: Final = r"[一-龥々ァ-ヶーA-Za-z0-9]{2,12}"
-_UNSPACED_AND: Final = re.compile(rf"(?=({_RUN}?)[和与跟及或とやか、](?:の)?({_RUN}))")
+_UNSPACED_AND: Final = re.compile(rf"(?=({_RUN}?)[和与跟及或とやか](?:の)?({_RUN}))")
 
 
 def _unspaced_side_by_side(case: Case) -> str | None:
@@ -78,8 +78,8 @@ def _unspaced_side_by_side(case: Case) -> str | None:
 _INSTEAD: Final = re.compile(
     r"(?i)(?<!\w)(?:instead of|in place of|rather than|anstelle|anstatt|statt|au lieu d[eu']|en (?:vez|lugar) de"
     r"|invece d\w+|em vez de|in plaats van|вместо)(?!\w)"
-    r"|,\s(?:(?:and|und|et|y|e)\s)?(?:not|no longer|nicht(?: mehr)?|pas|plus|no|ya no|non(?: più)?|não|já não|niet(?: meer)?"
-    r"|а не)\s"
+    r"|,\s(?:(?:and|und|et|y|e)\s)?(?:not|no longer|nicht(?: mehr)?|pas|plus|no|ya no|non(?: più)?|não|já não"
+    r"|niet(?: meer)?|а не)\s"
 )
 """Between what is and what is not: "tea instead of coffee", "tea, no longer coffee"."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?;:…])\s+|\n+")
@@ -99,28 +99,6 @@ def instead_turned(case: Case) -> str | None:
     return None
 
 
-_KOREAN_END: Final = re.compile(
-    r"([\uac00-\ud7a3]{2,10}?)[을를이가에의은는]?(?:에서)? (?:(?:고장|그만[두뒀둔]|관두|끊|팔[았고아]|버[렸리]|나[와왔온]|떠나|떠났|취소|없애|없앴|접[고었]))"
-)
-
-
-def _over(text: str) -> frozenset[str]:
-    """Of Korean, what stands in front of a word of an end: what is over."""
-    return frozenset(match[1] for match in _KOREAN_END.finditer(text))
-
-
-def ended_anew(case: Case) -> str | None:
-    """Of Korean: the text ends what holds now."""
-    if not case.gone:
-        return None
-    kept = frozenset[str]().union(*(_over(source.text) for source in case.kept))
-    before, after = _sides(case)
-    for one in _over(case.text) - kept if kept else ():
-        if one in after and one not in before:
-            return f"{one!r} is what holds now, and the text ends it"
-    return None
-
-
 def _has_words(text: str) -> bool:
     """Whether spaces show the words of a text."""
     return HANGUL.search(text) is not None or not unspaced(text)
@@ -128,8 +106,15 @@ def _has_words(text: str) -> bool:
 
 def _sides(case: Case) -> tuple[frozenset[str], frozenset[str]]:
     """The terms of what was replaced, and of what holds; those of what a newer memory says is over are no new ones."""
-    over = frozenset[str]().union(*left(case), *(_over(source.text) for source in case.kept))
-    return _terms(case.gone, case.language), _terms(case.kept, case.language) - over
+    over = frozenset[str]().union(*left(case))
+    holds = _terms(case.kept, case.language)
+    return _terms(case.gone, case.language), frozenset(one for one in holds if not _is_among(one, over))
+
+
+def _is_among(term: str, terms: frozenset[str]) -> bool:
+    """Whether a term is one of these; of Korean, whose terms are pairs of syllables, whether all of its pairs are."""
+    pairs = (term[at : at + 2] for at in range(len(term) - 1))
+    return term in terms or (HANGUL.fullmatch(term) is not None and all(pair in terms for pair in pairs))
 
 
 def _terms(sources: Sequence[Source], language: str) -> frozenset[str]:

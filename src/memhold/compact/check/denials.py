@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from memhold.compact.check.case import Case
-from memhold.compact.check.past import is_past
-from memhold.compact.check.terms import LIGHT, ROLES, clauses_of, terms_of
+from memhold.compact.check.terms import clauses_of, terms_of
 from memhold.text.analysis import unspaced
 from memhold.text.change import changes
 from memhold.text.negation import negates
 
 # ruff: noqa: RUF001 - punctuation and words of every script
 
-__all__ = ["NEARLY", "denial_invented", "denial_lost", "denial_moved", "denial_taken_back", "denied_in", "end_lost", "says_no"]
+__all__ = ["NEARLY", "denial_invented", "denial_lost", "denial_moved", "denied_in", "says_no"]
 
 NEARLY = 0.75
 """The share of their words that two clauses have in common from which on one is the other, told again."""
@@ -136,10 +135,10 @@ def denial_lost(case: Case) -> str | None:
 
 def denial_moved(case: Case) -> str | None:
     """A clause comes back nearly word for word, but for its no."""
+    if case.gone:
+        return None
     said = [clause for source in case.kept for clause in clauses_of(source.text)]
     for clause in clauses_of(case.text):
-        if case.gone and is_past(clause, case.within) and not says_no(clause, case.within):
-            continue
         own = terms_of(clause, case.language)
         others = [(terms_of(one, case.language), one) for one in said] if own else []
         near = [(len(own & other) / len(own | other), one) for other, one in others if other]
@@ -150,51 +149,6 @@ def denial_moved(case: Case) -> str | None:
         if all(says_no(one, case.within) != no for share, one in near if share == best):
             return f"{clause!r} says no where the memories do not, or the other way round"
     return None
-
-
-_END: Final = re.compile(
-    r"(?i)(?<!\w)(?:quit|stopped|ended|gave up|given up|gives up|sold|resigned|retired|divorced|cancell?ed|abandoned"
-    r"|scrapped|aufgehört|aufgegeben|gekündigt|verkauft|beendet|abgesagt|arrêtée?|quittée?|vendue?|annulée?|abandonnée?"
-    r"|dejó|vendió|canceló|cancelad[oa]|abandonó|deixou|parou|vendeu|cancelou|smesso|lasciato|venduto|annullat[oa]"
-    r"|gestopt|opgezegd|verkocht|geannuleerd|бросила?|уволил\w+|продала?|отменил[аи]?|отмен[её]н\w*)(?!\w)"
-    r"|그만[두뒀둔둘]|관두|끊었|팔았|취소|辞め|やめ[たてま]|売っ|中止|キャンセル|辞职|离职|放弃|卖[掉了给]|取消"
-)
-"""Words of an end, in the forms that tell of one."""
-
-
-def end_lost(case: Case) -> str | None:
-    """A memory that holds tells of an end, and nothing in the text says no, tells of an end or of what was."""
-    if case.gone or is_past(case.text, case.within) or _broad(case.text, case.within):
-        return None
-    for source in case.kept:
-        if match := _END.search(source.text):
-            return f"{match[0]!r} tells of an end, and the text of none"
-    return None
-
-
-_BUT: Final = re.compile(
-    r"(?i)(?<!\w)(?:but|aber|sondern|mais|pero|sino|ma|però|mas|porém|maar|но|зато)\s(?P<rest>[^.;:!?,，。；]{2,80})"
-    r"|(?:지만|만),? (?P<ko>[^.;:!?,]{2,80})|(?:が、|けど、|但是?|不过)(?P<wide>[^。；，、]{1,40})"
-)
-
-
-def denial_taken_back(case: Case) -> str | None:
-    """Behind a "but" the text affirms nothing but what the memories deny, and nowhere affirm."""
-    within = case.within
-    said = [clause for source in case.kept for clause in clauses_of(source.text)]
-    denied = frozenset[str]().union(
-        *(denied_in(clause, within, case.language) for clause in said if says_no(clause, within))
-    )
-    plain = frozenset[str]().union(*(terms_of(one, case.language) for one in said if not _broad(one, within)))
-    for match in _BUT.finditer(case.text) if denied else ():
-        rest = next(one for one in match.groups() if one)
-        terms = frozenset(one for one in terms_of(rest, case.language) if one not in _YES) - LIGHT - ROLES
-        if terms and not _broad(rest, within) and terms <= denied - plain:
-            return f"{rest!r} is what the memories say no to"
-    return None
-
-
-_YES: Final = frozenset(["yes", "sí", "si", "ja", "schon", "doch", "oui", "sim", "wel", "да"])
 
 
 def denial_invented(case: Case) -> str | None:

@@ -15,7 +15,6 @@ from memhold.compact.check.names import details_of
 from memhold.compact.check.past import BARE, ends_in, is_past, is_past_beside
 from memhold.compact.check.terms import (
     FEW,
-    HANGUL,
     LIGHT,
     ROLES,
     alike,
@@ -164,8 +163,6 @@ def _grams(text: str, case: Case) -> frozenset[str]:
 
 def _ends_another(case: Case) -> bool:
     """Whether the text ends what the newer memory goes over to, and tells of what that one ends."""
-    if HANGUL.search(case.within) is not None:
-        return False  # there, what is over stands in front of the word of its end
     newer = " ".join(source.text for source in case.kept)
     said, kept, there = _ended(newer, case), terms_of(newer, case.language), terms_of(case.text, case.language)
     every_word = terms_of(case.within, case.language)

@@ -80,19 +80,9 @@ def _user_for_relative(case: Case) -> str | None:
     ]
     if not any(kin_in(clause, case.language) for clause, _ in said):
         return None
-    names = participants(case)
     for clause in clauses_of(case.text):
         terms = terms_of(clause, case.language) - ROLES
-        mine = [one for one in names if stands_in(clause, one)]
-        if not terms or kin_in(clause, case.language) or (_USER.search(clause) is None and not mine):
-            continue
-        if mine:
-            # A name of whose relative the sources tell: "Ana's brother drives" is not of Ana.
-            terms -= terms_of_names(mine, case.language)
-            said_of = [(len(terms & terms_of(one, case.language)), one) for one, _ in said]
-            most = max((share for share, _ in said_of), default=0)
-            if most and most * 2 >= len(terms) and all(_relatives(one, mine, case.language) for share, one in said_of if share == most):
-                return "somebody is given what the memories say of a relative of theirs"
+        if not terms or _USER.search(clause) is None or kin_in(clause, case.language):
             continue
         shares = [(len(terms & terms_of(one, case.language)), whom) for one, whom in said]
         best = max(share for share, _ in shares)
@@ -100,13 +90,6 @@ def _user_for_relative(case: Case) -> str | None:
         if best * 2 >= len(terms) and best and all(whom and "" not in whom for whom in near):
             return "the user is given what the memories say of a relative"
     return None
-
-
-def _relatives(clause: str, names: Sequence[str], language: str) -> bool:
-    """Whether a clause tells of a relative of one of these: "Ana's brother", "le frère de Sylvie"."""
-    if not kin_in(clause, language):
-        return False
-    return any(re.search(rf"(?i)(?<!\w)(?:{one}['’]s?|(?:of|von|de|d['’]|di|da|do|van) {one})(?!\w)|{one}의 ", clause) for one in map(re.escape, names))
 
 
 def _with_kin(text: str, language: str) -> list[tuple[str, frozenset[str]]]:
@@ -231,7 +214,7 @@ def _places(texts: Sequence[str], language: str) -> dict[str, frozenset[tuple[st
     """
     found: dict[str, set[tuple[str, str]]] = {}
     for clause in (one for text in texts for one in clauses_of(text)):
-        words = [word for word in plain_words(_HYPHEN.sub("", clause)) if word not in _LINKS]
+        words = [word for word in plain_words(clause) if word not in _LINKS]
         terms = [terms_of(word, language) for word in words]
         stems = ["user" if own & ROLES else min(own, default=word) for own, word in zip(terms, words, strict=True)]
         for at, own in enumerate(terms):
@@ -244,7 +227,6 @@ def _places(texts: Sequence[str], language: str) -> dict[str, frozenset[tuple[st
     return {stem: frozenset(places) for stem, places in found.items()}
 
 
-_HYPHEN: Final = re.compile(r"(?<=\w)-(?=\w)")
 _WITH_ARTICLE: Final = re.compile(r"(?i)(?<!\w)(d(?:er|ie|as|en|em|es))\s(\w+)")
 
 

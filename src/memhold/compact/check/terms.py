@@ -132,7 +132,7 @@ _LIGHT_WORDS = """
 use take give get keep stay hold go goes make have put set say tell call mean carry want need like prefer
 provide include follow expect plan happen start begin become remain live work every each now still since
 because instead never only always must may can should neither nor either stop end back well just also about
-around currently usually generally probably likely perhaps maybe possibly seem appear available such thing way part please other time
+around currently usually generally available such thing way part please other time
 """
 LIGHT: Final = frozenset(term for word in _LIGHT_WORDS.split() for term in analyse(word, "english").counts)
 """Words of so little content that one more or less says nothing."""

@@ -1,4 +1,4 @@
-"""A text says no more than its sources: not always, not for sure and not for a reason where they do not."""
+"""A text says no more than its sources: not always and not for sure where they do not."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from memhold.compact.check.case import Case
 from memhold.text.mood import speaks_of_it
 from memhold.text.negation import negates
 
-# ruff: noqa: RUF001 - words of every script
-
-__all__ = ["made_certain", "reason_joined", "widened"]
+__all__ = ["made_certain", "widened"]
 
 _ALWAYS: Final = re.compile(
     r"(?i)(?<!\w)(?:every ?day|each day|daily|always|every time|all week|all the time|at all times|everywhere|everyone"
@@ -46,15 +44,17 @@ _PERHAPS: Final = re.compile(
     r"|probablement|sans doute|éventuellement|quizás?|tal vez|a lo mejor|posiblemente|probablemente|forse"
     r"|probabilmente|magari|talvez|provavelmente|possivelmente|misschien|waarschijnlijk|возможно|наверное|вероятно"
     r"|может быть|кажется)(?!\w)"
-    r"|아마|지도 모|[을ㄹ할될갈올볼살질릴] ?수도 있|것 같|かもしれ|だろう|らしい|おそらく|たぶん|也许|或许|大概|可能|说不定"
+    r"|아마|지도 모|[을ㄹ할될갈올볼살질릴] ?수도 있|것 같|かもしれ|だろう|らしい|おそらく|たぶん"
+    r"|也许|或许|大概|可能|说不定"
 )
 """Words that leave open whether something is so."""
 _OPEN: Final = re.compile(
-    r"(?i)(?<!\w)(?:if|whether|could|may|can|would|plan\w*|consider\w*|think\w*|hop\w+|undecided|unclear|not sure|unsure"
-    r"|uncertain|ob|wenn|falls|könnte\w*|kann|überleg\w*|plan\w*|unklar|unsicher|si|pourrai\w*|peut|envisag\w*"
-    r"|si|podría\w*|puede\w*|piensa\w*|se|potrebbe\w*|può|pode\w*|если|ли|может|могут)(?!\w)"
+    r"(?i)(?<!\w)(?:if|whether|could|may|can|would|plan\w*|consider\w*|think\w*|hop\w+|undecided|unclear|not sure"
+    r"|unsure|uncertain|ob|wenn|falls|könnte\w*|kann|überleg\w*|unklar|unsicher|si|pourrai\w*|peut|envisag\w*"
+    r"|podría\w*|puede\w*|piensa\w*|se|potrebbe\w*|può|pode\w*|если|ли|может|могут)(?!\w)"
     r"|수 있|생각|고려|계획|예정|까|予定|可能性|検討|考え|考虑|打算|未定"
 )
+"""Words beside which a text may leave it open in its own way."""
 
 
 def made_certain(case: Case) -> str | None:
@@ -67,24 +67,3 @@ def made_certain(case: Case) -> str | None:
         if match := _PERHAPS.search(source.text):
             return f"a memory says {match[0]!r}, and the text says it for sure"
     return None
-
-
-_BECAUSE: Final = re.compile(
-    r"(?i)(?<!\w)(?:because|due to|owing to|thanks to|weil|wegen|aufgrund|dank|parce qu[e'’]|à cause d|grâce à|en raison d"
-    r"|porque|debido a|a causa d\w+|gracias a|perché|per via d\w{1,4}|grazie a|por causa d\w{1,2}|graças a|из-за"
-    r"|потому что|omdat|vanwege|dankzij)(?!\w)|때문에|덕분에|탓에|せいで|おかげで|ため(?=、|に、)|ので|因为|因為|由于"
-)
-_SO: Final = re.compile(
-    r"(?i)(?<!\w)(?:so|since|as|for|after|hence|therefore|thus|that['’]s why|which is why|reason|causes?d?|makes?|made|to"
-    r"|denn|da|daher|deshalb|darum|deswegen|also|damit|um|nach|seit|nachdem|car|donc|puisque|comme|pour|après|depuis|por"
-    r"|así que|ya que|puesto que|pues|como|para|tras|desde|quindi|perciò|poiché|siccome|dato che|per|dopo|da quando|pois|então|portanto"
-    r"|поэтому|так как|чтобы|после|для)(?!\w)|[아어여해]서|니까|[려러]고|위해|から|で|て|所以|于是|为了|之后"
-)
-
-
-def reason_joined(case: Case) -> str | None:
-    """What only adds to each other is told as reason and consequence, and no memory has a word for either."""
-    match = None if case.gone else _BECAUSE.search(case.text)
-    if match is None or _BECAUSE.search(case.within) or _SO.search(case.within):
-        return None
-    return f"{match[0]!r} gives a reason, and no memory does"
