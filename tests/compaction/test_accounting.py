@@ -12,6 +12,7 @@ from memhold.compact.check.cover import covers, unsaid
 from memhold.text.details import details, holds
 from memhold.text.negation import negates
 from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merge
+from tests.compaction.says_more import FALSE_CHANGES, FALSE_TOGETHER
 
 # ruff: noqa: RUF001 - texts of several scripts
 
@@ -366,6 +367,8 @@ def test_the_rules_that_stand_each_win_something() -> None:
     cases.append((PLUME, "Formats the letters another way", [("plume", 2)]))
     cases += [(OLD, text, [("Mailgull", 2)]) for text, passes in RETOLD if not passes]
     cases.append((COURSE, "The user left the school and learns the guitar with an app", [("school", 2)]))
+    cases += [(texts, text, []) for texts, text in FALSE_TOGETHER]
+    cases += [(texts, text, [(texts[0], 2)]) for texts, text in FALSE_CHANGES]
     whole = sum(_refused(case) for case in cases)
     idle = {name for name in RULES if sum(_refused(case, but=frozenset({name})) for case in cases) == whole}
     assert not idle

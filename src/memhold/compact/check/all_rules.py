@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from memhold.compact.check.both import instead_turned, side_by_side
 from memhold.compact.check.case import Case, Refusal, Rule, Source
 from memhold.compact.check.denials import denial_invented, denial_lost, denial_moved
 from memhold.compact.check.figures import invented_figures, lost_figures
@@ -21,6 +22,8 @@ from memhold.compact.check.subjects import (
     turned,
     values_exchanged,
 )
+from memhold.compact.check.unspaced_words import characters_exchanged, roles_exchanged
+from memhold.compact.check.widened import made_certain, widened
 from memhold.compact.check.wording import (
     agreed,
     clause_lost,
@@ -60,6 +63,8 @@ RULES: Final[dict[str, Rule]] = {
     "a no was invented": denial_invented,
     "a no was moved": denial_moved,
     "a reason was invented": reason_invented,
+    "it was widened": widened,
+    "it was made certain": made_certain,
     "a relation was turned round": turned,
     "two things were exchanged": exchanged,
     "two values were exchanged": values_exchanged,
@@ -67,6 +72,8 @@ RULES: Final[dict[str, Rule]] = {
     "two clauses were exchanged": clauses_exchanged,
     "a relative was lost": relative_lost,
     "an old value holds": old_as_new,
+    "both sides of a change hold": side_by_side,
+    "an instead was turned round": instead_turned,
     "what holds now is not told": newest_told,
     "a change was invented": change_invented,
     "two values of one kind": two_values,
@@ -78,5 +85,7 @@ RULES: Final[dict[str, Rule]] = {
     "a word between two was exchanged": exchanged_between,
     "a word in front of another was exchanged": exchanged_modifier,
     "a word was put in the place of another": substituted,
+    "characters were exchanged": characters_exchanged,
+    "roles were exchanged": roles_exchanged,
 }
 """What each rule looks at, in order; the name is what a change and an attempt say of it."""

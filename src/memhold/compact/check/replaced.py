@@ -32,7 +32,7 @@ from memhold.text.marks import marks
 
 # ruff: noqa: RUF001 - punctuation and words of every script
 
-__all__ = ["LEAST_OF_NEWEST", "change_invented", "newest_told", "old_as_new", "two_values"]
+__all__ = ["LEAST_OF_NEWEST", "change_invented", "left", "newest_told", "old_as_new", "two_values"]
 
 BEHIND = 6
 """Words behind an end among which the one is that it ends."""
@@ -67,6 +67,9 @@ _OTHER_WAYS: Final = re.compile(
     r"(?:reemplazad[oa]s?|sustituid[oa]s?|remplacée?s?) (?:por|par) (?P<new9>[^.,;]{2,40})"
     r"|(?P<old4>[^\s.,]{1,30}(?: [^\s.,]{1,30})?) 대신(?:에)? (?P<new4>[^.,]{1,30})"
     r"|(?P<old5>[^、。\s]{1,30})の代わりに(?P<new5>[^、。\s]{1,30})"
+    r"|(?P<oldA>[^、。\s]{1,30})(?:では|じゃ)なくて?、?(?P<newA>[^、。\s]{1,30})"
+    r"|不是(?P<oldB>[^，。\s]{1,30})[，,]?而是(?P<newB>[^，。\s]{1,30})"
+    r"|(?P<oldC>[^\s.,]{1,30})(?:이|가) 아니라 (?P<newC>[^.,]{1,30})"
     r"|[从從由](?P<old3>[^，。\s]{1,30}?)[换換改搬变變转轉](?:成|到|为|為|至)?(?P<new3>[^，。\s]{1,30})"
 )
 
@@ -86,7 +89,7 @@ def old_as_new(case: Case) -> str | None:
     before = frozenset[str]().union(*(terms_of(source.text, case.language) for source in case.gone))
     fresh = terms_of(newest, case.language) - before
     values = details_of(gone)
-    left = [group for group in _left(case) if group and group <= before]
+    over_by_now = [group for group in left(case) if group and group <= before]
     for clause in told:
         if is_past(clause, case.within):
             continue
@@ -96,7 +99,7 @@ def old_as_new(case: Case) -> str | None:
         if again:
             return f"{clause!r} holds no longer, and the text does not say so"
         there = terms_of(clause, case.language)
-        if len(plain_words(clause)) > 1 and any(group <= there for group in left):
+        if len(plain_words(clause)) > 1 and any(group <= there for group in over_by_now):
             return f"{clause!r} tells of what was left as it is"
         for one in values:
             if not stands_in(clause, one) or _said_so(clause, one, case):
@@ -202,7 +205,7 @@ def _told_again(clause: str, case: Case) -> bool:
     return not still and nearest(case.gone) >= NEARLY > nearest(case.kept)
 
 
-def _left(case: Case) -> list[frozenset[str]]:
+def left(case: Case) -> list[frozenset[str]]:
     """The terms of each thing that the newer memory says is over: in a clause of an end, or behind "instead of"."""
     over: list[frozenset[str]] = []
     holds = set[str]()
