@@ -76,6 +76,24 @@ async def test_what_no_answer_sees_is_said_once_the_file_was_looked_at(db: Path)
         assert found.degraded == (await scope.status()).degraded == (await mem.admin.ready()).degraded == ()
 
 
+@pytest.mark.parametrize("where", ["connect", "_rows"])
+async def test_a_file_that_somebody_holds_is_not_said_to_be_damaged(
+    planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    path = Path(shutil.copy(planted, tmp_path / "memory.db"))
+
+    def held(*_: object, **__: object) -> object:
+        raise apsw.BusyError
+
+    async with AsyncMemhold.open(str(path), **PLAIN) as mem:
+        with monkeypatch.context() as patched:
+            patched.setattr(f"memhold.storage.sqlite.doctor.{where}", held)
+            [found] = [one for one in await mem.admin.doctor() if one.check not in {"modes", "disk"}]
+        assert (found.check, found.what) == ("open", "it cannot be read now (BusyError)")
+        assert "restore" not in found.advice
+        assert (await mem.scope(user="alice").status()).degraded == ()
+
+
 async def test_a_server_says_so_to_whoever_looks_after_it(db: Path) -> None:
     async with live(str(db), embedding="none") as server, server.client() as http:
         ready = await http.get("/readyz")
@@ -129,6 +147,8 @@ def finding(check: str, severity: Literal["wrong", "note"] = "wrong") -> Finding
         ([[finding("keys"), finding("orphans")]], "of keys"),
         ([[finding("orphans", "note"), finding("rows"), finding("clock")]], None),  # rows tell of themselves
         ([[finding("integrity")], []], None),
+        ([[finding("integrity")], [finding("open")]], "of integrity"),
+        ([[finding("open")]], None),
         ([[finding("integrity")], StoreBusy("held"), OSError(5, "no"), RuntimeError("odd")], "of integrity"),
     ],
 )
