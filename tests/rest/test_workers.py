@@ -148,17 +148,7 @@ def test_workers_are_changed_and_killed_and_nobody_is_refused(tmp_path: Path) ->
         acknowledged |= finished(writers)
         assert len(server.logged("this process does the due work", 2)) >= 2
         assert requests_counted(server) >= counted
-        started = (RELOADS + 1) * WORKERS + len(there)
-        there = pids(server, started)
-        folder = folder_of_counts(there[0])
-        if folder is not None:
-            assert {int(path.stem.rpartition("_")[2]) for path in folder.glob("counter_*.db")} <= {0, *there}
-            # Whatever becomes of the counts, whoever died is replaced.
-            (folder / "lock").unlink()
-            (folder / "lock").mkdir()
-            os.kill(there[0], signal.SIGKILL)
-            server.logged("counts of workers that have ended could not be added")
-            server.logged("a worker serves", started + 1)
+        counts_are_few_and_hold_nobody_up(server, (RELOADS + 1) * WORKERS + len(there))
 
         settings.write_text("[serve]\nmax_body_bytes = -1\n")
         server.child.send_signal(signal.SIGHUP)
@@ -225,6 +215,20 @@ def metrics_are_those_of_all(server: Running, there: list[int]) -> None:
 def requests_counted(server: Running) -> float:
     text = httpx2.get(f"{server.url}/metrics", trust_env=False).text
     return sum(float(count) for count in re.findall(r"^memhold_http_requests_total\{.*\} (\S+)$", text, re.MULTILINE))
+
+
+def counts_are_few_and_hold_nobody_up(server: Running, started: int) -> None:
+    """The dead left no files; and whatever becomes of the files, whoever died is replaced."""
+    there = pids(server, started)
+    folder = folder_of_counts(there[0])
+    if folder is None:
+        return
+    assert {int(path.stem.rpartition("_")[2]) for path in folder.glob("counter_*.db")} <= {0, *there}
+    (folder / "lock").unlink()
+    (folder / "lock").mkdir()
+    os.kill(there[0], signal.SIGKILL)
+    server.logged("counts of workers that have ended could not be added")
+    server.logged("a worker serves", started + 1)
 
 
 def folder_of_counts(pid: int) -> Path | None:
