@@ -41,7 +41,8 @@ class CountFiles:
         again, as it does after an error.
 
         Raises:
-            OSError: they cannot be read or written; what was counted stays as it is.
+            OSError: they cannot be read or written, and what was counted stays as it is; or one cannot be removed in
+                the end, and counts twice.
         """
         for kind in ("counter", "histogram"):
             kept = self._folder / f"{kind}_{_ENDED}.db"
