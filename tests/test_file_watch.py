@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -15,9 +16,12 @@ import pytest
 from memhold import AsyncMemhold, Memhold
 from memhold.errors import StoreBusy
 from memhold.ports.maintenance import Finding
+from memhold.server.serving import serve
+from memhold.server.settings import ServeSettings
 from memhold.storage.sqlite.doctor import examine_trees
 from memhold.upkeep.file_watch import FileWatch
 from memhold.values.answers import missing_told, trouble_told
+from memhold.values.records import Scope
 from memhold.verbs.local_store import LocalStore
 from memhold.wiring import build
 from tests.rest.serving import live
@@ -76,6 +80,24 @@ async def test_what_no_answer_sees_is_said_once_the_file_was_looked_at(db: Path)
         assert found.degraded == (await scope.status()).degraded == (await mem.admin.ready()).degraded == ()
 
 
+@pytest.mark.parametrize("where", ["connect", "_rows"])
+async def test_a_file_that_somebody_holds_is_not_said_to_be_damaged(
+    planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    path = Path(shutil.copy(planted, tmp_path / "memory.db"))
+
+    def held(*_: object, **__: object) -> object:
+        raise apsw.BusyError
+
+    async with AsyncMemhold.open(str(path), **PLAIN) as mem:
+        with monkeypatch.context() as patched:
+            patched.setattr(f"memhold.storage.sqlite.doctor.{where}", held)
+            [found] = [one for one in await mem.admin.doctor() if one.check not in {"modes", "disk"}]
+        assert (found.check, found.what) == ("open", "it cannot be read now (BusyError)")
+        assert "restore" not in found.advice
+        assert (await mem.scope(user="alice").status()).degraded == ()
+
+
 async def test_a_server_says_so_to_whoever_looks_after_it(db: Path) -> None:
     async with live(str(db), embedding="none") as server, server.client() as http:
         ready = await http.get("/readyz")
@@ -91,13 +113,27 @@ async def test_a_server_says_so_to_whoever_looks_after_it(db: Path) -> None:
 @pytest.mark.parametrize("worker", [True, False])
 async def test_an_open_store_is_watched_while_it_works(planted: Path, tmp_path: Path, *, worker: bool) -> None:
     path = Path(shutil.copy(planted, tmp_path / "memory.db"))
-
-    def watches() -> list[asyncio.Task[object]]:
-        return [task for task in asyncio.all_tasks() if task.get_name() == TASK]
-
     async with AsyncMemhold.open(str(path), worker=worker, embedding="none"):
         assert len(watches()) == worker
     assert watches() == []
+
+
+async def test_a_server_watches_whoever_does_the_due_work(planted: Path, tmp_path: Path) -> None:
+    path = shutil.copy(planted, tmp_path / "memory.db")
+    settings = ServeSettings(port=0, upkeep=False, insecure_loopback=True)
+    seen: list[int] = []
+
+    def ready(_: str) -> None:
+        seen.append(len(watches()))
+        signal.raise_signal(signal.SIGTERM)
+
+    await serve(str(path), settings, opened={"embedding": "none"}, local=Scope(user="alice"), ready=ready)
+    assert seen == [1]
+    assert watches() == []
+
+
+def watches() -> list[asyncio.Task[object]]:
+    return [task for task in asyncio.all_tasks() if task.get_name() == TASK]
 
 
 class Looks:
@@ -129,6 +165,8 @@ def finding(check: str, severity: Literal["wrong", "note"] = "wrong") -> Finding
         ([[finding("keys"), finding("orphans")]], "of keys"),
         ([[finding("orphans", "note"), finding("rows"), finding("clock")]], None),  # rows tell of themselves
         ([[finding("integrity")], []], None),
+        ([[finding("integrity")], [finding("open")]], "of integrity"),
+        ([[finding("open")]], None),
         ([[finding("integrity")], StoreBusy("held"), OSError(5, "no"), RuntimeError("odd")], "of integrity"),
     ],
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -143,6 +145,27 @@ def test_setup_proposes_tries_writes_and_shows_the_users_own_text(
     from memhold.wiring.settings import load_settings
 
     assert load_settings({}).consolidation == line
+
+
+def test_a_file_in_whose_place_nothing_can_be_put_is_written_itself(
+    here: Path, server: ChaosServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is mounted by itself into a container, say. A full disk is told, and leaves it as it was."""
+    file, line, failing = here / "memhold.toml", f"{server.url}/v1#mine", errno.ENOSPC
+
+    def refused(*_: object) -> None:
+        raise OSError(failing, os.strerror(failing))
+
+    file.write_text("cache_mb = 8\n")
+    monkeypatch.setattr(Path, "replace", refused)
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", line, "--yes"])
+    assert done.exit_code != 0
+    assert file.read_text() == "cache_mb = 8\n"
+    failing = errno.EBUSY
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", line, "--yes"])
+    assert done.exit_code == 0, done.output
+    assert file.read_text() == f'cache_mb = 8\nconsolidation = "{line}"\n'
+    assert [one.name for one in here.iterdir()] == ["memhold.toml"]
 
 
 def test_a_model_that_does_not_work_is_not_written(here: Path) -> None:

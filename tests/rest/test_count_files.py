@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from memhold.server.count_files import CountFiles
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="several processes serve on POSIX systems only")
 
 HOLDS = """
-import sys, time
+import sys
 from pathlib import Path
 from memhold.server.count_files import CountFiles
 with CountFiles(Path(sys.argv[1])).unchanged():
@@ -75,6 +76,42 @@ def test_nothing_is_moved_while_another_process_reads(tmp_path: Path) -> None:
     assert reader.stdout.readline() == "held\n"
     files.fold([])
     assert names(tmp_path) == ["counter_11.db", "histogram_11.db"]
+    with files.unchanged() as beside:
+        assert beside, "several may read at once"
     reader.communicate("\n")
     files.fold([])
     assert names(tmp_path) == ["counter_0.db", "histogram_0.db"]
+
+
+def test_where_it_fails_in_the_middle_nothing_counts_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk, say: whatever could not be done before it is done the next time."""
+    files = CountFiles(tmp_path)
+    counts(tmp_path, 11, asked=11)
+    files.fold([])
+    for pid in (12, 13):
+        counts(tmp_path, pid, asked=pid)
+    before = told(tmp_path)
+    for name in ("write_bytes", "replace"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, name, full)
+            with pytest.raises(OSError, match="No space"):
+                files.fold([])
+        assert told(tmp_path) == before
+    files.fold([])
+    assert told(tmp_path) == before
+    assert names(tmp_path) == ["counter_0.db", "histogram_0.db"]
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_the_file_of_the_dead_grows_by_what_is_in_it_alone(tmp_path: Path) -> None:
+    files = CountFiles(tmp_path)
+    sizes = set()
+    for pid in range(11, 31):
+        counts(tmp_path, pid, asked=1)
+        files.fold([])
+        sizes.add((tmp_path / "counter_0.db").stat().st_size)
+    assert len(sizes) == 1
+    assert told(tmp_path)["asked_total", "200"] == 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import sys
@@ -26,6 +27,7 @@ _NOTHING = (
     " and can be found; only summaries and facts out of conversations wait for a model"
 )
 _HOSTED = "no model runs on this machine, and a hosted one is taken only by its name: --consolidation {}"
+_NO_OTHER = frozenset({errno.EBUSY, errno.EACCES, errno.EPERM})
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
@@ -62,8 +64,7 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     after = with_setting(before, "consolidation", chosen)
     if after != before:
-        # A link stays one: what it leads to is replaced.
-        replace_text(path.resolve(), after, private=False)
+        _put(path, after)
     if not quiet:
         click.echo(f"{path} says consolidation = {json.dumps(chosen)}")
     text = source.read() if source is not None else "" if yes or quiet else _typed()
@@ -78,6 +79,17 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
         },
         lambda: _say_window(shown),
     )
+
+
+def _put(path: Path, text: str) -> None:
+    """Write a file of settings in one step; a link stays one: what it leads to is replaced."""
+    try:
+        replace_text(path.resolve(), text, private=False)
+    except OSError as error:
+        if error.errno not in _NO_OTHER or not path.is_file():
+            raise
+        # A file that is mounted by itself, or whose folder is another's: nothing can take its place.
+        path.write_text(text, encoding="utf-8")
 
 
 def with_setting(text: str, name: str, value: str) -> str:

@@ -51,14 +51,14 @@ class RangeLocks:
     """Locks on single bytes of an open file: the system gives back those of a process that dies.
 
     They are held for microseconds. A process that was stopped while it held one must not stop the others: they go on
-    without it after a while, and at worst one change is lost.
+    without it after a while, and at worst one change is lost. Several may hold one that is `shared` at a time.
     """
 
-    def __init__(self, file: int) -> None:
+    def __init__(self, file: int, *, shared: bool = False) -> None:
         import fcntl  # several processes serve on POSIX systems only
 
         self._file = file
-        self._try, self._give = fcntl.LOCK_EX | fcntl.LOCK_NB, fcntl.LOCK_UN
+        self._try, self._give = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB, fcntl.LOCK_UN
         self._lock = fcntl.lockf
 
     def take(self, place: int) -> bool:

@@ -44,7 +44,10 @@ from memhold.text import lazily
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
 from memhold.verbs import local_scope as _loaded_ahead
+from memhold.verbs.local_store import LocalStore
+from memhold.verbs.runtime import Runtime
 from memhold.verbs.store_protocols import AsyncStore
+from memhold.wiring import build
 from memhold.wiring.postgres import shown
 from memhold.wiring.stores import scheme_of, sqlite_path
 
@@ -55,6 +58,7 @@ __all__ = [
     "around",
     "body_limits",
     "kept_token",
+    "opened_to_serve",
     "run",
     "serve",
     "serving",
@@ -264,6 +268,14 @@ def run(main: Coroutine[Any, Any, None]) -> None:
         runner.run(main)
 
 
+async def opened_to_serve(location: str, opened: Mapping[str, Any]) -> Runtime:
+    """The store that a process of a server keeps open; its file is watched, whoever does the due work."""
+    runtime = await build(location, opened)
+    if runtime.watch is not None:
+        runtime.watch.start()
+    return runtime
+
+
 async def serve(
     location: str,
     settings: ServeSettings,
@@ -283,7 +295,7 @@ async def serve(
     socks, host = listening(settings)
     try:
         opened = {"worker": settings.upkeep, "analysis_processes": settings.analysis_processes, **opened}
-        async with AsyncMemhold.open(location, **opened) as memhold:
+        async with AsyncMemhold(LocalStore(await opened_to_serve(location, opened))) as memhold:
             made = await serving(memhold, settings, local=local, host=host, location=location)
             server = UvicornServer(uvicorn_config(made.app, settings))
             reloads = _Reloads(memhold, location, opened, made.app)
@@ -392,7 +404,7 @@ class _Reloads:
             log.warning("a store in memory cannot be opened anew; nothing was reloaded")
             return
         try:
-            fresh = await AsyncMemhold.open(self._location, **self._opened)
+            fresh = AsyncMemhold(LocalStore(await opened_to_serve(self._location, self._opened)))
         except (MemholdError, OSError) as error:
             # Of a setting the message names the setting: that is what whoever mended it wants to read.
             said = str(error) if isinstance(error, InvalidSetting) else type(error).__name__

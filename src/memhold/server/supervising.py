@@ -245,13 +245,19 @@ class _Supervisor:
         one.line.close()
         one.process.close()
         mark_process_dead(pid, str(self._told.files.metrics))  # type: ignore[no-untyped-call]
-        self._counts.fold([other.process.pid for other in self._workers.values()])
+        self._fold_counts()
         self._shared.gone(place)
         if one.state.state == "ending" or self._stopping:
             log.info("a worker has ended", extra={"pid": pid})
         else:
             self._died(one, pid, code)
         self._changed.set()
+
+    def _fold_counts(self) -> None:
+        try:
+            self._counts.fold([other.process.pid for other in self._workers.values()])
+        except Exception as error:  # noqa: BLE001 - counts are the least of it: another worker takes the place of this one
+            log.warning("counts of workers that have ended could not be added: %s", type(error).__name__)
 
     def _died(self, one: _Worker, pid: int | None, code: int | None) -> None:
         """Nobody told it to end: another takes its place, after a while where they keep dying."""

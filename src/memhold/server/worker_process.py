@@ -104,16 +104,13 @@ def work(told: Told, line: Connection) -> None:
 
 async def _work(told: Told, line: Connection) -> None:
     from memhold.faces.python.open import AsyncMemhold
-    from memhold.server.serving import Among, UvicornServer, around, serving, uvicorn_config
+    from memhold.server.serving import Among, UvicornServer, around, opened_to_serve, serving, uvicorn_config
     from memhold.verbs.local_store import LocalStore
-    from memhold.wiring import build
 
     settings = told.settings
     opened = {"worker": False, "analysis_processes": settings.analysis_processes, **told.opened}
-    runtime = await build(told.location, opened)
+    runtime = await opened_to_serve(told.location, opened)
     async with AsyncMemhold(LocalStore(runtime)) as memhold:
-        if runtime.watch is not None:
-            runtime.watch.start()  # each process answers for itself
         among = Among(files=told.files, place=told.place, local_token=told.local_token)
         made = await serving(memhold, settings, local=told.local, among=among, host=told.host, location=told.location)
         _begin_to_beat(made.state)

@@ -51,7 +51,9 @@ class FileWatch:
         return self._damage
 
     def note(self, found: Sequence[Finding]) -> None:
-        """Take what a look at the whole file found, whoever looked."""
+        """Take what a look at the whole file found, whoever looked; one that could not open it changes nothing."""
+        if any(one.check == "open" for one in found):
+            return
         wrong = [one.what for one in found if one.check in _TREES and one.severity == "wrong"]
         damage = wrong[0] if wrong else None
         if damage is not None and damage != self._damage:

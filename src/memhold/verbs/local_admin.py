@@ -118,8 +118,9 @@ class LocalAdmin:
         secret = self._runtime.store.facts.secret
         try:
             kept = await self._runtime.store.tokens.read()
-        except StoreCorrupt as error:
-            return [Finding(check="rows", severity="wrong", what=f"of the access tokens {error}", advice=_RESTORE)]
+        except StoreCorrupt:
+            what = "an access token cannot be read and opens nothing, and tokens cannot be listed"
+            return [Finding(check="rows", severity="wrong", what=what, advice=_RESTORE)]
         return [
             Finding(
                 check="rows",

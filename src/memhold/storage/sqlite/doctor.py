@@ -28,6 +28,8 @@ CLOCK_SLACK = timedelta(minutes=5)
 REPAIR = "run 'memhold doctor --repair rows': it builds the file's indexes anew and erases rows that cannot be read"
 _SHOWN = 5
 _PROGRESS_STEPS = 50_000
+_NOT_NOW = (apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.NoMemError, apsw.InterruptError)
+"""What says nothing of what is in the file."""
 
 
 def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> tuple[Finding, ...]:
@@ -49,6 +51,8 @@ def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> 
             for check in (_schema, _rows, _rotten, _orphans, _clock):
                 found += check(connection, path, now)
             found += _ledger(connection, path)
+    except _NOT_NOW as error:
+        found.append(_unopened(error, path))
     except (apsw.Error, UnicodeDecodeError) as error:
         found.append(_wrong("integrity", f"reading stopped with {type(error).__name__}", RESTORE, path))
     finally:
@@ -77,6 +81,9 @@ def _unopened(error: apsw.Error, path: str) -> Finding:
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
         # What is in it may be whole; a backup in its place would lose what came after it.
         return _wrong("open", "it or its folder cannot be read and written", "check owner and modes", path)
+    if isinstance(error, _NOT_NOW):
+        what = f"it cannot be read now ({type(error).__name__})"
+        return _wrong("open", what, "look again once whoever holds it is done, and there is room", path)
     if isinstance(error, apsw.NotADBError):
         what = "it is no SQLite file: something else, an encrypted store, or one whose first bytes are damaged"
         return _wrong("open", what, f"name the file of a store, pass its key, or else {RESTORE}", path)
