@@ -12,6 +12,7 @@ from typing import Any
 from memhold.ports.transaction import ReadTx, Replay, WriteTx
 from memhold.values.answers import Receipt
 from memhold.values.errors import IdempotencyConflict, InvalidInput
+from memhold.values.shown import shown
 
 __all__ = ["KEPT_FOR", "Idempotency", "checked_key", "idempotent", "keyed_digest"]
 
@@ -27,7 +28,7 @@ def checked_key(key: str) -> str:
     """
     given: object = key  # callers are not all type-checked
     if not isinstance(given, str):
-        raise InvalidInput(f"idempotency_key is {given!r:.40}; pass text")
+        raise InvalidInput(f"idempotency_key is {shown(given)}; pass text")
     if not 0 < len(given) <= _LONGEST_KEY:
         raise InvalidInput(f"idempotency_key has {len(given):,} characters; pass 1 to {_LONGEST_KEY}")
     return given
