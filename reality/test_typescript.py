@@ -144,7 +144,7 @@ def test_a_server_that_is_killed_in_the_middle_of_writes_loses_none_and_doubles_
                     line = writer.stdout.readline()
                     assert line, f"the writer ended with {writer.wait(60)} after {len(acknowledged)} lines"
                     acknowledged.append(int(line))
-                server.child.kill()
+                server.kill()
         assert writer is not None
         assert writer.wait(60) == 0
     finally:

@@ -14,15 +14,19 @@ from memhold.errors import InvalidInput
 from memhold.faces.mcp.tools import TOOLS, input_schema
 from memhold.verbs.checking import check
 from memhold.verbs.declaration import Verb, verbs_of
+from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.json_schema import property_of
 from memhold.verbs.scope import AsyncScope
 from tests.rest.serving import live
 
 BOUNDED = [
-    (verb, name, least, most) for verb in verbs_of(AsyncScope).values() for name, (least, most) in verb.bounds.items()
+    (verb, name, least, most)
+    for home in (AsyncScope, AsyncDocuments)
+    for verb in verbs_of(home).values()
+    for name, (least, most) in verb.bounds.items()
 ]
-ANY = {"rev", "batch"}
-"""A revision may be any number: one that never was is a conflict. How many are imported at once is checked there."""
+ELSEWHERE = {"batch"}
+"""How many are imported at once is checked there: the most is a setting."""
 
 
 @pytest.mark.parametrize(("verb", "name", "least", "most"), BOUNDED, ids=lambda one: getattr(one, "name", str(one)))
@@ -39,9 +43,9 @@ def test_a_number_is_bounded_where_its_schema_says(verb: Verb, name: str, least:
 
 
 def test_no_number_of_a_verb_is_without_bounds() -> None:
-    for verb in verbs_of(AsyncScope).values():
-        numbers = {name for name, one in verb.parameters.items() if re.search(r"\bint\b", one.annotation)}
-        assert numbers - ANY == set(verb.bounds), verb.name
+    for verb in (*verbs_of(AsyncScope).values(), *verbs_of(AsyncDocuments).values()):
+        numbers = {name for name, one in verb.parameters.items() if re.search(r"\b(int|float)\b", one.annotation)}
+        assert numbers - ELSEWHERE == set(verb.bounds), verb.name
 
 
 def test_the_tools_show_them() -> None:

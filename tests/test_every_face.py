@@ -20,6 +20,7 @@ from memhold.errors import InvalidInput, MemholdError, NotFound, TooLarge
 from memhold.faces.mcp import tools
 from memhold.faces.mcp.calls import run_tool
 from memhold.faces.mcp.tools import Caller
+from memhold.faces.remote.wire import key_header
 from memhold.values.jsonable import to_jsonable
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
@@ -318,6 +319,9 @@ OF_NO_TYPE: tuple[Any, ...] = (
     None,
     -1,
     2**70,
+    10**400,
+    10**5000,
+    -(10**5000),
     1.5,
     True,
     [],
@@ -400,6 +404,12 @@ async def test_any_key_counts_behind_a_server_too() -> None:
             first = await alice.remember(f"a note of {key!r}", idempotency_key=key)
             assert (await alice.remember(f"a note of {key!r}", idempotency_key=key)).receipt.replayed
             assert not first.receipt.replayed
+        here = server.memhold.scope(user="alice")
+        for key in ("turn-2", " turn-2 ", "two\nlines", "half \udc00", "\x85", "new \U0001fae8"):
+            first = await alice.remember(f"of {key!r}", idempotency_key=key)
+            again = await here.remember(f"of {key!r}", idempotency_key=key)
+            assert (again.receipt.replayed, again.receipt.ids) == (True, first.receipt.ids), key
+        assert key_header("new \U0001fae8") == "new \U0001fae8".encode(), "whatever Unicode this Python knows"
         for key, said in (("", "has 0 characters; pass 1 to 512"), ("x\n" * 300, "has 600 characters")):
             with pytest.raises(InvalidInput, match=said):
                 await alice.remember("a note", idempotency_key=key)

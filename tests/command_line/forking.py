@@ -28,6 +28,8 @@ NEVER = ("memhold.integrations", "memhold.testing")
 """No command needs them."""
 SERVERS = ("uvicorn.loops.auto", "uvicorn.lifespan.off", "uvicorn.lifespan.on", "uvicorn.protocols.http.auto")
 """What uvicorn finds out as it starts."""
+ERRORS = {"stdin": sys.stdin.errors, "stdout": sys.stdout.errors, "stderr": sys.stderr.errors}
+"""What the interpreter makes of bytes that are no text, by the locale that the tests run in."""
 
 
 def warm() -> None:
@@ -67,8 +69,7 @@ def be(asked: dict[str, Any], streams: dict[int, int]) -> NoReturn:
         for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
             stream = None
             if number in streams:
-                errors = "backslashreplace" if name == "stderr" else "strict"
-                stream = open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
+                stream = open(number, mode, encoding="utf-8", errors=ERRORS[name], closefd=False)  # noqa: SIM115
                 if mode == "w":
                     stream.reconfigure(line_buffering=name == "stderr" or stream.isatty())
             setattr(sys, name, stream)

@@ -32,7 +32,6 @@ __all__ = [
     "standing",
 ]
 
-MAX_PAGE = 1000
 PAGE_BYTES = 16 * 1024 * 1024
 """A page with contents ends behind this many bytes, however many documents were asked for."""
 _AT_ONCE = 16
@@ -156,10 +155,8 @@ def asked_listing(
     """A listing that can be asked.
 
     Raises:
-        InvalidInput: the limit is out of range, or the cursor is none of a listing in this order.
+        InvalidInput: the cursor is none of a listing in this order.
     """
-    if not 1 <= limit <= MAX_PAGE:
-        raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_PAGE}")
     after = None if cursor is None else _read_cursor(cursor, order)
     return Asked(
         prefix=prefix, filter=wanted, metadata=metadata, order=order, content=content, limit=limit, after=after

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 from memhold.ports.transaction import ReadTx, Replay, WriteTx
 from memhold.values.answers import Receipt
 from memhold.values.errors import IdempotencyConflict, InvalidInput
+from memhold.values.shown import shown
 
-__all__ = ["KEPT_FOR", "Idempotency", "checked_key", "idempotent", "keyed_digest"]
+__all__ = ["KEPT_FOR", "Idempotency", "carried", "checked_key", "idempotent", "keyed_digest"]
 
 KEPT_FOR = timedelta(days=30)
 _LONGEST_KEY = 512
+_NO_HEADER = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What no header holds. Not `isprintable`: each release of Python has its own Unicode."""
 
 
 def checked_key(key: str) -> str:
@@ -27,10 +32,17 @@ def checked_key(key: str) -> str:
     """
     given: object = key  # callers are not all type-checked
     if not isinstance(given, str):
-        raise InvalidInput(f"idempotency_key is {given!r:.40}; pass text")
+        raise InvalidInput(f"idempotency_key is {shown(given)}; pass text")
     if not 0 < len(given) <= _LONGEST_KEY:
         raise InvalidInput(f"idempotency_key has {len(given):,} characters; pass 1 to {_LONGEST_KEY}")
     return given
+
+
+def carried(key: str) -> str:
+    """A key as every face knows it: itself, or a digest of one that a header cannot hold."""
+    if key == key.strip() and _NO_HEADER.search(key) is None:
+        return key
+    return f"sha256:{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def keyed_digest(secret: bytes, purpose: str, *parts: str) -> bytes:
@@ -72,7 +84,7 @@ class Idempotency:
         return cls(
             verb=verb,
             key=key,
-            key_digest=keyed_digest(secret, "idempotency key", verb, key),
+            key_digest=keyed_digest(secret, "idempotency key", verb, carried(key)),
             fingerprint=keyed_digest(secret, "idempotency fingerprint", verb, text),
             kept_for=kept_for,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 __all__ = [
+    "MAX_BUDGET",
     "MAX_DAYS",
     "MAX_HITS",
     "MAX_MESSAGES",
@@ -19,6 +20,8 @@ __all__ = [
 Bounds = tuple[int, int | None]
 """The least and the most that a number may be; None for no most."""
 
+MAX_BUDGET: Final = 10_000_000
+"""Tokens of a context, and of any part of it."""
 MAX_DAYS: Final = 3660
 """Days back that an account of use goes."""
 MAX_HITS: Final = 1000

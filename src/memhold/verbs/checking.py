@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 from memhold.values.bounds import Bounds
 from memhold.values.errors import InvalidInput
+from memhold.values.shown import shown
 from memhold.verbs.declaration import Verb, verbs_of
 
 __all__ = ["check", "described", "fits", "judged", "judging", "known_names"]
@@ -45,8 +46,7 @@ def check(verb: Verb, given: Mapping[str, Any]) -> None:
             continue  # read one by one where they enter: the error says which of them it is
         declared = verb.types[name]
         if not fits(value, declared):
-            shown = list(value) if isinstance(value, tuple) else value
-            raise InvalidInput(f"{name} is {shown!r:.40}; pass {described(declared)}")
+            raise InvalidInput(f"{name} is {shown(value)}; pass {described(declared)}")
         if value is not None and name in verb.bounds:
             _bounded(name, value, verb.bounds[name])
 
@@ -55,7 +55,7 @@ def _bounded(name: str, value: float, bounds: Bounds) -> None:
     least, most = bounds
     if value < least or (most is not None and value > most):
         wanted = f"at least {least}" if most is None else f"{least} to {most}"
-        raise InvalidInput(f"{name} is {value:.40g}; it must be {wanted}")
+        raise InvalidInput(f"{name} is {shown(value)}; it must be {wanted}")
 
 
 def judged(verb: Verb, method: F) -> F:
@@ -118,10 +118,15 @@ def _judge(declared: Any) -> Callable[[Any], bool]:
     if declared is int:
         return lambda value: isinstance(value, int) and not isinstance(value, bool)
     if declared is float:
-        return lambda value: (
-            isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(float(value))
-        )
+        return _is_number
     return lambda value: isinstance(value, declared)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+    except OverflowError:  # a whole number that is larger than every float
+        return False
 
 
 def described(declared: Any) -> str:

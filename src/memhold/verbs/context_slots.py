@@ -29,7 +29,6 @@ from memhold.verbs.transactions import Transactions
 
 __all__ = ["ContextSlots", "listed", "request_of"]
 
-MAX_BUDGET = 10_000_000
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
 MEMORY_HITS = 30
 LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
@@ -269,19 +268,9 @@ def request_of(*, budget: int, reserve: int | None, strategy: str, shape: Shape,
     """The checked request.
 
     Raises:
-        InvalidInput: a figure, the shape or the strategy cannot be used.
+        InvalidInput: the reserve leaves nothing, or the shape or the strategy cannot be used.
     """
-    kept = budget // RESERVED if reserve is None and isinstance(budget, int) else reserve
-    figures: tuple[tuple[str, Any, int], ...] = (
-        ("budget", budget, 1),
-        ("reserve", kept, 0),
-        ("tail", tail, 0),
-        ("crossover_turn_threshold", threshold, 1),
-    )
-    for name, value, least in figures:
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_BUDGET:
-            raise InvalidInput(f"{name} is {value!r:.40}; pass a whole number from {least} on")
-    assert kept is not None  # noqa: S101 - checked above
+    kept = budget // RESERVED if reserve is None else reserve
     if kept >= budget:
         raise InvalidInput(f"the reserve of {kept} tokens leaves nothing of the budget of {budget}")
     if shape not in get_args(Shape):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memhold.values.bounds import MAX_WAIT
+from memhold.values.bounds import MAX_HITS, MAX_NUMBER, MAX_PAGE, MAX_WAIT
 from memhold.verbs.declaration import Command, Http, Tool, verb
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class AsyncDocuments(Protocol):
 
     @verb(
         "write",
+        bounds={"if_rev": (0, MAX_NUMBER)},
         http=Http(
             method="POST", path="/documents/put", tag="documents", operation="put_document",
             examples={
@@ -87,6 +88,7 @@ class AsyncDocuments(Protocol):
 
     @verb(
         "read",
+        bounds={"at_rev": (1, MAX_NUMBER)},
         http=Http(
             method="POST", path="/documents/read", tag="documents", operation="read_document",
             examples={"now": {"path": ["notes", "paris"]}, "before": {"path": ["notes", "paris"], "at_rev": 7}},
@@ -125,6 +127,7 @@ class AsyncDocuments(Protocol):
 
     @verb(
         "read",
+        bounds={"limit": (1, MAX_PAGE)},
         http=Http(
             method="POST", path="/documents/list", tag="documents", operation="list_documents",
             examples={"below": {"prefix": ["notes"]}, "open": {"filter": {"status": "open", "score": {"$gt": 4}}}},
@@ -172,6 +175,7 @@ class AsyncDocuments(Protocol):
 
     @verb(
         "read",
+        bounds={"limit": (1, MAX_HITS), "offset": (0, MAX_NUMBER)},
         http=Http(
             method="POST", path="/documents/search", tag="documents", operation="search_documents",
             examples={"below": {"query": "where is the hotel", "prefix": ["notes"]}},
@@ -214,6 +218,7 @@ class AsyncDocuments(Protocol):
 
     @verb(
         "write",
+        bounds={"if_rev": (0, MAX_NUMBER)},
         http=Http(
             method="POST", path="/documents/move", tag="documents", operation="move_document",
             examples={"one": {"path": ["drafts", "a"], "to": ["notes", "a"]}},
@@ -257,7 +262,7 @@ class AsyncDocuments(Protocol):
 
     @verb(
         "write",
-        bounds={"wait": (0, MAX_WAIT)},
+        bounds={"if_rev": (0, MAX_NUMBER), "wait": (0, MAX_WAIT)},
         http=Http(
             method="POST", path="/documents/delete", tag="documents", operation="delete_document",
             examples={"hidden": {"path": ["notes", "paris"]}, "for_good": {"path": ["notes", "paris"], "hard": True}},

@@ -59,7 +59,6 @@ class LocalDocuments:
         idempotency_key: str | None = None,
     ) -> DocumentWrite:
         at = checked_path(path)
-        _check_rev(if_rev)
         writer = self._writer()
 
         def made_ready() -> tuple[Content, int, Terms]:
@@ -95,8 +94,6 @@ class LocalDocuments:
                 micros(moment)
         if at_rev is not None and (as_of is not None or known_at is not None):
             raise InvalidInput("a revision and a time were given; pass at_rev, or as_of and known_at")
-        if at_rev is not None and not 1 <= at_rev < 2**62:
-            raise InvalidInput(f"at_rev is {at_rev}; pass a revision, as a document names it")
         secret = self._runtime.store.facts.secret
         return await self._tx.read(
             lambda tx: read_document(tx, at, secret=secret, at_rev=at_rev, as_of=as_of, known_at=known_at)
@@ -167,7 +164,6 @@ class LocalDocuments:
         idempotency_key: str | None = None,
     ) -> Receipt:
         source, target = checked_path(path), checked_path(to, "to")
-        _check_rev(if_rev)
         writer = self._writer()
         supplied = [[*source], [*target], below, if_rev, self._scope.agent]
         once = self._tx.once("documents.move", idempotency_key, supplied)
@@ -186,7 +182,6 @@ class LocalDocuments:
         idempotency_key: str | None = None,
     ) -> Erasure:
         asked = Deletion(path=checked_path(path), below=below, hard=hard, if_rev=if_rev)
-        _check_rev(if_rev)
         writer = self._writer()
         once = self._tx.once("documents.delete", idempotency_key, [asked, self._scope.agent])
 
@@ -209,11 +204,6 @@ class LocalDocuments:
 
 
 judging(AsyncDocuments, LocalDocuments)
-
-
-def _check_rev(if_rev: int | None) -> None:
-    if if_rev is not None and not 0 <= if_rev < 2**62:
-        raise InvalidInput(f"if_rev is {if_rev}; pass a revision, as a document names it, or 0 for none")
 
 
 def _written(tx: ReadTx, receipt: Receipt) -> DocumentWrite:

@@ -552,8 +552,6 @@ class LocalScope:
     async def suspicions(
         self, *, settled: bool = False, limit: int | None = None, after: str | None = None
     ) -> tuple[OpenSuspicion, ...]:
-        if limit is not None and (type(limit) is not int or limit < 1):
-            raise InvalidInput(f"limit is {limit!r:.40}; pass a whole number from 1, or leave it out for all")
         return await self._tx.read(lambda tx: list_suspicions(tx, settled=settled, limit=limit, after=after))
 
     async def settle_suspicion(

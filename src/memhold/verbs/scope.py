@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from memhold.values.bounds import MAX_HITS, MAX_MESSAGES, MAX_NEIGHBOURS, MAX_NUMBER, MAX_PAGE, MAX_WAIT
+from memhold.values.bounds import MAX_BUDGET, MAX_HITS, MAX_MESSAGES, MAX_NEIGHBOURS, MAX_NUMBER, MAX_PAGE, MAX_WAIT
 from memhold.verbs.declaration import Command, Http, Tool, verb
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, None)},
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(
             method="POST", path="/memories/{memory_id}/correct", tag="memories", in_session=True,
             examples={"a_value": {"value": "Lisbon"}},
@@ -226,7 +226,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, None)},
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(method="POST", path="/memories/{memory_id}/pin", tag="memories", in_session=True),
         command=Command(
             name="pin", section=MEMORY, line="Keep a memory long-term.", words=("memory_id",),
@@ -249,7 +249,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, None)},
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(method="POST", path="/memories/{memory_id}/unpin", tag="memories", in_session=True),
         command=Command(
             name="unpin", section=MEMORY, line="Take a pin away.", words=("memory_id",),
@@ -272,7 +272,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, None)},
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(method="POST", path="/memories/{memory_id}/confirm", tag="memories", in_session=True),
         command=Command(
             name="confirm", section=MEMORY, line="Say yes to a memory that others noted.", words=("memory_id",),
@@ -302,7 +302,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"rev": (1, None)},
+        bounds={"rev": (1, MAX_NUMBER)},
         http=Http(method="POST", path="/memories/{memory_id}/drop", tag="memories", in_session=True),
         command=Command(
             name="drop", section=MEMORY, line="Say no to a memory: it was never so.", words=("memory_id",),
@@ -330,7 +330,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"place": (0, None)},
+        bounds={"place": (0, MAX_NUMBER)},
         http=Http(
             method="POST", path="/changes/{change_id}/dismiss", tag="changes",
             examples={"the_first": {"place": 0}},
@@ -501,7 +501,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
-        bounds={"limit": (1, MAX_HITS), "offset": (0, None), "neighbours": (0, MAX_NEIGHBOURS)},
+        bounds={"limit": (1, MAX_HITS), "offset": (0, MAX_NUMBER), "neighbours": (0, MAX_NEIGHBOURS)},
         http=Http(
             method="POST", path="/recall", tag="recall", in_session=True,
             examples={
@@ -598,7 +598,10 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
-        bounds={"budget": (1, None), "reserve": (0, None), "tail": (0, None), "crossover_turn_threshold": (0, None)},
+        bounds={
+            "budget": (1, MAX_BUDGET), "reserve": (0, MAX_BUDGET), "tail": (0, MAX_BUDGET),
+            "crossover_turn_threshold": (1, MAX_BUDGET),
+        },
         http=Http(
             method="POST", path="/context", tag="recall", in_session=True,
             examples={
@@ -1175,7 +1178,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
-        bounds={"most": (0, None)},
+        bounds={"most": (0, MAX_NUMBER)},
         http=Http(
             method="POST", path="/retain", tag="memories", in_session=True,
             examples={

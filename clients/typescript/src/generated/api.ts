@@ -613,11 +613,11 @@ export interface Rebuilt {
  * found all along is shown exactly once, whatever is written, hidden or forgotten in between. `next_offset` is
  * where the next page begins by count. `degraded` names the signals that are configured and could not be asked (and
  * "damaged", where rows on the disk are: `damaged` are their ids, left out of the answer; without ids the file is,
- * and what cannot be reached is not here), `not_configured` the signals that are off; `lag` counts what a signal
- * has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to 1, null where
- * nothing was asked): below `recall.confidence.THRESHOLD` take it for "nothing relevant". Pass `snapshot` back with
- * an offset, and the pages are of one moment. `account` is the whole story of the ranking, where `explain` asked
- * for it, `expected` the story of the one that `expect` named.
+ * and what cannot be reached in it is not here), `not_configured` the signals that are off; `lag` counts what a
+ * signal has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to 1, null
+ * where nothing was asked): below `recall.confidence.THRESHOLD` take it for "nothing relevant". Pass `snapshot`
+ * back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
+ * `explain` asked for it, `expected` the story of the one that `expect` named.
  */
 export interface Recall {
   hits: Hit[];

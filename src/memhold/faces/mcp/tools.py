@@ -152,8 +152,11 @@ def input_schema(spec: ToolSpec) -> dict[str, Any]:
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """Without a default that goes without saying: every model reads the list each time."""
-    return {name: one for name, one in schema.items() if not (name == "default" and one in (False, ""))}
+    """Without a default and a most that go without saying: every model reads the list each time."""
+    from memhold.values.bounds import MAX_NUMBER
+
+    said = {name: one for name, one in schema.items() if not (name == "default" and one in (False, ""))}
+    return {name: one for name, one in said.items() if not (name == "maximum" and one == MAX_NUMBER)}
 
 
 TOOLS = tools_of(AsyncScope)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone, tzinfo
-from hashlib import sha256
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from memhold.messages.shapes import listed_messages
-from memhold.ports.idempotency import checked_key
+from memhold.ports.idempotency import carried, checked_key
 from memhold.values import errors
 from memhold.values.errors import Attempt, InvalidInput, InvalidMessage, MemholdError, NaiveTime, StoreError
 from memhold.values.jsonable import from_jsonable, iso, json_copy
@@ -154,6 +153,4 @@ def key_header(key: str) -> bytes:
     Raises:
         InvalidInput: it is empty, or longer than 512 characters.
     """
-    if checked_key(key).isprintable() and key == key.strip():
-        return key.encode()
-    return f"sha256:{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}".encode()
+    return carried(checked_key(key)).encode()
