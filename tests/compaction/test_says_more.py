@@ -69,7 +69,26 @@ def test_only_short_texts_are_read_character_by_character() -> None:
 
 
 def test_what_a_memory_says_of_all_the_text_may_say() -> None:
-    words = ["everyone", "everybody", "everywhere", "all the time", "überall", "jederzeit", "partout", "tout le monde", "todo el mundo", "ovunque", "em toda parte", "overal", "iedereen", "везде", "어디서나", "どこでも", "到处", "永远"]
+    words = [
+        "everyone",
+        "everybody",
+        "everywhere",
+        "all the time",
+        "überall",
+        "jederzeit",
+        "partout",
+        "tout le monde",
+        "todo el mundo",
+        "ovunque",
+        "em toda parte",
+        "overal",
+        "iedereen",
+        "везде",
+        "어디서나",
+        "どこでも",
+        "到处",
+        "永远",
+    ]
     for word in words:
         told = (Source(text=f"A {word} b", at=_BEGIN), Source(text="c", at=_BEGIN))
         untold = (Source(text="A b", at=_BEGIN), Source(text="c", at=_BEGIN))
