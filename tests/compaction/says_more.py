@@ -30,6 +30,9 @@ FALSE_TOGETHER: Together = [
 ]
 FAIR_TOGETHER: Together = [
     (["The lamp in the porch is always on", "When it snows the porch lamp is on too"], "The lamp in the porch is always on, also when it snows"),
+    (["Everyone in the crew has a radio", "The radios of the crew are from Zenith"], "Everyone in the crew has a radio from Zenith"),
+    (["Das WLAN reicht überall hin", "Das WLAN ist schnell"], "Das WLAN ist schnell und reicht überall hin"),
+    (["El wifi llega a todo el mundo en casa", "El wifi es rápido"], "El wifi es rápido y llega a todo el mundo en casa"),
     (["Perhaps Ada joins the crew", "Ada is a welder"], "Ada, a welder, might join the crew"),
     (["Perhaps Ada joins the crew", "Ada is a welder"], "Ada is a welder and is thinking of joining the crew"),
     (["奶奶对花生过敏", "奶奶对花生过敏，随身带药"], "奶奶对花生过敏，身上带着药"),

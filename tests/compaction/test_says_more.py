@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from memhold.compact.check import both
 from memhold.compact.check.all_rules import refused
+from memhold.compact.check.both import instead_turned, side_by_side
 from memhold.compact.check.case import Case, Refusal, Source
+from memhold.compact.check.terms import terms_of
 from memhold.compact.check.unspaced_words import MOST_READ, characters_exchanged, roles_exchanged
+from memhold.compact.check.widened import widened
 from tests.compaction.says_more import FAIR_CHANGES, FAIR_TOGETHER, FALSE_CHANGES, FALSE_TOGETHER
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -60,3 +66,52 @@ def test_only_short_texts_are_read_character_by_character() -> None:
         short, long = (Case(sources, one, "english") for one in (text, text + "。" * MOST_READ))
         assert characters_exchanged(short) or roles_exchanged(short)
         assert (characters_exchanged(long), roles_exchanged(long)) == (None, None)
+
+
+def test_what_a_memory_says_of_all_the_text_may_say() -> None:
+    words = [
+        "everyone",
+        "everybody",
+        "everywhere",
+        "all the time",
+        "überall",
+        "jederzeit",
+        "partout",
+        "tout le monde",
+        "todo el mundo",
+        "ovunque",
+        "em toda parte",
+        "overal",
+        "iedereen",
+        "везде",
+        "어디서나",
+        "どこでも",
+        "到处",
+        "永远",
+    ]
+    for word in words:
+        told = (Source(text=f"A {word} b", at=_BEGIN), Source(text="c", at=_BEGIN))
+        untold = (Source(text="A b", at=_BEGIN), Source(text="c", at=_BEGIN))
+        assert widened(Case(told, f"c {word}", "english")) is None, word
+        assert widened(Case(untold, f"c {word}", "english")) is not None, word
+
+
+def test_each_word_of_a_text_is_read_as_often_however_many_stand_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(times: int) -> int:
+        seen = 0
+
+        def counted(text: str, language: str) -> frozenset[str]:
+            nonlocal seen
+            seen += 1
+            return terms_of(text, language)
+
+        monkeypatch.setattr(both, "terms_of", counted)
+        sources = tuple(
+            Source(text=text, at=_BEGIN, replaced=n == 0) for n, text in enumerate(("porridge", "a slice of rye"))
+        )
+        text = "bread and butter instead of eggs, not ham or " * times
+        assert side_by_side(Case(sources, text, "english")) is None
+        assert instead_turned(Case(sources, text, "english")) is None
+        return seen
+
+    assert read(200) < 2.5 * read(100)

@@ -11,6 +11,8 @@ from memhold.index.marks import CHANGED, SHORT, tells_of_change
 from memhold.recall.signals import understood
 from memhold.text.change import asks_past
 
+# ruff: noqa: RUF001 - signs of every script
+
 OLD = "I live in Leeds."
 NEW = "We moved to Hull, and I live in a house there."
 NEW_HOUSE = "We moved again, and I live in a house with a garden."
@@ -202,3 +204,46 @@ async def test_a_plan_stands_behind_what_came_about(memhold: AsyncMemhold) -> No
     )
     answer = await memhold.scope(user="ann").recall("Where do I live?", signals=("words", "role", "change"))
     assert [hit.id for hit in answer.hits] == [moved, plan]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("old", "new", "question", "lifted"),
+    [
+        (
+            "I pay 950 a month in rent for the flat.",
+            "Rent went up to 1020 as of this month.",
+            "How much rent do I pay?",
+            True,
+        ),
+        ("我女儿在学钢琴。", "她不学钢琴了，现在学画画。", "我女儿在学什么？", True),
+        (
+            "My car insurance is with Allianz.",
+            "Changed the tyres on the car today.",
+            "Who is my car insurance with?",
+            False,
+        ),
+        ("母の誕生日は五月三日です。", "母は髪型を変えました。", "母の誕生日はいつですか？", False),
+        # What a long message says in one of its sentences is not what all of it answers.
+        (
+            "I pay 950 a month in rent for the flat." + ON * 2,
+            "Rent went up to 1020 as of this month.",
+            "How much rent do I pay?",
+            False,
+        ),
+    ],
+    ids=["of the older", "of the older, Chinese", "something else", "something else, Japanese", "of a long one"],
+)
+async def test_what_leaves_out_what_it_is_about_is_known_by_the_older_one(
+    memhold: AsyncMemhold, *, old: str, new: str, question: str, lifted: bool
+) -> None:
+    first, later, *_ = await _told(
+        memhold,
+        ("user", old),
+        ("user", new),
+        ("user", "It rained all weekend."),
+        ("user", "I saw a film about whales."),
+    )
+    await memhold.settle()
+    hits = (await memhold.scope(user="ann").recall(question)).hits
+    assert hits[0].id == (later if lifted else first)

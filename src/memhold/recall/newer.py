@@ -53,12 +53,12 @@ def change_signal(question: Question, index: DecodedIndex, about: Floats, said: 
 
 
 def lift_newer(
-    question: Question, index: DecodedIndex, score: Floats, found: Mask, as_much: Callable[[int, int], bool]
+    question: Question, index: DecodedIndex, score: Floats, found: Mask, of_one: Callable[[int, int], bool]
 ) -> None:
     """Put the best later message that tells of a change in short right above the best message of the user's.
 
-    `as_much` says whether a row itself says about as much of what is asked as another: what was only said beside it, or
-    shares a word of it, is no newer answer (decision 0127). Nothing moves where the question names a time, asks for
+    `of_one` says whether a later row and the best are of one thing: what was only said beside it, or shares a word of
+    the question, is no newer answer (decision 0127). Nothing moves where the question names a time, asks for
     what was before, or goes on with what was told lately.
     """
     import numpy as np
@@ -74,7 +74,7 @@ def lift_newer(
     later = (at[rows] > at[best]) | ((at[rows] == at[best]) & (rows > best))
     told = rows[later & _told(index)[rows]]
     likely = told[np.argsort(-score[told], kind="stable")[:LOOKED_AT]].tolist()
-    newer = next((row for row in likely if as_much(row, best)), None)
+    newer = next((row for row in likely if of_one(row, best)), None)
     if newer is not None:
         score[newer] = np.nextafter(score[best], np.float32(np.inf))
 

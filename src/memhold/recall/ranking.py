@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import Outdated
 from memhold.index.documents import KIND_OF
+from memhold.index.marks import SHORT
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import leading, repeats_of
 from memhold.index.words import WordScores
@@ -44,6 +45,8 @@ AS_MUCH = 0.75
 """From this share on of what an older message says of the question a newer one is about the same (decision 0127)."""
 AS_NEAR = 0.9
 """The same of its nearness: cosines of what is near lie closer together than shares of words."""
+SAME = 0.6
+"""Cosine of two told sentences from which on they are of one thing, beside the built-in table (decision 0127)."""
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
 _AT_ONCE = 256
@@ -54,7 +57,8 @@ _AT_ONCE = 256
 class View:
     """A scope as one question sees it, before any filter: its index, each signal's scores, and their sum.
 
-    `nearer` is what is found because it is nearer than the rest, where anything is found at all.
+    `nearer` is what is found because it is nearer than the rest, where anything is found at all. `static`: the vectors
+    are of a table of words.
     """
 
     index: DecodedIndex
@@ -64,6 +68,7 @@ class View:
     speaker: Signal | None = None
     aside: Mask | None = None
     near: Near | None = None
+    static: bool = False
     signals: Sequence[Signal] = ()
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     fused: Fused | None = None
@@ -93,7 +98,8 @@ def ordered(
     spread_out(view.question.text, index, score, found & index.living)
     _demote(index, score, found & index.living, ordering(view.question, past))
     if now:
-        lift_newer(view.question, index, score, found & index.living, lambda row, best: _as_much(view, row, best))
+        of_one = lambda row, best: _as_much(view, row, best) or _goes_on_from(view, row, best)  # noqa: E731 - of this call
+        lift_newer(view.question, index, score, found & index.living, of_one)
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, most)
     return Ranking(
@@ -202,6 +208,24 @@ def _as_much(view: View, row: int, other: int) -> bool:
     if near is None or not near.held[row]:
         return False
     return bool(near.cosines[row] >= max(MEANS_IT, AS_NEAR * float(near.cosines[other])))
+
+
+def _goes_on_from(view: View, row: int, older: int) -> bool:
+    """Whether a row is near to the sentence by which a short older message answers, and nearer than to the question.
+
+    The newer often leaves out what it is about ("sold the Toyota"): it has it from the older. What has something else
+    to say of whatever the question names is nearer to the question. Of models no such cosine is known.
+    """
+    near = view.near
+    if near is None or not view.static or view.index.columns["length"][older] > SHORT:
+        return False
+    numbers = view.index.numbers
+    said, told = (near.sentences.vectors.vectors(int(numbers[one])) for one in (older, row))
+    if said is None or told is None or not len(said) or not len(told):
+        return False
+    answer = said[int((said @ near.sentences.query).argmax())]
+    shared = float((told @ answer).max())
+    return shared >= SAME and shared > float(near.cosines[row])
 
 
 def evidence_of(view: View, ranking: Ranking) -> Evidence | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -48,9 +49,9 @@ def side_by_side(case: Case) -> str | None:
     for stretch in _STRETCH.split(case.text):
         if not stretch or is_past(stretch, case.within):
             continue
+        line = _Stretch(stretch, case.language)
         for match in _AND.get(case.language, _OTHERWISE).finditer(stretch):
-            one = _first(reversed(_line(stretch[: match.start()], case.language)), before, after)
-            other = _first(_line(stretch[match.end() :], case.language), before, after)
+            one, other = (_first(side, before, after) for side in line.around(match))
             if {one, other} == {"old", "new"}:
                 return f"{stretch!r} joins what holds no longer to what does"
     return None
@@ -62,7 +63,7 @@ _UNSPACED_AND: Final = re.compile(rf"(?=({_RUN}?)[和与跟及或とやか](?:�
 
 def _unspaced_side_by_side(case: Case) -> str | None:
     """The same of Chinese and Japanese: runs of characters that only one of the memories has."""
-    before, after = (" ".join(source.text for source in some) for some in (case.gone, case.kept))
+    before, after = (_pairs(some) for some in (case.gone, case.kept))
     for stretch in _STRETCH.split(case.text):
         if not stretch or is_past(stretch, case.within):
             continue
@@ -73,6 +74,11 @@ def _unspaced_side_by_side(case: Case) -> str | None:
             if any(old) and any(new):
                 return f"{stretch!r} joins what holds no longer to what does"
     return None
+
+
+def _pairs(sources: Sequence[Source]) -> frozenset[str]:
+    """Every two characters that stand side by side in one of these."""
+    return frozenset(source.text[at : at + 2] for source in sources for at in range(len(source.text) - 1))
 
 
 _INSTEAD: Final = re.compile(
@@ -91,9 +97,9 @@ def instead_turned(case: Case) -> str | None:
         return None
     before, after = _sides(case)
     for stretch in _SENTENCE.split(case.text):
+        line = _Stretch(stretch, case.language)
         for match in _INSTEAD.finditer(stretch):
-            stays = _first(reversed(_line(stretch[: match.start()], case.language)), before, after)
-            goes = _first(_line(stretch[match.end() :], case.language), before, after)
+            stays, goes = (_first(side, before, after) for side in line.around(match))
             if (stays, goes) == ("old", "new"):
                 return f"{stretch!r} tells the change the wrong way round"
     return None
@@ -136,6 +142,35 @@ def _line(text: str, language: str) -> list[frozenset[str]]:
         else:
             found.append(terms_of(word, language) - ROLES)
     return [terms for terms in found if terms]
+
+
+class _Stretch:
+    """The content words of a stretch of text, read once, and which of them stand on either side of a match."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self._text, self._language = text, language
+        read = ((word, _line(word.group(), language)) for word in _TOKEN.finditer(text))
+        self._words = [(word.start(), word.end(), terms[0]) for word, terms in read if terms]
+        self._starts = [start for start, _, _ in self._words]
+
+    def around(self, match: re.Match[str]) -> tuple[Iterator[frozenset[str]], Iterator[frozenset[str]]]:
+        """The words in front of a match, the nearest first, and those behind it; of one that it cuts, what is left."""
+        return self._ahead(match.start()), self._behind(match.end())
+
+    def _ahead(self, place: int) -> Iterator[frozenset[str]]:
+        for at in range(bisect_left(self._starts, place) - 1, -1, -1):
+            start, end, terms = self._words[at]
+            if end > place:
+                yield from _line(self._text[start:place], self._language)
+            else:
+                yield terms
+
+    def _behind(self, place: int) -> Iterator[frozenset[str]]:
+        first = bisect_left(self._starts, place)
+        if first and self._words[first - 1][1] > place:
+            yield from _line(self._text[place : self._words[first - 1][1]], self._language)
+        for at in range(first, len(self._words)):
+            yield self._words[at][2]
 
 
 def _first(line: Iterable[frozenset[str]], before: frozenset[str], after: frozenset[str]) -> str | None:

@@ -31,6 +31,8 @@ def characters_exchanged(case: Case) -> str | None:
         return None
     said = [_edged(source.text) for source in case.kept]
     for new, left, right in _strange(_edged(case.text), case.within):
+        if not any(left in text and right in text for text in said):
+            continue
         around = re.compile(f"{re.escape(left)}({_WORD}{{1,{LONGEST}}}?){re.escape(right)}")
         for old in (match[1] for text in said for match in around.finditer(text)):
             if old not in case.text and not _SMALL.search(old) and abs(len(old) - len(new)) <= 1:

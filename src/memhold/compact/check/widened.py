@@ -27,13 +27,13 @@ _EACH: Final = re.compile(
     r"|morgens|abends|nachts|mittags|montags|dienstags|mittwochs|donnerstags|freitags|samstags|sonntags)(?!\w)"
     r"|매[일주달년]|마다|항상|언제나|늘|毎|いつも|常に|ごと|每|天天|总|一直|从不|都"
 )
-"""Words by which a memory says of itself that it holds each time."""
+"""More words by which a memory says of itself that it holds each time."""
 
 
 def widened(case: Case) -> str | None:
     """The text says always, every day or everywhere, and no memory says so of anything."""
     match = _ALWAYS.search(case.text)
-    if match is None or _EACH.search(case.within):
+    if match is None or _EACH.search(case.within) or _ALWAYS.search(case.within):
         return None
     return f"{match[0]!r} is more than any memory says"
 
