@@ -33,11 +33,24 @@ def characters_exchanged(case: Case) -> str | None:
     for new, left, right in _strange(_edged(case.text), case.within):
         if not any(left in text and right in text for text in said):
             continue
-        around = re.compile(f"{re.escape(left)}({_WORD}{{1,{LONGEST}}}?){re.escape(right)}")
-        for old in (match[1] for text in said for match in around.finditer(text)):
+        for old in (old for text in said for old in _between(text, left, right)):
             if old not in case.text and not _SMALL.search(old) and abs(len(old) - len(new)) <= 1:
                 return f"{new!r} is in no memory, and stands in the place of {old!r}"
     return None
+
+
+def _between(text: str, left: str, right: str) -> Iterator[str]:
+    """What stands between two strings of a text wherever it is a word of at most four characters."""
+    at = text.find(left)
+    while at >= 0:
+        begin = at + len(left)
+        for end in range(begin + 1, begin + LONGEST + 1):
+            if re.fullmatch(f"{_WORD}+", text[begin:end]) is None:
+                break
+            if text.startswith(right, end):
+                yield text[begin:end]
+                break
+        at = text.find(left, at + 1)
 
 
 def _edged(text: str) -> str:
