@@ -53,13 +53,19 @@ def change_signal(question: Question, index: DecodedIndex, about: Floats, said: 
 
 
 def lift_newer(
-    question: Question, index: DecodedIndex, score: Floats, found: Mask, of_one: Callable[[int, int], bool]
+    question: Question,
+    index: DecodedIndex,
+    score: Floats,
+    found: Mask,
+    *,
+    about: Callable[[int], bool],
+    as_much: Callable[[int, int], bool],
 ) -> None:
-    """Put the best later message that tells of a change in short right above the best message of the user's.
+    """Put the later message that tells of a change in short right above the best message of the user's.
 
-    `of_one` says whether a later row and the best are of one thing: what was only said beside it, or shares a word of
-    the question, is no newer answer (decision 0127). Nothing moves where the question names a time, asks for
-    what was before, or goes on with what was told lately.
+    That is the second best, if it is itself `about` what is asked, or one that itself says about `as_much` of it as the
+    best. A message that shares a word with the question is no newer answer (decision 0127). Nothing moves where the
+    question names a time, asks for what was before, or goes on with what was told lately.
     """
     import numpy as np
 
@@ -69,12 +75,12 @@ def lift_newer(
     rows = np.flatnonzero(own)
     if len(rows) < 2:
         return
-    best = int(rows[np.argmax(score[rows])])
+    best, second = rows[np.argsort(-score[rows], kind="stable")[:2]].tolist()
     at = index.columns["event_time"]
     later = (at[rows] > at[best]) | ((at[rows] == at[best]) & (rows > best))
     told = rows[later & _told(index)[rows]]
     likely = told[np.argsort(-score[told], kind="stable")[:LOOKED_AT]].tolist()
-    newer = next((row for row in likely if of_one(row, best)), None)
+    newer = next((row for row in likely if (row == second and about(row)) or as_much(row, best)), None)
     if newer is not None:
         score[newer] = np.nextafter(score[best], np.float32(np.inf))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import Outdated
 from memhold.index.documents import KIND_OF
-from memhold.index.marks import SHORT
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import leading, repeats_of
 from memhold.index.words import WordScores
@@ -42,11 +42,9 @@ __all__ = [
 ]
 
 AS_MUCH = 0.75
-"""From this share on of what an older message says of the question a newer one is about the same (decision 0127)."""
+"""From this share on of what the best message says of the question a newer one is about the same (decision 0127)."""
 AS_NEAR = 0.9
 """The same of its nearness: cosines of what is near lie closer together than shares of words."""
-SAME = 0.6
-"""Cosine of two told sentences from which on they are of one thing, beside the built-in table (decision 0127)."""
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
 _AT_ONCE = 256
@@ -57,8 +55,7 @@ _AT_ONCE = 256
 class View:
     """A scope as one question sees it, before any filter: its index, each signal's scores, and their sum.
 
-    `nearer` is what is found because it is nearer than the rest, where anything is found at all. `static`: the vectors
-    are of a table of words.
+    `nearer` is what is found because it is nearer than the rest, where anything is found at all.
     """
 
     index: DecodedIndex
@@ -68,7 +65,6 @@ class View:
     speaker: Signal | None = None
     aside: Mask | None = None
     near: Near | None = None
-    static: bool = False
     signals: Sequence[Signal] = ()
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     fused: Fused | None = None
@@ -98,8 +94,8 @@ def ordered(
     spread_out(view.question.text, index, score, found & index.living)
     _demote(index, score, found & index.living, ordering(view.question, past))
     if now:
-        of_one = lambda row, best: _as_much(view, row, best) or _goes_on_from(view, row, best)  # noqa: E731 - of this call
-        lift_newer(view.question, index, score, found & index.living, of_one)
+        about, as_much = partial(_about, view), partial(_as_much, view)
+        lift_newer(view.question, index, score, found & index.living, about=about, as_much=as_much)
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, most)
     return Ranking(
@@ -199,33 +195,19 @@ def _whole(near: Near) -> Floats:
     return near.cosines if near.middle is None else near.middle
 
 
+def _about(view: View, row: int) -> bool:
+    """Whether a row itself has a word of the question that says something, or a sentence that is near."""
+    near = view.near is not None and bool(view.near.held[row]) and bool(view.near.cosines[row] >= MEANS_IT)
+    return near or view.scores.share([row]) > 0
+
+
 def _as_much(view: View, row: int, other: int) -> bool:
     """Whether a row itself says about as much of what is asked as another: in the question's words, or by nearness."""
-    said = view.scores.share([row])
-    if said and said >= AS_MUCH * view.scores.share([other]):
+    near = view.near
+    if near is not None and near.held[row] and near.cosines[row] >= max(MEANS_IT, AS_NEAR * near.cosines[other]):
         return True
-    near = view.near
-    if near is None or not near.held[row]:
-        return False
-    return bool(near.cosines[row] >= max(MEANS_IT, AS_NEAR * float(near.cosines[other])))
-
-
-def _goes_on_from(view: View, row: int, older: int) -> bool:
-    """Whether a row is near to the sentence by which a short older message answers, and nearer than to the question.
-
-    The newer often leaves out what it is about ("sold the Toyota"): it has it from the older. What has something else
-    to say of whatever the question names is nearer to the question. Of models no such cosine is known.
-    """
-    near = view.near
-    if near is None or not view.static or view.index.columns["length"][older] > SHORT:
-        return False
-    numbers = view.index.numbers
-    said, told = (near.sentences.vectors.vectors(int(numbers[one])) for one in (older, row))
-    if said is None or told is None or not len(said) or not len(told):
-        return False
-    answer = said[int((said @ near.sentences.query).argmax())]
-    shared = float((told @ answer).max())
-    return shared >= SAME and shared > float(near.cosines[row])
+    said = view.scores.share([row])
+    return said > 0 and said >= AS_MUCH * view.scores.share([other])
 
 
 def evidence_of(view: View, ranking: Ranking) -> Evidence | None:

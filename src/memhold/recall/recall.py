@@ -284,7 +284,7 @@ def _view(
     found, gaps = nearness(tx, index, caches.vectors, caches.near, meaning, also)
     if index.damage is not None:
         gaps.degraded, gaps.why = ("words", *gaps.degraded), gaps.why or str(index.damage)
-    view = View(index=index, question=question, gaps=gaps, scores=scores, static=meaning.static)
+    view = View(index=index, question=question, gaps=gaps, scores=scores)
     if not question.words:
         return view
     near = meaning_signals(found, index) if found is not None else []
