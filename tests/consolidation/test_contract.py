@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memhold.consolidate.contract import SAVE_MEMORY, Draft, Frame, read_reply
+from memhold.consolidate.contract import MAX_FACTS, SAVE_MEMORY, Draft, Frame, read_reply, save_memory
 from memhold.ports.models import ChatReply, Rejected, ToolCall
 
 FRAME = Frame(places=frozenset({1, 2, 3}), known=2, quoted=("Alice told in March that she prefers the window seat.",))
@@ -303,3 +303,9 @@ def test_the_schema_is_what_is_read() -> None:
     assert isinstance(draft, Draft)
     for kind, item in (("facts", draft.facts[0]), ("notes", draft.notes[0])):
         assert set(schema["properties"][kind]["items"]["required"]) <= set(type(item).__dataclass_fields__)
+
+
+@pytest.mark.parametrize(("lines", "most"), [(3, 20), (20, 20), (21, 21), (60, 60), (500, MAX_FACTS)])
+def test_a_model_may_write_a_fact_of_each_line(lines: int, most: int) -> None:
+    facts = save_memory(range(1, lines + 1), 0).parameters["properties"]["facts"]
+    assert facts["maxItems"] == most

@@ -110,7 +110,7 @@ SAVE_MEMORY: Final = Tool(
 
 
 MOST_ASKED: Final = {"facts": 20, "notes": 8}
-"""Most items that a schema lets a model write: one that loops in a list ends there."""
+"""Most items that a schema lets a model write, of facts at least one a line: one that loops in a list ends there."""
 
 
 def save_memory(places: Sequence[int], known: int) -> Tool:
@@ -118,7 +118,7 @@ def save_memory(places: Sequence[int], known: int) -> Tool:
     parameters = json.loads(json.dumps(SAVE_MEMORY.parameters))
     for name, most in MOST_ASKED.items():
         listed = parameters["properties"][name]
-        listed["maxItems"] = most
+        listed["maxItems"] = min(max(most, len(places)), MAX_FACTS) if name == "facts" else most
         held = listed["items"]["properties"]
         held["sources"] |= {"items": {"type": "string", "enum": [f"m{place}" for place in places]}, "maxItems": 4}
     fact = parameters["properties"]["facts"]["items"]["properties"]
