@@ -9,12 +9,10 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from tests.command_line import forked
 
 __all__ = ["ROOT", "Block", "anchors", "blocks", "links", "run_blocks", "unfenced"]
 
@@ -69,16 +67,23 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def run_blocks(path: Path, folder: Path, *, languages: Collection[str] = ("python", "console")) -> int:
+def run_blocks(
+    path: Path,
+    folder: Path,
+    *,
+    languages: Collection[str] = ("python", "console"),
+    memhold: Sequence[str] = (sys.executable, "-m", "memhold"),
+) -> int:
     """Run every `python` and `console` block of a page in order, in a folder; returns how many ran.
 
     Blocks share their variables. A `text` block after a `python` block is exactly what that one prints. In a `console`
     block the lines behind `$ ` are run; the others show what comes out and are compared, where `...` stands for
     anything. A command must exit with 0, or with what `# exit N` behind it says. A block with `title="NAME"`, of any
-    language, is a file that the reader saves: it is written into the folder, and run by what comes after.
+    language, is a file that the reader saves: it is written into the folder, and run by what comes after. `memhold` is
+    how the command of that name begins. The module imports nothing of ours: environments of frameworks run pages too.
     """
     names: dict[str, Any] = {"__name__": "__main__"}
-    environment = _environment(folder)
+    environment = _environment(folder, memhold)
     printed: str | None = None
     ran = 0
     with contextlib.chdir(folder), _modules_of(folder):
@@ -121,11 +126,11 @@ def _python(path: Path, block: Block, names: dict[str, Any]) -> str:
     return out.getvalue()
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _environment(folder: Path, memhold: Sequence[str]) -> dict[str, str]:
     """An environment in which `memhold` is this source tree's and `python` what runs it, with nothing set from outside."""
     bin_folder = folder / ".bin"
     bin_folder.mkdir()
-    for name, runs in (("memhold", forked()), ("python", (sys.executable,))):
+    for name, runs in (("memhold", memhold), ("python", (sys.executable,))):
         script = bin_folder / name
         script.write_text(f'#!/bin/sh\nexec {shlex.join(runs)} "$@"\n')
         script.chmod(0o755)

@@ -21,6 +21,7 @@ from memhold.testing.chaos.replies import Asked, Reply
 from memhold.transfer.formats import READERS
 from memhold.wiring.settings import PREFIX, Settings, load_settings
 from tests import reference
+from tests.command_line import forked
 from tests.documents import ROOT, anchors, blocks, links, run_blocks, unfenced
 from tests.test_structure import ORDER
 
@@ -75,7 +76,7 @@ def test_what_a_page_shows_can_be_run(page: Path, tmp_path: Path, monkeypatch: p
         model.say(tutorials_model)
         monkeypatch.setenv("OPENAI_BASE_URL", f"{model.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "of nobody")
-        assert run_blocks(page, tmp_path) > 0
+        assert run_blocks(page, tmp_path, memhold=forked()) > 0
     assert bool(model.requests) == ('"OPENAI_BASE_URL"' in page.read_text("utf-8"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,9 @@ def test_links_and_anchors(tmp_path: Path) -> None:
     path = page(tmp_path, "# Two words, here\n[a](b.md#c) [d](https://example.org)\n```\n[no](no.md)\n```\n")
     assert links(path) == ["b.md#c"]
     assert anchors(path) == {"two-words-here"}
+
+
+def test_it_needs_nothing_that_is_ours_or_installed() -> None:
+    """`make reality` runs pages in environments that hold a framework and the wheel, and none of our tests."""
+    alone = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import documents"
+    subprocess.run([sys.executable, "-I", "-S", "-c", alone], check=True)
