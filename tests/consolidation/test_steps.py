@@ -22,6 +22,7 @@ from memhold.consolidate.requests import make_due
 from memhold.consolidate.rules import RulesModel
 from memhold.errors import ModelError, UndoConflict
 from memhold.messages.fences import fence
+from memhold.ports.models import ChatReply, ChatRequest
 from memhold.testing import FakeClock
 from memhold.testing.scripted import ScriptedChat, sensible_reply
 from memhold.text.token_estimate import estimate_tokens
@@ -915,7 +916,8 @@ async def test_log_lines_tell_the_story_without_content(opened: Opened, caplog: 
     lines = [record.getMessage() for record in caplog.records if record.name == "memhold.consolidation"]
     assert any("consolidating 2 messages" in line for line in lines)
     assert any(
-        "first" in line and "did not call save_memory" in line and "falling back to second" in line for line in lines
+        "first" in line and "answered without the arguments of save_memory" in line and "falling back to second" in line
+        for line in lines
     )
     assert any("done by second" in line for line in lines)
     assert not any(word in line for line in lines for word in ("Zanzibar", "alice-name", "my-session"))
@@ -952,7 +954,32 @@ async def test_why_something_waits_is_said(opened: Opened) -> None:
     alice = mem.scope(user="alice", session="s1")
     await alice.add(turn("I live in Oslo."))
     made = await alice.consolidate()
-    assert made.last_error == "no model of the chain answered: m: did not call save_memory"
+    assert made.last_error == "no model of the chain answered: m: answered without the arguments of save_memory"
+
+
+class Refusing:
+    """A model that takes no request."""
+
+    name = "m"
+
+    async def chat(self, _: ChatRequest) -> ChatReply:
+        raise ModelError("no", model="m", cls="poison", status=400, reason="the request is not valid")
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (ScriptedChat(name="m", otherwise="prose"), "no model of the chain answered: m: answered without the"),
+        (Refusing(), "set aside, the models cannot take this request: m: the request is not valid"),
+    ],
+)
+async def test_status_says_why_a_window_is_raw_or_set_aside(opened: Opened, model: Any, why: str) -> None:
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
+    await alice.add(turn("I live in Oslo."))
+    done = await alice.consolidate()
+    assert (done.last_error or "").startswith(why)
+    assert (await alice.status()).last_error == done.last_error
 
 
 async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect(opened: Opened) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -128,7 +130,7 @@ def test_the_window_waits_whole_and_a_sentence_says_what_to_do(server: Server, c
         assert health.answers is False, "what gives no answer that can be read does not work"
         assert health.reason
         assert "memhold models test" in health.advice
-        assert ("check the base URL" in health.advice) == ("base URL" in said), health.advice
+        assert ("is to lead to a model's API" in health.advice) == ("base URL" in said), health.advice
         assert {hit.id for hit in alice.recall("message", limit=20).hits} >= set(ids)
         if case == "a context smaller than the prompt":
             _said_of_the_context(mem, server)
@@ -161,3 +163,54 @@ def test_a_folder_that_is_no_embedding_is_said_before_anything_is_made_with_it(t
         answer = alice.recall("tea")
         assert answer.degraded == ("meaning",)
         assert answer.hits
+
+
+def test_a_password_in_the_url_is_told_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    kept = tmp_path / "m.db"
+    with Server() as server:
+        server.models = PAGE
+        line = server.url.replace("://", "://joe:hunter2@")
+        for url in (line, f"{line}?key=hunter2"):
+            with Memhold.open(kept, worker=False, consolidation=url, model_attempts=1) as mem:
+                alice = mem.scope(user="alice", session="s")
+                alice.add(SAID)
+                told = [alice.consolidate(), alice.status(), alice.end_session(), mem.admin.doctor()]
+                assert "base URL" in str(told)
+                assert "hunter2" not in f"{told} {caplog.text}"
+    assert not any(b"hunter2" in one.read_bytes() for one in tmp_path.iterdir())
+
+
+def test_a_server_that_hangs_is_not_called_absent(tmp_path: Path) -> None:
+    """Both deadlines are the same length: that of the connection, and that of the call around it."""
+    over = threading.Event()
+    with Server() as server:
+
+        def late(_: Asked) -> Answer:
+            over.wait(60)
+            return reply()
+
+        server.reply = late
+        table = tmp_path / "models.toml"
+        table.write_text(f'[models.slow]\nmodel = "one"\nbase_url = "{server.url}"\ntimeout = 0.2\n')
+        options = {"worker": False, "consolidation": "slow", "models": str(table), "model_attempts": 1}
+        with Memhold.open("memory://", **options) as mem:
+            alice = mem.scope(user="alice", session="s")
+            alice.add(SAID)
+            said = alice.consolidate().last_error or ""
+            health = alice.status().models["slow"]
+        over.set()
+    assert "no answer within 0.2 s" in said
+    assert "start the server" not in health.advice
+    assert "`timeout` of its entry in memhold.toml" in health.advice
+
+
+def test_an_account_without_quota_is_not_told_to_load_a_model() -> None:
+    """OpenAI's code for it is `insufficient_quota`: the provider's own, not ours."""
+    with Server() as server:
+        error = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
+        server.reply = lambda _: sent({"error": error}, 429)
+        with Memhold.open("memory://", worker=False, consolidation=server.url) as mem:
+            alice = mem.scope(user="alice", session="s")
+            alice.add(SAID)
+            alice.consolidate()
+            assert "pay for the account" in alice.status().models[server.url].advice

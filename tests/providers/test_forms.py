@@ -55,6 +55,20 @@ async def test_a_form_that_fails_is_followed_by_the_next_once_and_for_good(first
     assert server.asked == ["schema", "object", "object"]
 
 
+async def test_forms_that_the_server_refuses_are_passed_until_one_is_taken() -> None:
+    forms = Forms(HOSTED)
+    server = Server(tool=refusal("no-tools"), schema=refusal("form"), object=refusal("parameter"), text=GOOD)
+    for _ in range(2):
+        assert (await forms.ask(a_request(), server)).tool_calls
+    assert server.asked == ["tool", "schema", "object", "text", "text"]
+
+
+async def test_a_refusal_and_an_answer_without_arguments_are_one_other_form_for_the_model() -> None:
+    server = Server(schema=refusal("form"), object="prose", text="prose")
+    assert not (await Forms(LOCAL).ask(a_request(), server)).tool_calls
+    assert server.asked == ["schema", "object", "text"], "the model itself was asked in two forms"
+
+
 async def test_one_other_form_a_request_and_none_where_the_user_named_it() -> None:
     server = Server(schema="prose", object="prose", text=GOOD)
     assert not (await Forms(LOCAL).ask(a_request(), server)).tool_calls

@@ -54,7 +54,7 @@ def _written(text: str, tool: Tool) -> Mapping[str, Any]:
         return max(found, key=lambda one: sum(name in one for name in tool.parameters.get("properties", ())))
     if is_refusal(text):
         raise Fault("refused in words", refused=True)
-    raise Fault(f"did not call {tool.name}" if text.strip() else "an empty reply")
+    raise Fault(f"answered without the arguments of {tool.name}" if text.strip() else "an empty reply")
 
 
 def _arguments(value: Any, tool: Tool) -> Mapping[str, Any] | None:

@@ -319,7 +319,8 @@ def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSus
     click.echo(f"messages: {found.messages} in {one_of(found.sessions, 'session')}")
     for name, counts in (("memories", found.memories), ("tiers", found.tiers), ("states", found.states)):
         click.echo(f"{name}: {_counted(counts)}")
-    click.echo(f"raw, not consolidated yet: {found.raw}")
+    aside = f" ({found.set_aside} set aside: not tried again by itself)" if found.set_aside else ""
+    click.echo(f"raw, not consolidated yet: {found.raw}{aside}")
     if found.uncompared:
         click.echo(f"notes not compared yet: {found.uncompared}; calls left for today: {found.compact_calls_left}")
     click.echo(f"due: {_counted(found.due)}")

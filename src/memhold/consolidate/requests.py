@@ -13,7 +13,7 @@ from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.values.answers import Consolidated, Receipt, Visibility
 from memhold.values.records import Memory, Message, Session
 
-__all__ = ["ask_ahead", "ask_for", "consolidated", "end", "make_due", "reason_of"]
+__all__ = ["ask_ahead", "ask_for", "consolidated", "end", "make_due", "why_raw"]
 
 EVERY = 2**62
 """No limit, as a count."""
@@ -82,21 +82,25 @@ def consolidated(tx: ReadTx, sessions: Sequence[str], first: int) -> Consolidate
     raw = tx.list_memories(Listing(kinds=("raw",), limit=EVERY))
     held = [session for name in sessions if (session := tx.session(name)) is not None]
     errors = [due.last_error for due in tx.due() if due.kind in {"consolidate", "redo"} and due.last_error]
-    reasons = [reason_of(memory) for memory in raw if not is_kept(memory)]
-    errors = errors or [reason for reason in reasons if reason]
     return Consolidated(
         summaries=tuple(memory.id for memory in made if memory.kind == "summary"),
         raw=tuple(memory.id for memory in raw if not is_kept(memory)),
         set_aside=tuple(memory.id for memory in raw if is_kept(memory)),
         waiting=sum(session.last_seq - session.cursor for session in held),
-        last_error=errors[-1] if errors else None,
+        last_error=errors[-1] if errors else why_raw(raw),
     )
 
 
-def reason_of(memory: Memory) -> str | None:
-    """Why a window is RAW, with what the last model answered; no content."""
+def why_raw(raw: Sequence[Memory]) -> str | None:
+    """Why the newest of these windows is RAW, one that waits before one that is set aside; None where none says."""
+    told = [(not is_kept(memory), reason) for memory in raw if (reason := _reason_of(memory))]
+    return next((reason for waits in (True, False) for waiting, reason in reversed(told) if waiting is waits), None)
+
+
+def _reason_of(memory: Memory) -> str | None:
+    """Why a window is RAW, with what the last model answered; no content. None where it is by the user's wish."""
     held = memory.metadata.get("raw")
-    if not isinstance(held, dict) or not held.get("reason"):
+    if not isinstance(held, dict) or not held.get("reason") or held.get("kept"):
         return None
     tried = [one for one in held.get("attempts") or () if isinstance(one, dict)]
     why = REASONS.get(held["reason"], str(held["reason"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from memhold.consolidate.requests import why_raw
 from memhold.consolidate.snapshot import is_kept
 from memhold.facts.suspicions import list_suspicions
 from memhold.ports.stores import StoreFacts
@@ -22,7 +23,7 @@ def windows(tx: ReadTx) -> int:
 
 
 def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] | None = None) -> Status:
-    """Counts of the scope's messages and memories, its due work, and the last error of that work."""
+    """Counts of the scope's messages and memories, its due work, and the last error of it, or why a window is RAW."""
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
     states: Counter[str] = Counter()
@@ -56,7 +57,7 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] |
         leased=tx.leased(),
         raw=raw,
         oldest_due_at=min((item.due_at for item in due if item.due_at <= tx.now), default=None),
-        last_error=errors[-1].last_error if errors else None,
+        last_error=errors[-1].last_error if errors else why_raw(held),
         store=facts.backend,
         schema=facts.schema,
         pending=tx.count_waiting(),

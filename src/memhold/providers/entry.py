@@ -26,6 +26,7 @@ __all__ = [
     "looks_small",
     "origin_of",
     "server_of",
+    "shown",
 ]
 
 Protocol = Literal[
@@ -49,6 +50,8 @@ Structured = Literal["tool", "schema", "object", "text"]
 FORMS: Final[tuple[Structured, ...]] = get_args(Structured)
 """How a link is asked for arguments, from the best form down; see `memhold.providers.chat.forms`."""
 
+_ACCOUNT = re.compile(r"(?<=://)[^/?#\s,]+@")
+_QUERY = re.compile(r"(?<=://)(?P<before>[^?#\s,]*)\?[^#\s,]+")
 _VERSION = re.compile(r"/v\d[a-z0-9]*+(?=/|$)")
 _EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jina-e|arctic-e", re.IGNORECASE)
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE)
@@ -148,6 +151,11 @@ def origin_of(base_url: str | None) -> str:
     """Scheme, host and port of a base URL, for people: without a path, a query, or a name and password in it."""
     scheme = (base_url or "").partition("://")[0].lower()
     return f"{scheme}://{host_of(base_url)}" if host_of(base_url) else "its URL"
+
+
+def shown(text: str) -> str:
+    """A URL, or text with URLs in it, as people may read it: a name and password, and a query, are `…`."""
+    return _QUERY.sub(r"\g<before>?…", _ACCOUNT.sub("…@", text))
 
 
 def server_of(base_url: str | None) -> str:

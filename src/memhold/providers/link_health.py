@@ -14,15 +14,18 @@ from typing import Final
 from memhold.ports.models import LinkNote
 from memhold.ports.stores import Clock
 from memhold.providers.context_room import CONTEXT_TOO_SMALL, needed, too_small, widen
-from memhold.providers.entry import FORMS, Entry, Structured, origin_of
-from memhold.providers.failures.classify import UNLOADED, UNREADABLE
+from memhold.providers.entry import FORMS, Entry, Structured, origin_of, shown
+from memhold.providers.failures.classify import LATE, UNLOADED, UNREADABLE
+from memhold.providers.failures.rules import RULES
+from memhold.providers.naming import is_line
 from memhold.values.answers import ModelHealth
 from memhold.values.errors import Attempt
 
-__all__ = ["Links", "healths", "keyless", "site_of"]
+__all__ = ["Links", "healths", "keyless", "site_of", "what_to_do"]
 
 _STALE: Final = timedelta(seconds=60)
 """How long a note stands in the store before one that says the same is written again: another process may differ."""
+_QUOTA: Final = next(rule.why for rule in RULES if rule.name == "quota")
 _DOWN: Final = frozenset({"park", "auth", "retry"})
 
 
@@ -181,26 +184,42 @@ def _health(entry: Entry, note: LinkNote | None, environment: Mapping[str, str])
 
 
 def _advice(entry: Entry, note: LinkNote) -> str:
-    test = f"`memhold models test {entry.name}` tries it now"
+    return f"{what_to_do(entry, note)}; `memhold models test {_tried(entry)}` tries it now"
+
+
+def _tried(entry: Entry) -> str:
+    """What `memhold models test` is told to try an entry: a line of an embedding, or with a secret, by its setting."""
+    if is_line(entry.name) and entry.embeds:
+        return "embedding"
+    return "consolidation" if "…" in entry.name else entry.name
+
+
+def what_to_do(entry: Entry, note: LinkNote) -> str:
+    """What mends a link of which a note says that it fails."""
+    at = f"at {site_of(entry)}" if entry.base_url else "there"
     match note.cls:
+        case "auth" if entry.api_key_env:
+            return f"check the key in {entry.api_key_env}"
         case "auth":
-            return f"check the key in {entry.api_key_env}" if entry.api_key_env else f"give it a key; {test}"
-        case "park" if note.code == "quota" or note.status == 402:
-            return f"pay for the account or name another model; {test}"
+            return "put its key in a variable, and name that as `api_key_env` of its entry in memhold.toml"
+        case "park" if note.reason == _QUOTA or note.status == 402:
+            return "pay for the account or name another model"
         case "park" | "retry" if "base URL" in note.reason:
-            return f"check the base URL, {entry.base_url}: it is to lead to a model's API; {test}"
+            return f"{shown(entry.base_url or '')} is to lead to a model's API"
         case "park":
-            there = f"at {site_of(entry)}" if entry.base_url else "there"
-            return f"load the model {there} or name one that it serves; {test}"
+            return f"load the model {at} or name one that it serves"
         case _ if note.code == CONTEXT_TOO_SMALL:
-            return f"{widen(entry)}; {test}"
+            return widen(entry)
         case "retry" if note.code == UNLOADED:
+            return f"load the model {at} and keep it there, or let that server load it just in time"
+        case "retry" if note.code == LATE:
             return (
-                f"load the model at {site_of(entry)} and keep it there, or let that server load it just in time; {test}"
+                f"see whether the server {at} is busy or loads the model; give it more than {entry.deadline:g} s"
+                " (`timeout` of its entry in memhold.toml), or name a faster model"
             )
         case "retry" if note.status is None and entry.served_locally:
-            return f"start the server at {site_of(entry)}, or name another model; {test}"
+            return f"start the server {at}, or name another model"
         case "retry" | "resample":
-            return f"it is asked again by itself; {test}"
+            return "it is asked again by itself"
         case _:
-            return f"name another model, or change its entry; {test}"
+            return "name another model, or change its entry"

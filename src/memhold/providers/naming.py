@@ -12,10 +12,10 @@ from typing import Final, Literal
 from urllib.parse import urldefrag, urlsplit
 
 from memhold.providers.catalog import Catalog
-from memhold.providers.entry import Entry, Protocol, guess_protocol, host_of
+from memhold.providers.entry import Entry, Protocol, guess_protocol, host_of, shown
 from memhold.values.errors import InvalidSetting
 
-__all__ = ["VENDORS", "entry_in_line", "is_line", "pieces", "with_lines"]
+__all__ = ["VENDORS", "Kind", "chain_of_kind", "entry_in_line", "is_line", "pieces", "with_lines"]
 
 Kind = Literal["chat", "embedding"]
 
@@ -63,7 +63,7 @@ def is_line(text: str) -> bool:
 
 
 def entry_in_line(text: str, kind: Kind = "chat", *, environment: Mapping[str, str] | None = None) -> Entry:
-    """The entry that a line names, called by that line.
+    """The entry that a line names, called by that line: without what a URL may hold of a password or a key.
 
     A URL without `#model` takes the model that its server serves. `OPENAI_BASE_URL` is read for `openai:`; a server
     that it names is asked without a key where none is set.
@@ -92,8 +92,9 @@ def _at_url(text: str, kind: Kind) -> Entry:
         host = urlsplit(url).hostname
     except ValueError:
         host = None
+    name = shown(text)
     if not host:
-        raise InvalidSetting(f"{text!r:.100} names no host; write http://host:port/v1 or …/v1#model", name="models")
+        raise InvalidSetting(f"{name!r:.100} names no host; write http://host:port/v1 or …/v1#model", name="models")
     guessed: Protocol = guess_protocol(url, model) or "openai-chat"
     dialect = guessed.partition("-")[0]
     if dialect == "ollama":
@@ -103,26 +104,52 @@ def _at_url(text: str, kind: Kind) -> Entry:
     else:
         protocol = "anthropic-messages" if dialect == "anthropic" else "openai-chat"
     if not protocol.startswith("openai-") and not model:
-        raise InvalidSetting(f"{text!r:.100} names no model; write it behind a #, as in {url}#NAME", name="models")
+        raise InvalidSetting(
+            f"{name!r:.100} names no model; write it behind a #, as in {shown(url)}#NAME", name="models"
+        )
     keys = {host_of(vendor.base_url): vendor.key for vendor in VENDORS.values()}
-    return Entry(name=text, protocol=protocol, model=model or "auto", base_url=url, api_key_env=keys.get(host_of(url)))
+    return Entry(name=name, protocol=protocol, model=model or "auto", base_url=url, api_key_env=keys.get(host_of(url)))
+
+
+def embedding_name(setting: str) -> str:
+    """What an embedding is called where its line names a chat model too."""
+    return f"{setting} (embedding)"
+
+
+def chain_of_kind(table: Catalog, setting: str, kind: Kind) -> tuple[Entry, ...]:
+    """The links that a setting names, where its line may name a chat model as well.
+
+    Raises:
+        InvalidSetting: it names none.
+    """
+    own = embedding_name(setting)
+    return table.chain(own if kind == "embedding" and own in table.lists else setting)
 
 
 def with_lines(table: Catalog, settings: Iterable[tuple[str, Kind]], environment: Mapping[str, str]) -> Catalog:
     """The catalog with the entries that settings name in one line, and a chain for each list of links.
+
+    A URL that holds a secret is a list of one: its entry has another name than the setting.
 
     Raises:
         InvalidSetting: a line cannot be an entry, or a list names what is neither a line nor in the catalog.
     """
     models, lists = dict(table.models), dict(table.lists)
     for setting, kind in settings:
-        links = pieces(setting)
-        for link in links:
-            if link not in models and is_line(link):
-                models[link] = entry_in_line(link, kind, environment=environment)
-        if len(links) > 1:
-            for link in links:
-                if link not in models:
-                    raise InvalidSetting(f"{link!r} is neither a model of the catalog nor a line for one", name=link)
-            lists[setting] = links
+        names: list[str] = []
+        for link in pieces(setting):
+            name = link
+            if link not in table.models and is_line(link):
+                entry = entry_in_line(link, kind, environment=environment)
+                name = entry.name
+                if name in models and models[name].embeds != entry.embeds:
+                    name = embedding_name(name)  # one server for both kinds, in the same line
+                models.setdefault(name, replace(entry, name=name))
+            names.append(name)
+        if len(names) > 1:
+            for name in names:
+                if name not in models:
+                    raise InvalidSetting(f"{name!r} is neither a model of the catalog nor a line for one", name=name)
+        if len(names) > 1 or (names and names[0] in models and names[0] != setting):
+            lists[setting if kind == "chat" else embedding_name(setting)] = tuple(names)
     return replace(table, models=MappingProxyType(models), lists=MappingProxyType(lists))

@@ -16,7 +16,7 @@ from memhold.providers.chain import Chain, Link, Observe
 from memhold.providers.chat import KeySource, chat_model
 from memhold.providers.chat.forms import Forms
 from memhold.providers.context_room import Roomed
-from memhold.providers.entry import Entry
+from memhold.providers.entry import Entry, shown
 from memhold.providers.link_health import Links
 from memhold.providers.stepwise import Stepwise
 from memhold.providers.wrappers import Backoff, HostGates, Limited, Timed
@@ -101,7 +101,7 @@ class ChatPool:
             links,
             clock=self._clock,
             dice=self._dice,
-            name=start,
+            name=shown(start),
             backoff=self._settings.backoff,
             deadline=self._settings.deadline,
             observe=self._observe,

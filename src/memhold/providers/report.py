@@ -9,7 +9,7 @@ from typing import Any, Final
 from memhold.ports.models import ChatModel, ChatRequest, ChatTurn, EmbeddingModel, Tally, Tool
 from memhold.ports.stores import Clock
 from memhold.providers.catalog import Catalog, Note
-from memhold.providers.entry import Entry
+from memhold.providers.entry import Entry, shown
 from memhold.providers.ledger import merged
 from memhold.values.errors import ModelError
 
@@ -27,6 +27,9 @@ __all__ = [
 # One window of 60 messages with tool calls is about 6,000 tokens, its summary and facts about 800.
 _TOKENS_IN: Final = 6_000
 _TOKENS_OUT: Final = 800
+
+_PROSE: Final = "answers, but not with the arguments that it was asked for; name another model"
+_REFUSES: Final = "answers, but refuses what it was asked for; name another model"
 
 PROBE_TOOL: Final = Tool(
     name="save",
@@ -91,7 +94,7 @@ async def probe_chat(entry: Entry, model: ChatModel, *, clock: Clock) -> Probe:
     except ModelError as error:
         return _failed(entry, error, clock, begun, tools=False)
     calls = [call for call in reply.tool_calls if call.name == PROBE_TOOL.name and isinstance(call.arguments, dict)]
-    text = "works" if calls else "answers, but did not call the tool"
+    text = "works" if calls else _REFUSES if reply.finish == "refusal" else _PROSE
     seconds = (clock.now() - begun).total_seconds()
     usd = price_of_consolidation(entry)
     return Probe(model=entry.name, reachable=True, tools=bool(calls), seconds=seconds, usd=usd, text=text)
@@ -139,7 +142,7 @@ def catalog_rows(catalog: Catalog, *, hidden: bool = False) -> list[dict[str, An
             "description": entry.description,
             "protocol": entry.protocol,
             "model": entry.model,
-            "base_url": entry.base_url,
+            "base_url": None if entry.base_url is None else shown(entry.base_url),
             "api_key_env": entry.api_key_env,
             "fallback": entry.fallback,
             "tier": entry.tier,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Final, cast
@@ -17,8 +17,8 @@ from memhold.providers.context_room import CONTEXT_TOO_SMALL, needed, told_by_se
 from memhold.providers.embedders import embedding_model
 from memhold.providers.entry import FORMS, Entry
 from memhold.providers.failures.classify import classify_rows
-from memhold.providers.link_health import Links
-from memhold.providers.naming import with_lines
+from memhold.providers.link_health import Links, what_to_do
+from memhold.providers.naming import Kind, chain_of_kind, with_lines
 from memhold.providers.report import Probe, catalog_rows, note_rows, probe_chat, probe_embedding, usage_rows
 from memhold.providers.wrappers import HostGates, Timed
 from memhold.values.errors import Attempt, FailureClass, ModelError
@@ -29,8 +29,8 @@ __all__ = ["ModelsView"]
 class ModelsView:
     """The commands' side of the catalog. Not for a running loop.
 
-    `kept` reads the tallies of a store from a day on, `learned` writes what a test found into it; `consolidation` is
-    the chain that the settings name.
+    `kept` reads the tallies of a store from a day on, `learned` writes what a test found into it; `named` are the
+    models that the settings name, by the setting (`consolidation`, `embedding`).
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class ModelsView:
         clock: Clock,
         kept: Callable[[date | None], Sequence[Tally]] | None = None,
         learned: Callable[[Sequence[LinkNote]], None] | None = None,
-        consolidation: str = "",
+        named: Mapping[str, str] | None = None,
     ) -> None:
         self._catalog = catalog
         self._keys = keys
         self._clock = clock
         self._kept = kept
         self._learned = learned
-        self._consolidation = consolidation
+        self._named = named or {}
 
     def rows(self, *, hidden: bool) -> list[dict[str, Any]]:
         """The catalog, as rows."""
@@ -59,7 +59,9 @@ class ModelsView:
         return note_rows(self._catalog.notes)
 
     def test(self, chain: str) -> list[dict[str, Any]]:
-        """Real calls to each link of a chain, one link after the other, as rows; a model in one line is a chain too.
+        """Real calls to each link of a chain, one link after the other, as rows.
+
+        A model in one line is a chain too, and the name of a setting (`embedding`) means what that names.
 
         A chat model is asked for arguments in the best form for its kind of server, and where that fails in the next
         one down, until one works. What was found is written to the store, and to no file.
@@ -67,10 +69,11 @@ class ModelsView:
         Raises:
             InvalidSetting: there is no such chain or model.
         """
-        name = self._consolidation if chain == "consolidation" and self._consolidation else chain
-        table = with_lines(self._catalog, [(name, "chat")], os.environ)
+        name = self._named.get(chain) or chain
+        kind: Kind = "embedding" if chain == "embedding" else "chat"
+        table = with_lines(self._catalog, [(name, kind)], os.environ)
         links = Links(table.models, clock=self._clock)
-        rows = asyncio.run(self._test(table.chain(name), links))
+        rows = asyncio.run(self._test(chain_of_kind(table, name, kind), links))
         if self._learned is not None:
             self._learned(links.take())
         return rows
@@ -85,7 +88,11 @@ class ModelsView:
         return classify_rows(lines)
 
     async def _test(self, entries: Sequence[Entry], links: Links) -> list[dict[str, Any]]:
-        return [(await self._probe(entry, links)).row() for entry in entries]
+        probes = [await self._probe(entry, links) for entry in entries]
+        failing = {note.model: note for note in links.unwritten() if note.failing_since is not None}
+        return [
+            _advised(probe, entry, failing.get(entry.name)).row() for probe, entry in zip(probes, entries, strict=True)
+        ]
 
     async def _probe(self, entry: Entry, links: Links) -> Probe:
         if entry.protocol == "rules":
@@ -153,6 +160,12 @@ FORMED: Final = frozenset({"openai-chat", "ollama-chat"})
 def _about_form(probe: Probe) -> bool:
     """Whether another form may do better: an answer without arguments, or a request that is not taken as it is."""
     return probe.cls is None or probe.cls in {"next", "resample"}
+
+
+def _advised(probe: Probe, entry: Entry, note: LinkNote | None) -> Probe:
+    """The probe with what to do behind what is wrong, where that does not say it by itself."""
+    advice = "" if note is None else what_to_do(entry, note)
+    return probe if not advice or advice in probe.text else replace(probe, text=f"{probe.text}; {advice}")
 
 
 def _attempt(probe: Probe) -> Attempt:

@@ -19,7 +19,7 @@ from memhold.ports.models import ChatModel, ChatReply, ChatRequest, Usage
 from memhold.ports.stores import Clock, Priority
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.entry import Entry, server_of
-from memhold.providers.failures.classify import Verdict
+from memhold.providers.failures.classify import Verdict, late
 from memhold.providers.failures.delays import bounded_delay
 from memhold.providers.failures.errors import model_error, plain_error
 from memhold.values.errors import Attempt, ModelError
@@ -82,9 +82,7 @@ class Timed:
         try:
             return await within(self._clock, self._seconds, self._model.chat(request))
         except DeadlinePassed:
-            reason = f"no answer within {self._seconds:g} s"
-            verdict = Verdict(cls="retry", reason=reason, code="deadline", rule="deadline", slow=True)
-            raise model_error(self.name, verdict) from None
+            raise model_error(self.name, late(self._seconds)) from None
 
 
 class HostGates:

@@ -18,12 +18,13 @@ from memhold.wiring.settings import FILE_NAME, Settings, load_settings
 from memhold.wiring.system import SystemClock
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from datetime import date
 
     from memhold.ports.models import EmbeddingModel, LinkNote, Reranker, Tally
     from memhold.providers.catalog import Catalog
     from memhold.providers.entry import Entry
+    from memhold.providers.naming import Kind
     from memhold.providers.open_models import Models
     from memhold.providers.pool import ChainSettings
     from memhold.providers.view import ModelsView
@@ -160,8 +161,7 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
             return await asyncio.to_thread(DirectoryEmbedding, folder)
         if held is None:
             raise _unknown(name)
-        check_embedding(held.models.catalog, name)
-        return await held.models.embedding(name)
+        return await held.models.embedding(check_embedding(held.models.catalog, name).name)
 
     return Embedding(opened)
 
@@ -189,25 +189,42 @@ def check_embedding(table: Catalog, name: str) -> Entry:
     Raises:
         InvalidSetting: the catalog has none; it says what may be passed instead.
     """
-    entry = table.models.get(name)
-    if entry is None or not entry.embeds:
+    from memhold.providers.naming import chain_of_kind
+
+    try:
+        first = chain_of_kind(table, name, "embedding")[0]
+    except InvalidSetting:
+        raise _unknown(name) from None
+    if not first.embeds:
         raise _unknown(name)
-    return entry
+    return first
 
 
 def _unknown(name: str) -> InvalidSetting:
-    message = f"embedding is {name!r:.80}; pass none, builtin, {', '.join(OFFICIAL)}, a model directory, openai:MODEL, "
-    message += "ollama:MODEL, lmstudio:MODEL, http://host:port/v1#MODEL, or an embedding model of the catalog"
+    from memhold.providers.entry import shown
+
+    message = f"embedding is {shown(name)!r:.80}; pass none, builtin, {', '.join(OFFICIAL)}, a model directory, "
+    message += (
+        "openai:MODEL, ollama:MODEL, lmstudio:MODEL, http://host:port/v1#MODEL, or an embedding model of the catalog"
+    )
     return InvalidSetting(message, name="embedding")
+
+
+_NAMING: Mapping[str, Kind] = {
+    "consolidation": "chat",
+    "adjudication": "chat",
+    "compaction": "chat",
+    "embedding": "embedding",
+}
+"""The settings that name models, and of which kind."""
 
 
 def settings_catalog(settings: Settings) -> Catalog:
     """The catalog with the models that settings name in one line."""
     from memhold.providers.naming import with_lines
 
-    chats = (settings.consolidation, settings.adjudication, settings.compaction)
-    named = [*((name, "chat") for name in chats), (settings.embedding, "embedding")]
-    return with_lines(catalog(settings.models), named, os.environ)  # type: ignore[arg-type]
+    named = [(getattr(settings, name), kind) for name, kind in _NAMING.items()]
+    return with_lines(catalog(settings.models), named, os.environ)
 
 
 def catalog(models: str = "") -> Catalog:
@@ -272,7 +289,7 @@ def models_view(location: str | None) -> ModelsView:
         clock=clock,
         kept=None if location is None else partial(_usage_kept, location),
         learned=None if location is None else partial(_links_learned, location),
-        consolidation=settings.consolidation,
+        named={name: getattr(settings, name) for name in _NAMING},
     )
 
 

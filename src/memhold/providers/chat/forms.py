@@ -15,15 +15,16 @@ from memhold.values.errors import ModelError
 
 __all__ = ["Forms", "RepeatWatch", "as_call", "instructed", "schema_of"]
 
-_FORM_RULES: Final = frozenset({"schema", "parameter", "tool-choice"})
+_FORM_RULES: Final = frozenset({"form", "schema", "parameter", "tool-choice", "no-tools"})
 """What the table of failures calls a request whose form a server does not take."""
 
 
 class Forms:
     """The form in which one link is asked; it remembers the one that works, and tells `learned` of it.
 
-    `known` is the form that was found out before. Where the entry names none, a form that the server refuses, or that
-    is answered without arguments, is followed by the next one down: once a request.
+    `known` is the form that was found out before. Where the entry names none, a form that the server refuses is
+    followed by the next one down, as far as it refuses: no model has seen the request. One that is answered without
+    arguments is followed by the next one down once a request.
     """
 
     def __init__(
@@ -39,26 +40,31 @@ class Forms:
         """The reply to a request, with the arguments as a call where it has them.
 
         Raises:
-            ModelError: the call failed in both forms.
+            ModelError: the call failed in each form that was tried.
         """
         if request.tool is None:
             return await call(request, self.form)
-        following = None if self._fixed else _below(self.form)
-        try:
-            reply = as_call(await call(instructed(request, self.form), self.form), request.tool)
-        except ModelError as error:
-            if following is None or error.rule not in _FORM_RULES:
-                raise
-            reply = None
-        if reply is not None and (following is None or not _missing(reply)):
-            return reply
-        assert following is not None  # noqa: S101 - a reply without arguments is returned above where nothing follows
-        other = as_call(await call(instructed(request, following), following), request.tool)
-        if not _missing(other):
-            self.form = following
-            if self._learned is not None:
-                self._learned(following)
-        return other
+        form, answered = self.form, False
+        while True:
+            following = None if self._fixed or answered else _below(form)
+            try:
+                reply = as_call(await call(instructed(request, form), form), request.tool)
+            except ModelError as error:
+                if following is None or error.rule not in _FORM_RULES:
+                    raise
+            else:
+                if following is None or not _missing(reply):
+                    self._learn(form, reply)
+                    return reply
+                answered = True
+            form = following
+
+    def _learn(self, form: Structured, reply: ChatReply) -> None:
+        if form == self.form or _missing(reply):
+            return
+        self.form = form
+        if self._learned is not None:
+            self._learned(form)
 
 
 def _below(form: Structured) -> Structured | None:

@@ -17,7 +17,7 @@ from memhold.ports.stores import Clock
 from memhold.providers.body import Endless, Garbled, beginning, lines, whole
 from memhold.providers.chat.bare import KeySource
 from memhold.providers.entry import Entry, origin_of
-from memhold.providers.failures.classify import LOOK, Verdict, classify
+from memhold.providers.failures.classify import LOOK, Verdict, classify, late
 from memhold.providers.failures.errors import model_error
 from memhold.providers.failures.sample import show_sample
 from memhold.values.errors import ModelError
@@ -159,6 +159,8 @@ class Wire:
         if streaming and not isinstance(error, httpx2.TimeoutException):
             raise model_error(self.entry.name, _CUT, status=200, cause=type(error).__name__) from None
         verdict = classify("chat", None, None, None, error)
+        if isinstance(error, httpx2.ReadTimeout):
+            verdict = late(self.entry.deadline)
         if isinstance(error, httpx2.ConnectError):
             verdict = replace(verdict, reason=f"no server answers at {origin_of(self.entry.base_url)}")
         raise model_error(self.entry.name, verdict, cause=type(error).__name__) from None

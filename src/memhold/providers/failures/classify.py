@@ -21,6 +21,7 @@ from memhold.providers.failures.rules import RULES, Rule
 from memhold.values.errors import FailureClass
 
 __all__ = [
+    "LATE",
     "LOAD_CANCELED",
     "LOAD_FAILED",
     "LOOK",
@@ -32,6 +33,7 @@ __all__ = [
     "classify",
     "classify_rows",
     "is_unload",
+    "late",
 ]
 
 Kind = Literal["chat", "embedding"]
@@ -45,6 +47,8 @@ LOAD_FAILED: Final = "Failed to load model"
 LOAD_CANCELED: Final = "Operation canceled"
 UNLOADED: Final = "model_unloaded"
 """The code of every failure that found its model unloaded: what counts them looks for it."""
+LATE: Final = "deadline"
+"""The code of a call that was given up by us."""
 UNREADABLE: Final = frozenset({"cut_stream", "endless", "garbled", "no_choice", "unreadable"})
 """The codes of what is no answer of a model's API: garbage, nothing in it, one that breaks off or never ends."""
 LOOK: Final = "see what the server says of itself, and whether the URL is that of a model's API"
@@ -72,6 +76,11 @@ class Verdict:
     slow: bool = False
     refused: bool = False
     context: int | None = None
+
+
+def late(seconds: float) -> Verdict:
+    """The verdict on a call that was given up by us: a server that is slow, busy, or loading."""
+    return Verdict(cls="retry", reason=f"no answer within {seconds:g} s", code=LATE, rule="deadline", slow=True)
 
 
 def is_unload(body: object) -> bool:

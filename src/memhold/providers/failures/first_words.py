@@ -55,7 +55,7 @@ def _known() -> frozenset[str]:
 
 
 def first_words(words: str) -> str:
-    """The first 14 words of an error, masked; empty where fewer than two of them are known.
+    """The first 14 words of an error, masked, with `…` for what follows; empty where fewer than two of them are known.
 
     `words` are lower case, as a `Document` holds them.
     """
@@ -65,11 +65,12 @@ def first_words(words: str) -> str:
         bare = word.strip(_AROUND)
         if not bare:
             continue
+        if len(kept) == _MOST:
+            kept += [] if kept[-1] == _MASK else [_MASK]
+            break
         if bare in _known():
             known += 1
             kept.append(bare)
         elif not kept or kept[-1] != _MASK:
             kept.append(_MASK)
-        if len(kept) == _MOST:
-            break
     return " ".join(kept) if known >= _LEAST else ""
