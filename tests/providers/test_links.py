@@ -191,3 +191,13 @@ async def test_a_model_that_stays_unloaded_is_asked_as_often_as_the_setting_says
         with pytest.raises(ModelError):
             await run(clock, chain.chat(a_request()))
         assert len(stuck.calls) == calls
+
+
+def test_an_embedding_whose_answers_are_no_vectors_does_not_work_and_is_tried_as_one() -> None:
+    line = "http://127.0.0.1:9/v1#e"
+    entry = Entry(name=line, protocol="openai-embeddings", model="e", base_url="http://127.0.0.1:9/v1")
+    seen = Links({line: entry}, clock=FakeClock())
+    seen.note(Attempt(model=line, cls="resample", status=200, reason="a vector holds a number that is not finite"))
+    one = healths([entry], seen.take(), {})[line]
+    assert one.answers is False
+    assert "`memhold models test embedding`" in one.advice

@@ -8,6 +8,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from memhold import AsyncMemhold
 from memhold.index.questions import Questions, TooSlow
 from memhold.testing.clock import FakeClock
 from memhold.values.errors import ModelError
@@ -95,3 +96,25 @@ async def test_closing_lets_go_of_a_call_that_hangs() -> None:
         await questions.ask("a", seconds=0.01, clock=clock)
     await questions.close()
     await questions.close()
+
+
+async def test_status_names_what_a_recall_goes_without_while_the_embedder_is_left_alone() -> None:
+    class Slow(Embedder):
+        fingerprint, dimension, max_input = "slow", 3, 1000
+
+        async def embed(self, texts: list[str], *, purpose: str = "document") -> np.ndarray:
+            if purpose == "query":
+                await self("")
+            return np.stack([VECTOR / np.sqrt(3, dtype=np.float32) for _ in texts])
+
+    embedder = Slow()
+    async with AsyncMemhold.open("memory://", worker=False, embedding=embedder, recall_timeout=0.05) as mem:
+        alice = mem.scope(user="alice")
+        await alice.add([{"role": "user", "content": "I live in Oslo."}])
+        await mem.settle()
+        assert (await alice.status()).degraded == ()
+        assert (await alice.recall("Oslo")).degraded == (await alice.status()).degraded == ("meaning",)
+        embedder.let.set()
+        while (await alice.status()).degraded:
+            await asyncio.sleep(0)
+        assert (await alice.recall("Oslo")).degraded == ()

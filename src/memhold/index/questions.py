@@ -52,7 +52,7 @@ class Questions:
         """
         if self._resting:
             self._try_again(text, clock)
-            raise TooSlow(f"the embedding {self._why} and is left alone until it answers")
+            raise TooSlow(self.resting)
         task = asyncio.ensure_future(self._embed(text))
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -72,6 +72,11 @@ class Questions:
             # One that fails at once is tried behind the next question: it may be well again.
             self._rest = Resting(since=clock.now(), length=REST) if loop.time() - begun > SLOW else None
             raise
+
+    @property
+    def resting(self) -> str:
+        """Why the next question would go without a vector, in plain words; empty where the embedder is asked."""
+        return f"the embedding {self._why} and is left alone until it answers" if self._resting else ""
 
     def answers(self) -> None:
         """The embedder was seen to answer: the next question is asked of it again."""

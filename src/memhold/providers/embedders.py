@@ -108,7 +108,7 @@ async def _served(entry: Entry, wire: Wire) -> str:
     names: list[str] = [name for name in offered if isinstance(name, str)]
     fit = [name for name in names if looks_embedding(name)] or (names if len(names) == 1 else [])
     if not fit:
-        reason = "the server lists no embedding model; load one, or name it in the catalog"
+        reason = "the server lists no embedding model; load one, or name it behind the URL (…/v1#MODEL)"
         verdict = Verdict(cls="park", reason=reason, code="no_models_loaded", rule="model")
         raise model_error(entry.name, verdict, status=200)
     return fit[0]

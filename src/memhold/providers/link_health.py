@@ -64,7 +64,8 @@ class Links:
             return
         now = self._clock.now()
         fresh = LinkNote(model=entry.name, url=site_of(entry), seen_at=now)
-        if _down(attempt):
+        # What an embedding model sends that is no vector is no reply that was merely no good for its task.
+        if _down(attempt) or (entry.embeds and attempt.cls == "resample"):
             fresh = replace(
                 fresh,
                 failing_since=now,

@@ -19,7 +19,7 @@ def lacking(tx: ReadTx, caches: Caches, meaning: Meaning) -> tuple[str, ...]:
     """The signals that `recall` would name in `degraded`, as far as the store tells; a model is not asked for that.
 
     `words` where the words index is damaged. `meaning` where vectors are, or are another embedding's, or lag behind by
-    more than a minute, or where the embedding could not be opened.
+    more than a minute, or where the embedding could not be opened, or is left alone since it failed or was slow.
     """
     import numpy as np
 

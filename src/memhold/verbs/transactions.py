@@ -106,6 +106,8 @@ class Transactions:
         embedding = self.runtime.embedding
         if embedding is None:
             return Meaning(off=True)
+        if resting := embedding.questions.resting:
+            return Meaning(failed=resting)
         try:
             async with asyncio.timeout(self.runtime.settings.recall_timeout):
                 return Meaning(fingerprint=await embedding.fingerprint())
