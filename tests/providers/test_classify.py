@@ -336,3 +336,15 @@ def test_a_rule_that_looks_for_nothing_or_stands_twice_is_refused():
         read_rules('[[rule]]\nname = "a"\nclass = "retry"\nwhy = "b"')
     with pytest.raises(ValueError, match="twice"):
         read_rules(RULE + RULE.partition("[401]")[2])
+
+
+def test_a_code_that_a_message_quotes_is_told_only_where_it_is_one_of_errors() -> None:
+    """Some servers quote the request in their message, and what a user wrote may look like a code."""
+    quoted = {
+        "error": {"message": 'cannot handle: my locker {"code": "Rosebud77", "pin": 4711}', "type": "server_error"}
+    }
+    assert classify("chat", 500, {}, quoted).code == "server_error"
+    numbered = {"error": {"message": 'cannot handle: {"code": 4711}'}}
+    assert classify("chat", 500, {}, numbered).code is None
+    wrapped = {"error": {"message": 'upstream: {"error": {"code": "model_not_found"}}', "code": 502}}
+    assert classify("chat", 502, {}, wrapped).code == "model_not_found"

@@ -10,10 +10,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any, Final
 
 from memhold.providers.failures.delays import seconds_of
+from memhold.providers.failures.rules import RULES
 
 __all__ = ["Answer", "Document", "lower_headers", "normal", "read_answer"]
 
@@ -243,7 +245,14 @@ def _documents(value: object, depth: int = 0) -> Iterator[Document]:
     if status is None and (found := _QUOTED_STATUS.search(words)):
         status = int(found[1])
     codes = frozenset(normal(code) for code in (*walk.codes, *quoted)) - {"", "error", "none", "null"}
-    yield Document(codes=codes, words=words, status=status, code=_most_specific(walk.codes), delay=walk.delay)
+    # What a message quotes may be the request: of that, only what the table has as a code is told on.
+    told = walk.codes if depth == 0 else [code for code in walk.codes if normal(code) in _known_codes()]
+    yield Document(codes=codes, words=words, status=status, code=_most_specific(told), delay=walk.delay)
+
+
+@cache
+def _known_codes() -> frozenset[str]:
+    return frozenset().union(*(rule.codes for rule in RULES))
 
 
 def _leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
