@@ -88,7 +88,7 @@ export interface Compacted {
  * What a `consolidate` did: the summaries it made, the RAW windows that no model took yet, and what still waits.
  *
  * `set_aside` are RAW memories that are not tried again by themselves, `waiting` counts messages. `last_error` says
- * why something waits: no model is configured, or what the models answered, without content.
+ * why something waits or is set aside: no model is configured, or what the models answered, without content.
  */
 export interface Consolidated {
   summaries: string[];
