@@ -33,7 +33,6 @@ _PROPER: Final = frozenset(
         "hometown",
         "residence",
         "residence_city",
-        "home_address",
         "address",
         "city",
         "country",
