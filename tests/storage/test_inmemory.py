@@ -44,8 +44,8 @@ def steps(work: Callable[[], object]) -> int:
     return counted
 
 
-@pytest.mark.parametrize("of_one", [True, False], ids=["of one memory", "of all"])
-async def test_the_newest_change_costs_the_same_among_few_and_among_many(of_one: bool) -> None:
+@pytest.mark.parametrize("whose", ["of one memory", "of all"])
+async def test_the_newest_change_costs_the_same_among_few_and_among_many(whose: str) -> None:
     costs: dict[int, int] = {}
     async with AsyncMemhold.open("memory://", worker=False) as mem:
         scope = mem.scope(user="ann")
@@ -61,7 +61,9 @@ async def test_the_newest_change_costs_the_same_among_few_and_among_many(of_one:
                 found = []
 
                 def newest() -> None:
-                    found.extend(tx.changes(memory_id=told) if of_one else tx.changes(after=last.seq - 1))
+                    found.extend(
+                        tx.changes(memory_id=told) if whose == "of one memory" else tx.changes(after=last.seq - 1)
+                    )
 
                 costs[count] = steps(newest)
                 assert [change.id for change in found] == [last.id]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from memhold.facts.keys.lexicon import Lexicon, lexicon
 from memhold.facts.keys.scan import Token, scan
 
-__all__ = ["Reading", "Token", "read"]
+__all__ = ["BY_NAME", "Reading", "Token", "read"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ _KIN = frozenset(
     *("friend", "best_friend", "girlfriend", "boyfriend", "fiance", "fiancee"),
 }
 """Whom only a person has; a user group and a user agent are no one's."""
-_BY_NAME = frozenset(
+BY_NAME = frozenset(
     {"employer", "bank", "school", "university", "gym", "insurer", "health_insurance", "pharmacy", "hospital"}
 ) | {
     *("doctor", "family_doctor", "dentist", "veterinarian", "pediatrician", "therapist", "hairdresser", "lawyer"),
@@ -219,7 +219,7 @@ def _named(tokens: list[Token], known: Lexicon) -> list[Token]:
 
 def _by_name(tokens: list[Token]) -> list[Token]:
     """Leave out the name where nothing but a name is kept: "dentist's name" is the dentist."""
-    if len(tokens) > 1 and tokens[-1].id == "name" and tokens[-2].id in _BY_NAME:
+    if len(tokens) > 1 and tokens[-1].id == "name" and tokens[-2].id in BY_NAME:
         return tokens[:-1]
     return tokens
 
