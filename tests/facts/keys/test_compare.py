@@ -132,3 +132,48 @@ def test_a_listed_phrase_reads_as_itself(language: str) -> None:
     known = lexicon(language)
     assert len(known.phrases) > 200
     assert {"name", "birthday", "job", "blood_type"} <= {sense.id for sense in known.phrases.values()}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("dentist", "dentist's name"),
+        ("bank", "name of the bank"),
+        ("Zahnarzt", "Name des Zahnarztes"),
+        ("banco", "nombre del banco"),
+        ("wife's dentist", "name of wife's dentist"),
+    ],
+)
+def test_what_is_kept_under_its_name_is_that_name(one: str, other: str) -> None:
+    assert compare(canonical(None, one), canonical(None, other)).same == "same"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("wife", "wife's name"),
+        ("dog", "dog's name"),
+        ("bank", "bank account name"),
+        ("dentist", "wife's dentist's name"),
+    ],
+)
+def test_much_else_is_kept_under_a_bare_wife_or_dog(one: str, other: str) -> None:
+    assert compare(canonical(None, one), canonical(None, other)).same != "same"
+
+
+@pytest.mark.parametrize(
+    ("home", "address"),
+    [
+        ("where I live", "home address"),
+        ("Wohnort", "Hausanschrift"),
+        ("lieu de résidence", "adresse du domicile"),
+        ("lugar de residencia", "dirección particular"),
+        ("luogo di residenza", "indirizzo privato"),
+        ("onde mora", "endereço pessoal"),
+        ("사는 곳", "집 주소"),
+        ("居住地", "自宅住所"),
+        ("居住地", "家里的地址"),
+    ],
+)
+def test_the_address_of_a_home_is_the_home_in_every_language(home: str, address: str) -> None:
+    assert compare(canonical(None, home), canonical(None, address)).same == "same"

@@ -10,7 +10,7 @@ from memhold.consolidate.clause_subjects import own_names_in
 from memhold.consolidate.grounding.claims import ROLES, Claim, Line
 from memhold.consolidate.grounding.words import is_a_word, literally
 from memhold.facts.keys import canonical
-from memhold.facts.keys.key_reading import read
+from memhold.facts.keys.key_reading import BY_NAME, read
 from memhold.text.details import Detail, content_terms, details, holds
 from memhold.text.function_words import EVIDENCE
 from memhold.text.negation import negates
@@ -33,22 +33,18 @@ _PROPER: Final = frozenset(
         "hometown",
         "residence",
         "residence_city",
-        "home_address",
         "address",
         "city",
         "country",
-        "employer",
         "workplace",
         "company",
-        "school",
-        "university",
         "email",
         "phone_number",
         "mobile_number",
         "street",
         "brand",
         "model",
-        "bank",
+        *BY_NAME,
     ]
 )
 """Concepts of keys whose value is a name or a number that somebody gave: nobody infers one."""

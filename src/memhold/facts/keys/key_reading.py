@@ -13,7 +13,7 @@ from functools import lru_cache
 from memhold.facts.keys.lexicon import Lexicon, lexicon
 from memhold.facts.keys.scan import Token, scan
 
-__all__ = ["Reading", "Token", "read"]
+__all__ = ["BY_NAME", "Reading", "Token", "read"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,13 @@ _KIN = frozenset(
     *("friend", "best_friend", "girlfriend", "boyfriend", "fiance", "fiancee"),
 }
 """Whom only a person has; a user group and a user agent are no one's."""
+BY_NAME = frozenset(
+    {"employer", "bank", "school", "university", "gym", "insurer", "health_insurance", "pharmacy", "hospital"}
+) | {
+    *("doctor", "family_doctor", "dentist", "veterinarian", "pediatrician", "therapist", "hairdresser", "lawyer"),
+    *("landlord", "landlady", "manager", "boss", "teacher", "accountant"),
+}
+"""What is told by its name: the bank that somebody is with, and the name of that bank, are one thing to know."""
 _PERIODS = frozenset({"hourly", "daily", "weekly", "monthly", "yearly"})
 _COUNTS = frozenset({"number", "nombre", "numero"})
 
@@ -207,6 +214,13 @@ def _named(tokens: list[Token], known: Lexicon) -> list[Token]:
         tokens = [*tokens[:-1], replace(tokens[-1], id=final, kind="attribute")]
     if len(tokens) > 1 and tokens[-1].id == "residence" and tokens[-2].id == "home":
         return [*tokens[:-2], tokens[-1]]  # the address of one's home is where one lives
+    return _by_name(tokens)
+
+
+def _by_name(tokens: list[Token]) -> list[Token]:
+    """Leave out the name where nothing but a name is kept: "dentist's name" is the dentist."""
+    if len(tokens) > 1 and tokens[-1].id == "name" and tokens[-2].id in BY_NAME:
+        return tokens[:-1]
     return tokens
 
 

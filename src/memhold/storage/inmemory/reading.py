@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import takewhile
 
 from memhold.ports.postings import Block
 from memhold.ports.transaction import Listing, Place, Replay, Tombstone
@@ -330,14 +331,15 @@ class InMemoryReadTx:
         self, *, memory_id: str | None = None, verb: str | None = None, after: int = 0, limit: int = 1000
     ) -> list[Change]:
         """Changes with `seq > after`, oldest first."""
-        found = [
-            sealed
-            for sealed in self._rows.changes.values()
-            if sealed.row.seq > after
-            and (memory_id is None or any(effect.memory_id == memory_id for effect in sealed.row.effects))
-            and (memory_id is not None or verb is None or sealed.row.verb == verb)
-        ]
-        return [sealed.open() for sealed in sorted(found, key=lambda sealed: sealed.row.seq)[:limit]]
+        rows = self._rows
+        if memory_id is None:
+            # From the newest back: what was read before is not looked at.
+            behind = list(takewhile(lambda sealed: sealed.row.seq > after, rows.changes.latest()))
+            found = [sealed for sealed in reversed(behind) if verb is None or sealed.row.verb == verb]
+        else:
+            held = (rows.changes.get(change_id) for change_id in rows.touching.get(memory_id) or ())
+            found = [sealed for sealed in held if sealed is not None and sealed.row.seq > after]
+        return [sealed.open() for sealed in found[:limit]]
 
     def find_change(self, change_id: str) -> Change | None:
         """One change, its effects without content."""

@@ -81,6 +81,10 @@ class Shelf(Generic[K, V]):
         """All keys with their values, in a list of their own."""
         return list(self._rows.items())
 
+    def latest(self) -> Iterator[V]:
+        """The values, the one that was put last as a new key first."""
+        return reversed(self._rows.values())
+
     def put(self, key: K, value: V) -> None:
         """Insert or replace."""
         if key in self._rows:
@@ -182,6 +186,9 @@ class ScopeRows:
     journal: Shelf[tuple[str, int], str] = field(init=False)
     numbers: Shelf[int, str] = field(init=False)
     changes: Shelf[str, Sealed[Change]] = field(init=False)
+    """In the order of their `seq`: none is ever taken away."""
+    touching: Shelf[str, tuple[str, ...]] = field(init=False)
+    """By a memory the ids of the changes that touched it, oldest first."""
     hidden: Shelf[str, str] = field(init=False)
     keys: Shelf[tuple[str, bytes], Replay] = field(init=False)
     tombstones: Shelf[str, Tombstone] = field(init=False)
@@ -204,6 +211,7 @@ class ScopeRows:
         self.journal = Shelf(self.log)
         self.numbers = Shelf(self.log)
         self.changes = Shelf(self.log)
+        self.touching = Shelf(self.log)
         self.hidden = Shelf(self.log)
         self.keys = Shelf(self.log)
         self.tombstones = Shelf(self.log)

@@ -145,6 +145,8 @@ class InMemoryWriteTx(InMemoryReadTx):
         effects = tuple(replace(effect, before=None, after=None) for effect in change.effects)
         sealed = seal(replace(change, seq=seq, effects=effects))
         self._rows.changes.put(change.id, sealed)
+        for touched in {effect.memory_id for effect in effects}:
+            self._rows.touching.put(touched, (*(self._rows.touching.get(touched) or ()), change.id))
         return seq
 
     def mark_undone(self, change_id: str, by: str | None) -> None:
