@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of
+from memhold.consolidate.attributes import own_sentence
 from memhold.consolidate.contract import RETOLD, SAVE_MEMORY
 from memhold.facts.keys import cardinality
 from memhold.journal.windows import Part, Piece, begins_turn
@@ -109,6 +110,10 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
             if _repeats(piece, named[2]):
                 # No attribute of anybody: the user's own words, kept as that.
                 text = f"“{' '.join(piece.text.split())}”"
+                notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
+                continue
+            if (sentence := own_sentence(named[0], named[1], named[2], piece.text)) is not None:
+                text = f"“{sentence}”"
                 notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
                 continue
             if _retold(piece, above.get(piece.number), named[2]):

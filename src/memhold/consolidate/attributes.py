@@ -1,0 +1,82 @@
+"""Whether an attribute says what of somebody a value is, or the user's own sentence says it better. Pure.
+
+A small model must write an attribute for whatever it finds, and where it finds no word for it, it writes any: "date",
+"request", "level". Under such a one a value says nothing ("level: 4"), or something untrue. The sentence in which the
+user said it says what it is, in words that nobody changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from memhold.consolidate.grounding.words import literally
+from memhold.facts.keys import canonical
+from memhold.facts.keys.key_reading import read
+from memhold.text.details import content_terms
+from memhold.text.normal_form import normal_form
+from memhold.text.sentences import sentences
+
+# ruff: noqa: RUF001 - letters of every script
+
+__all__ = ["own_sentence"]
+
+_OF_WHAT: Final = frozenset(
+    {
+        *("amount", "balance", "condition", "cost", "count", "date", "duration", "frequency", "hour", "length"),
+        *("limit", "list", "minute", "month", "no", "number", "quantity", "rate", "reason", "result", "season"),
+        *("shape", "size", "state", "status", "subject", "temperature", "time", "topic", "type", "value"),
+        *("version", "weather", "week", "width", "year"),
+    }
+)
+"""Concepts of keys that are a measure or a part of something else, and do not say of what."""
+
+_ADDS_NOTHING: Final = frozenset({"qualifier", "mine", "now", "article", "intensifier"})
+
+_YES_OR_NO: Final = frozenset(
+    {
+        *("yes", "no", "true", "false", "ja", "nein", "oui", "non", "sí", "si", "sim"),
+        *("não", "sì", "nee", "nej", "да", "нет", "네", "예", "아니요", "아니오", "はい", "いいえ", "是"),
+        *("否", "有", "对", "不是"),
+    }
+)
+"""Values that say no more than that their attribute is so, or is not."""
+
+HALF: Final = 0.5
+
+
+def own_sentence(subject: str, attribute: str, value: str, text: str) -> str | None:
+    """The sentence of a message in which the user said a fact, where its attribute does not say what it is; else None.
+
+    An attribute says it where the lexicon of keys has a word of it that is more than a measure, or where the sentence
+    has one. None too where the value stands in no sentence to the letter, or only in a question. Of a bare yes or no
+    the attribute is all there is: the sentence that has half of its words says it, and says which.
+    """
+    held = [span.of(text) for span in sentences(text)]
+    told = [one for one in held if one.rstrip("\"'”’»）) ")[-1:] not in "?？"]
+    if normal_form("NFKC", value).strip(" .!。").casefold() in _YES_OR_NO:
+        wanted = content_terms(attribute)
+        met = [one for one in told if wanted and len(wanted & content_terms(one)) >= HALF * len(wanted)]
+        return " ".join(met[0].split()) if met else None
+    holding = [one for one in told if literally(value, one)]
+    if not holding or _begun(attribute, holding) or _names(attribute, of_the_user=subject.casefold() in _USER):
+        return None
+    return " ".join(holding[0].split())
+
+
+_USER: Final = frozenset({"user", "the user"})
+
+
+def _begun(attribute: str, held: Sequence[str]) -> bool:
+    """Whether a sentence has a word of an attribute, in any form of it: "allergic" of an allergy."""
+    starts = {word[:5] for one in held for word in re.findall(r"\w{3,}", one.casefold())}
+    return any(word[:5] in starts for word in re.findall(r"[^\W_]{3,}", attribute.casefold()))
+
+
+def _names(attribute: str, *, of_the_user: bool) -> bool:
+    for language in canonical(None, attribute).languages:
+        tokens = [one for one in read(attribute, language).tokens if one.kind not in _ADDS_NOTHING]
+        if any(one.kind != "unknown" for one in tokens):
+            return not (of_the_user and all(one.id in _OF_WHAT for one in tokens))
+    return False

@@ -1,0 +1,57 @@
+"""A value under an attribute that says nothing of it is kept as the sentence in which the user said it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memhold.consolidate.attributes import own_sentence
+
+SAYS_NOTHING = [
+    # attribute, value, the message, the sentence that is kept instead
+    (
+        "request",
+        "the 9:40",
+        "The 9:40 please, I'm slow in the mornings. Thanks.",
+        "The 9:40 please, I'm slow in the mornings.",
+    ),
+    ("level", "4", "Nobody finishes. My level 4 was impossible.", None),  # the sentence has the word: it stays a fact
+    ("grade", "4", "Nobody finishes. My level 4 was impossible.", None),  # a word of the lexicon that names something
+    ("stage", "level 4", "Nobody finishes. My level 4 was impossible.", "My level 4 was impossible."),
+    ("date", "the 14th", "We fly on the 14th. Mum meets us.", "We fly on the 14th."),
+    ("date", "금요일", "금요일에 이모가 와. 방을 치워야 해.", "금요일에 이모가 와."),
+    ("current status", "two weeks late", "The tiler is two weeks late again.", "The tiler is two weeks late again."),
+    ("rate", ".13 euros", "They pay .13 euros a word.", "They pay .13 euros a word."),
+    ("language", "Danish", "I translate from Danish.", None),
+    ("interest", "owls", "I draw owls.", None),
+    ("sings", "Marisol", "Marisol sings.", None),
+    ("date", "the 14th", "Do we fly on the 14th?", None),  # only asked
+    ("date", "14 March", "We fly on the 14th.", None),  # not in these words: the check decides
+]
+
+YES_OR_NO = [
+    ("nut allergy", "yes", "No cake for me. I have a nut allergy.", "I have a nut allergy."),
+    ("phone calls", "no", "No phone calls, ever. Write instead.", "No phone calls, ever."),
+    ("window seat preference", "Yes", "I always take the window seat.", "I always take the window seat."),
+    ("smoker", "yes", "I bake at night.", None),
+    ("window seat", "yes", "Is a window seat free?", None),
+]
+
+
+@pytest.mark.parametrize(("attribute", "value", "text", "kept"), [*SAYS_NOTHING, *YES_OR_NO])
+def test_a_value_whose_attribute_says_nothing_is_the_users_own_sentence(
+    attribute: str, value: str, text: str, kept: str | None
+) -> None:
+    assert own_sentence("user", attribute, value, text) == kept
+
+
+def test_a_measure_of_something_with_a_name_says_of_what() -> None:
+    assert own_sentence("tidewatch", "version", "1.4", "It is at 1.4 now.") is None
+    assert own_sentence("user", "version", "1.4", "It is at 1.4 now.") == "It is at 1.4 now."
+
+
+@given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=20), st.text(max_size=120))
+def test_what_is_kept_instead_stands_in_the_message(subject: str, attribute: str, value: str, text: str) -> None:
+    kept = own_sentence(subject, attribute, value, text)
+    assert kept is None or (kept in " ".join(text.split()) and kept)
