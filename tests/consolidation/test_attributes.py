@@ -26,6 +26,10 @@ SAYS_NOTHING = [
     ("language", "Danish", "I translate from Danish.", None),
     ("interest", "owls", "I draw owls.", None),
     ("sings", "Marisol", "Marisol sings.", None),
+    ("name", "newt", "First creature is in, the blind newt.", "First creature is in, the blind newt."),
+    ("name", "Odalys", "Odalys is doing the tiles.", "Odalys is doing the tiles."),
+    ("name", "Mina", "Morning. I'm Mina Seo, by the way.", None),
+    ("name", "mina", "my name is mina", None),
     ("date", "the 14th", "Do we fly on the 14th?", None),  # only asked
     ("date", "14 March", "We fly on the 14th.", None),  # not in these words: the check decides
 ]

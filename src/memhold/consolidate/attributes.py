@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from memhold.consolidate.clause_subjects import own_names_in
 from memhold.consolidate.grounding.words import literally
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
@@ -53,14 +54,16 @@ def own_sentence(subject: str, attribute: str, value: str, text: str) -> str | N
     has one. None too where the value stands in no sentence to the letter, or only in a question. Of a bare yes or no
     the attribute is all there is: the sentence that has half of its words says it, and says which.
     """
-    held = [span.of(text) for span in sentences(text)]
+    held = [span.of(text) for span in sentences(text) if not span.code]
     told = [one for one in held if one.rstrip("\"'”’»）) ")[-1:] not in "?？"]
     if normal_form("NFKC", value).strip(" .!。").casefold() in _YES_OR_NO:
         wanted = content_terms(attribute)
         met = [one for one in told if wanted and len(wanted & content_terms(one)) >= HALF * len(wanted)]
         return " ".join(met[0].split()) if met else None
     holding = [one for one in told if literally(value, one)]
-    if not holding or _begun(attribute, holding) or _names(attribute, of_the_user=subject.casefold() in _USER):
+    own = subject.casefold() in _USER
+    misnamed = own and _is_name(attribute) and not (_called(value, text) or any(map(_NAMING.search, holding)))
+    if not holding or ((_begun(attribute, holding) or _names(attribute, of_the_user=own)) and not misnamed):
         return None
     return " ".join(holding[0].split())
 
@@ -80,3 +83,21 @@ def _names(attribute: str, *, of_the_user: bool) -> bool:
         if any(one.kind != "unknown" for one in tokens):
             return not (of_the_user and all(one.id in _OF_WHAT for one in tokens))
     return False
+
+
+_NAMES: Final = frozenset({("name",), ("given_name",), ("full_name",), ("surname",), ("nickname",)})
+
+_NAMING: Final = re.compile(
+    r"(?i)\b(?:name|names|named|call(?:ed|s)?|hei(?:ß|ss)\w*|nenn\w*|nom|prénom|appel\w+|nombre|llam\w+|nome|chiam\w+|cham\w+"
+    r"|heet|noem\w*|heter|hedder|зовут|имя)\b|이름|라고|부르|불러|名|叫|呼|申します|이에요|예요|입니다|です|といいます"
+)
+"""Words by which people say what somebody is called."""
+
+
+def _is_name(attribute: str) -> bool:
+    return any(read(attribute, language).ids in _NAMES for language in canonical(None, attribute).languages)
+
+
+def _called(value: str, text: str) -> bool:
+    """Whether somebody says in a text that they are called so."""
+    return bool(own_names_in([text]) & set(value.casefold().split()))
