@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memhold.consolidate.attributes import own_sentence
+from memhold.consolidate.grounding import Claim, Line
+
+DAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 SAYS_NOTHING = [
     # attribute, value, the message, the sentence that is kept instead
@@ -47,15 +52,36 @@ YES_OR_NO = [
 def test_a_value_whose_attribute_says_nothing_is_the_users_own_sentence(
     attribute: str, value: str, text: str, kept: str | None
 ) -> None:
-    assert own_sentence("user", attribute, value, text) == kept
+    assert kept_of("", attribute, value, text) == kept
+
+
+def kept_of(about: str, attribute: str, value: str, text: str, above: str = "") -> str | None:
+    before = Line(place=1, text=above, at=DAY, own=False) if above else None
+    return own_sentence(
+        Claim(core=value, frame=attribute, about=about, value=True), Line(place=2, text=text, at=DAY), before
+    )
 
 
 def test_a_measure_of_something_with_a_name_says_of_what() -> None:
-    assert own_sentence("tidewatch", "version", "1.4", "It is at 1.4 now.") is None
-    assert own_sentence("user", "version", "1.4", "It is at 1.4 now.") == "It is at 1.4 now."
+    assert kept_of("tidewatch", "status", "late", "It runs late again.") is None
+    assert kept_of("", "status", "late", "It runs late again.") == "It runs late again."
+
+
+def test_an_answer_of_its_value_alone_keeps_the_attribute_that_the_question_gave() -> None:
+    assert kept_of("", "writes in", "Danish", "Danish.", above="What do you write in?") is None
+    assert kept_of("", "city", "Jena", "Jena, for six years now.", above="Where do you live?") is None
+    assert (
+        kept_of("", "city", "Jena", "Jena has the better trams.", above="Anything else?")
+        == "Jena has the better trams."
+    )
+
+
+def test_a_number_that_counts_something_else_is_the_sentence_that_says_what() -> None:
+    assert kept_of("", "age", "3", "I worry, 3 terms are left.") == "I worry, 3 terms are left."
+    assert kept_of("", "age", "41", "I'm 41 years old.") is None
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=20), st.text(max_size=120))
 def test_what_is_kept_instead_stands_in_the_message(subject: str, attribute: str, value: str, text: str) -> None:
-    kept = own_sentence(subject, attribute, value, text)
+    kept = kept_of(subject, attribute, value, text)
     assert kept is None or (kept in " ".join(text.split()) and kept)

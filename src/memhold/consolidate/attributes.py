@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from memhold.consolidate.clause_subjects import own_names_in
+from memhold.consolidate.grounding.claims import Claim, Line
+from memhold.consolidate.grounding.conclusions import standing_of
 from memhold.consolidate.grounding.words import literally
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
+from memhold.text.analysis import language_of
 from memhold.text.details import content_terms
 from memhold.text.normal_form import normal_form
 from memhold.text.sentences import sentences
@@ -45,30 +49,45 @@ _YES_OR_NO: Final = frozenset(
 """Values that say no more than that their attribute is so, or is not."""
 
 HALF: Final = 0.5
+SENTENCE: Final = 3
+"""Content words from which on a value that is all of a sentence says something by itself."""
 
 
-def own_sentence(subject: str, attribute: str, value: str, text: str) -> str | None:
-    """The sentence of a message in which the user said a fact, where its attribute does not say what it is; else None.
+def own_sentence(fact: Claim, line: Line, above: Line | None = None) -> str | None:
+    """The sentence of the user's line that says a fact, where its attribute does not say what it is; else None.
 
     An attribute says it where the lexicon of keys has a word of it that is more than a measure, or where the sentence
-    has one. None too where the value stands in no sentence to the letter, or only in a question. Of a bare yes or no
-    the attribute is all there is: the sentence that has half of its words says it, and says which.
+    has one; what would only be inferred because no line speaks of the attribute, it does not ("age: 3" of a third term,
+    where somebody lives, the user's name). None too where no sentence but a question has the value to the letter, and
+    where it has nothing else: then the attribute came from the line above. Of a bare yes or no the attribute is all
+    there is: the sentence that has half of its words says it, and says which.
     """
-    held = [span.of(text) for span in sentences(text) if not span.code]
-    told = [one for one in held if one.rstrip("\"'”’»）) ")[-1:] not in "?？"]
-    if normal_form("NFKC", value).strip(" .!。").casefold() in _YES_OR_NO:
-        wanted = content_terms(attribute)
+    told = [one for one in _sentences(line.text) if one.rstrip("\"'”’»）) ")[-1:] not in "?？"]
+    if normal_form("NFKC", fact.core).strip(" .!。").casefold() in _YES_OR_NO:
+        wanted = content_terms(fact.frame)
         met = [one for one in told if wanted and len(wanted & content_terms(one)) >= HALF * len(wanted)]
-        return " ".join(met[0].split()) if met else None
-    holding = [one for one in told if literally(value, one)]
-    own = subject.casefold() in _USER
-    misnamed = own and _is_name(attribute) and not (_called(value, text) or any(map(_NAMING.search, holding)))
-    if not holding or ((_begun(attribute, holding) or _names(attribute, of_the_user=own)) and not misnamed):
+        return met[0] if met else None
+    holding = [one for one in told if literally(fact.core, one)]
+    words = content_terms(fact.core)
+    said = next((one for one in holding if content_terms(one) - words or len(words) >= SENTENCE), None)
+    if said is None or _says_of_what(fact, holding, line, above):
         return None
-    return " ".join(holding[0].split())
+    return said
 
 
-_USER: Final = frozenset({"user", "the user"})
+def _sentences(text: str) -> list[str]:
+    return [" ".join(span.of(text).split()) for span in sentences(text) if not span.code]
+
+
+def _says_of_what(fact: Claim, holding: Sequence[str], line: Line, above: Line | None) -> bool:
+    """Whether an attribute tells of what a value is, by what the lexicon knows or the sentences say."""
+    if not fact.about and _is_name(fact.frame) and not _called(fact.core, line.text, holding):
+        return False
+    if not _begun(fact.frame, holding) and not _names(fact.frame, of_the_user=not fact.about):
+        return False
+    language = language_of(line.text[:500])
+    window = [line] if above is None else [above, line]
+    return standing_of(replace(fact, language=language), [line], window) == "said"
 
 
 def _begun(attribute: str, held: Sequence[str]) -> bool:
@@ -98,6 +117,6 @@ def _is_name(attribute: str) -> bool:
     return any(read(attribute, language).ids in _NAMES for language in canonical(None, attribute).languages)
 
 
-def _called(value: str, text: str) -> bool:
+def _called(value: str, text: str, holding: Sequence[str]) -> bool:
     """Whether somebody says in a text that they are called so."""
-    return bool(own_names_in([text]) & set(value.casefold().split()))
+    return bool(own_names_in([text]) & set(value.casefold().split())) or any(map(_NAMING.search, holding))

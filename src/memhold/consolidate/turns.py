@@ -15,6 +15,7 @@ from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of
 from memhold.consolidate.attributes import own_sentence
 from memhold.consolidate.contract import RETOLD, SAVE_MEMORY
+from memhold.consolidate.grounding import Claim, Line
 from memhold.facts.keys import cardinality
 from memhold.journal.windows import Part, Piece, begins_turn
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool, ToolCall, Usage
@@ -112,7 +113,7 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 text = f"“{' '.join(piece.text.split())}”"
                 notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
                 continue
-            if (sentence := own_sentence(named[0], named[1], named[2], piece.text)) is not None:
+            if (sentence := _own_sentence(named, piece, above.get(piece.number))) is not None:
                 text = f"“{sentence}”"
                 notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
                 continue
@@ -139,6 +140,18 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
         prompt=prompt("consolidate_turn").version,
         usage=_sum(answered),
     )
+
+
+def _own_sentence(named: Sequence[str], piece: Piece, above: Piece | None) -> str | None:
+    """The user's own sentence for a fact whose attribute does not say what it is."""
+    subject, attribute, value = named
+    about = "" if subject.casefold() in {"user", "the user"} else subject
+    before = None if above is None else _as_line(above)
+    return own_sentence(Claim(core=value, frame=attribute, about=about, value=True), _as_line(piece), before)
+
+
+def _as_line(piece: Piece) -> Line:
+    return Line(place=piece.number, text=piece.text, at=piece.message.event_time, own=begins_turn(piece.message))
 
 
 def _key(*parts: str) -> tuple[str, ...]:
