@@ -21,7 +21,10 @@ SAYS_NOTHING = [
         "The 9:40 please, I'm slow in the mornings. Thanks.",
         "The 9:40 please, I'm slow in the mornings.",
     ),
-    ("level", "4", "Nobody finishes. My level 4 was impossible.", None),  # the sentence has the word: it stays a fact
+    ("level", "4", "Nobody finishes. My level 4 was impossible.", "My level 4 was impossible."),
+    ("lengths", "forty lengths", "I swim forty lengths there.", "I swim forty lengths there."),  # it names itself
+    ("kids", "kids", "I start once the kids are in bed.", "I start once the kids are in bed."),
+    ("drum kit", "a red Ludwig", "My drum kit is a red Ludwig.", None),
     ("grade", "4", "Nobody finishes. My level 4 was impossible.", None),  # a word of the lexicon that names something
     ("stage", "level 4", "Nobody finishes. My level 4 was impossible.", "My level 4 was impossible."),
     ("date", "the 14th", "We fly on the 14th. Mum meets us.", "We fly on the 14th."),

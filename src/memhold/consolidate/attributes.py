@@ -83,16 +83,21 @@ def _says_of_what(fact: Claim, holding: Sequence[str], line: Line, above: Line |
     """Whether an attribute tells of what a value is, by what the lexicon knows or the sentences say."""
     if not fact.about and _is_name(fact.frame) and not _called(fact.core, line.text, holding):
         return False
-    if not _begun(fact.frame, holding) and not _names(fact.frame, of_the_user=not fact.about):
+    words = content_terms(fact.core)
+    if words and words <= content_terms(fact.frame):  # "kids: kids"
+        return False
+    bare = fact.core.strip().isdecimal()  # "level: 4" of "my level 4"
+    if not _names(fact.frame, of_the_user=not fact.about) and (bare or not _begun(fact.frame, fact.core, holding)):
         return False
     language = language_of(line.text[:500])
     window = [line] if above is None else [above, line]
     return standing_of(replace(fact, language=language), [line], window) == "said"
 
 
-def _begun(attribute: str, held: Sequence[str]) -> bool:
-    """Whether a sentence has a word of an attribute, in any form of it: "allergic" of an allergy."""
-    starts = {word[:5] for one in held for word in re.findall(r"\w{3,}", one.casefold())}
+def _begun(attribute: str, value: str, held: Sequence[str]) -> bool:
+    """Whether a sentence has a word of an attribute beside the value, in any form of it: "allergic" of an allergy."""
+    rest = (normal_form("NFKC", one).casefold().replace(normal_form("NFKC", value).casefold(), " ") for one in held)
+    starts = {word[:5] for one in rest for word in re.findall(r"\w{3,}", one)}
     return any(word[:5] in starts for word in re.findall(r"[^\W_]{3,}", attribute.casefold()))
 
 
