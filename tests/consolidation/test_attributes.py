@@ -24,6 +24,12 @@ SAYS_NOTHING = [
     ("level", "4", "Nobody finishes. My level 4 was impossible.", "My level 4 was impossible."),
     ("lengths", "forty lengths", "I swim forty lengths there.", "I swim forty lengths there."),  # it names itself
     ("kids", "kids", "I start once the kids are in bed.", "I start once the kids are in bed."),
+    (
+        "sensible",
+        "I stand, at the press, all day",
+        "Sensible. I stand, at the press, all day.",
+        "Sensible. I stand, at the press, all day.",
+    ),
     ("drum kit", "a red Ludwig", "My drum kit is a red Ludwig.", None),
     ("grade", "4", "Nobody finishes. My level 4 was impossible.", None),  # a word of the lexicon that names something
     ("stage", "level 4", "Nobody finishes. My level 4 was impossible.", "My level 4 was impossible."),

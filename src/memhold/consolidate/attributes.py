@@ -21,6 +21,7 @@ from memhold.facts.keys.key_reading import read
 from memhold.text.analysis import language_of
 from memhold.text.details import content_terms
 from memhold.text.normal_form import normal_form
+from memhold.text.person import first_words_of
 from memhold.text.sentences import sentences
 
 # ruff: noqa: RUF001 - letters of every script
@@ -83,13 +84,14 @@ def _says_of_what(fact: Claim, holding: Sequence[str], line: Line, above: Line |
     """Whether an attribute tells of what a value is, by what the lexicon knows or the sentences say."""
     if not fact.about and _is_name(fact.frame) and not _called(fact.core, line.text, holding):
         return False
-    words = content_terms(fact.core)
+    language, words = language_of(line.text[:500]), content_terms(fact.core)
     if words and words <= content_terms(fact.frame):  # "kids: kids"
+        return False
+    if len(words) >= SENTENCE and first_words_of(fact.core, language):  # "sensible: I'm on my feet all day"
         return False
     bare = fact.core.strip().isdecimal()  # "level: 4" of "my level 4"
     if not _names(fact.frame, of_the_user=not fact.about) and (bare or not _begun(fact.frame, fact.core, holding)):
         return False
-    language = language_of(line.text[:500])
     window = [line] if above is None else [above, line]
     return standing_of(replace(fact, language=language), [line], window) == "said"
 

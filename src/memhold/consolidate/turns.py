@@ -8,9 +8,11 @@ it came from, repetitions folded. Pure.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from memhold.asking.envelopes import decoded
 from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of
 from memhold.consolidate.attributes import own_sentence
@@ -21,6 +23,7 @@ from memhold.journal.windows import Part, Piece, begins_turn
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool, ToolCall, Usage
 from memhold.text.compare import canonical_text
 from memhold.text.details import content_terms
+from memhold.text.sentences import sentences
 from memhold.text.token_estimate import estimate_tokens
 
 __all__ = ["in_turns", "joined"]
@@ -129,7 +132,8 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 continue
             blank = {"text": text, "importance": "mid", "sources": []}
             notes.setdefault(_key(text), blank)["sources"] += _line(piece, text)
-    entry = str(_given(replies[-1], SAVE_ENTRY).get("history_entry") or "") or _quoted(own)
+    last = replies[-1]
+    entry = str(_given(last, SAVE_ENTRY).get("history_entry") or "") or _cut_entry(last) or _quoted(own)
     arguments = {"history_entry": entry, "facts": list(facts.values()), "notes": list(notes.values()), RETOLD: retold}
     answered = [reply for reply in replies if reply is not None]
     return ChatReply(
@@ -199,6 +203,22 @@ def _given(reply: ChatReply | None, tool: Tool) -> Mapping[str, Any]:
         return arguments_of(reply, tool)
     except Fault:
         return {}
+
+
+_BEGUN: Final = re.compile(r'"history_entry"\s*:\s*"((?:[^"\\]|\\.)*)')
+
+
+def _cut_entry(reply: ChatReply | None) -> str:
+    """The whole sentences, each once, of an entry that ran into its token limit: small models often do not end."""
+    begun = None if reply is None or reply.finish != "length" else _BEGUN.search(reply.text)
+    if begun is None:
+        return ""
+    text = decoded(f'"{begun[1]}"')
+    whole = [span.of(text) for span in sentences(text)][:-1] if isinstance(text, str) else []
+    once: dict[tuple[str, ...], str] = {}
+    for one in whole:
+        once.setdefault(_key(one), one)
+    return " ".join(once.values())
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:
