@@ -34,6 +34,8 @@ CONTEXT_CHARS: Final = 400
 """Characters of the line before a message: enough to know what is answered."""
 ENTRY_CHARS: Final = 6_000
 """Characters of a window that the request for the entry shows; its middle is left out."""
+MOST_SENTENCES: Final = 8
+"""Sentences of an entry without an end that are kept: a model that does not end copies the conversation."""
 QUOTED: Final = 160
 REPEATED: Final = 60
 """Characters from which on a value that is most of its message is a copy of it, and no answer of a few words."""
@@ -209,7 +211,7 @@ _BEGUN: Final = re.compile(r'"history_entry"\s*:\s*"((?:[^"\\]|\\.)*)')
 
 
 def _cut_entry(reply: ChatReply | None) -> str:
-    """The whole sentences, each once, of an entry that ran into its token limit: small models often do not end."""
+    """The first whole sentences, each once, of an entry that ran into its token limit: small models often do not end."""
     begun = None if reply is None or reply.finish != "length" else _BEGUN.search(reply.text)
     if begun is None:
         return ""
@@ -218,7 +220,7 @@ def _cut_entry(reply: ChatReply | None) -> str:
     once: dict[tuple[str, ...], str] = {}
     for one in whole:
         once.setdefault(_key(one), one)
-    return " ".join(once.values())
+    return " ".join([*once.values()][:MOST_SENTENCES])
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:
