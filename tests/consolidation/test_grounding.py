@@ -340,7 +340,7 @@ def test_a_target_that_is_named_for_different_things_is_meant_by_none() -> None:
 @pytest.mark.parametrize(
     ("line", "attribute", "value", "standing"),
     [
-        ("u: 석사 3학기이고 까치를 조사해요.", "age", "3", "inferred"),
+        ("u: 석사 3학기이고 까치를 조사해요.", "age", "3", None),
         ("u: 고리가 47개 있어요.", "professor", "47", "inferred"),
         ("u: I have nine hives behind the allotment.", "hives", "nine", "said"),
         ("u: Callum, 29, steward on the ferry.", "age", "29", "said"),

@@ -211,7 +211,7 @@ _BEGUN: Final = re.compile(r'"history_entry"\s*:\s*"((?:[^"\\]|\\.)*)')
 
 
 def _cut_entry(reply: ChatReply | None) -> str:
-    """The first whole sentences, each once, of an entry that ran into its token limit: small models often do not end."""
+    """The first whole sentences, each once, of an entry that ran into its token limit, as small models do."""
     begun = None if reply is None or reply.finish != "length" else _BEGUN.search(reply.text)
     if begun is None:
         return ""
