@@ -170,6 +170,7 @@ class _Seen:
     superseded: int = 0
     golds: int = 0
     held: int = 0
+    instructed: int = 0
 
 
 def run(
@@ -341,12 +342,18 @@ HELD = 0.5
 
 
 def _hold(mem: Memhold, user: str, golds: Iterable[str], seen: _Seen) -> None:
-    """Count the answers that some fact, note or entry of the user holds by itself."""
+    """Count the answers that some fact, note or entry of the user holds by itself, or a standing instruction of theirs.
+
+    The latter are kept word for word when they are said, whatever a model makes of them, and are a figure of their own.
+    """
     scope = mem.scope(user=user)
     texts = [one.text for one in scope.list(kinds=["fact", "note", "summary"], limit=1_000).items]
+    instructions = [one.text for one in scope.list(kinds=["instruction"], limit=1_000).items]
     for gold in golds:
+        held = any(holds(text, gold) for text in texts)
         seen.golds += 1
-        seen.held += any(holds(text, gold) for text in texts)
+        seen.held += held
+        seen.instructed += held or any(holds(text, gold) for text in instructions)
 
 
 def holds(text: str, gold: str) -> bool:
@@ -367,6 +374,10 @@ def _rows(seen: _Seen, model: Recorded) -> Iterable[Row]:
     if seen.golds:
         share = seen.held / seen.golds
         yield Row(name="answers held", value=f"{seen.held} of {seen.golds}", ratio=share, bar=0.6, at_most=False)
+        share = seen.instructed / seen.golds
+        yield Row(
+            name="answers held, with standing instructions", value=f"{seen.instructed} of {seen.golds}", ratio=share
+        )
     yield Row(name="left out: no line says it", value=str(seen.ungrounded))
     yield Row(name="of these, of a wrong subject", value=str(seen.wrong_subjects))
     yield Row(name="left out: cannot be read", value=str(seen.unreadable))

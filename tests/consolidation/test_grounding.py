@@ -340,7 +340,7 @@ def test_a_target_that_is_named_for_different_things_is_meant_by_none() -> None:
 @pytest.mark.parametrize(
     ("line", "attribute", "value", "standing"),
     [
-        ("u: 석사 3학기이고 까치를 조사해요.", "age", "3", "inferred"),
+        ("u: 석사 3학기이고 까치를 조사해요.", "age", "3", None),
         ("u: 고리가 47개 있어요.", "professor", "47", "inferred"),
         ("u: I have nine hives behind the allotment.", "hives", "nine", "said"),
         ("u: Callum, 29, steward on the ferry.", "age", "29", "said"),
@@ -555,3 +555,58 @@ def test_what_is_told_together_is_said_together_and_as_so(said: str, claim: str,
 def test_an_offer_is_taken_only_where_the_user_says_yes(said: list[str], claim: str, standing: str | None) -> None:
     _, wanted = claim_of(f"T | m1,m2 | {claim}")
     assert find(wanted, lines_of(said, "2026-11-16")).standing == standing
+
+
+AGES = [
+    # what the user said, an age, whether it is left out
+    ("I have 36 nests to look at.", "36", True),
+    ("안녕하세요, 석사 3학기인데 까치를 조사해요.", "3", True),
+    ("Me jubilé, treinta y seis conduciendo la línea 4.", "36", True),
+    ("I turned 36 yesterday and cook.", "36", False),
+    ("I'm 36 today.", "36", False),
+    ("I'm 36 years old.", "36", False),
+    ("My son is 8.", "8", False),
+]
+
+
+@pytest.mark.parametrize(("said", "age", "left_out"), AGES)
+def test_a_number_that_counts_something_else_is_nobodys_age(said: str, age: str, *, left_out: bool) -> None:
+    lines = lines_of([f"u: {said}"], "2026-03-01")
+    found = find(Claim(core=age, frame="age", value=True, cited=(1,)), lines)
+    assert (found.standing is None) is left_out
+    if left_out:
+        sentence = Claim(core=f"The user is {age} years old.", cited=(1,))
+        assert find(sentence, lines).standing is None
+
+
+NAMED = [
+    # what the user said, of whom, the name, whether it is said
+    ("My wife Anna can't stand onions these days.", "wife", "Anna", True),
+    ("我老婆苏禾怀孕后闻不了葱味。", "wife", "苏禾", True),
+    ("아내 수진이는 파 냄새를 못 맡아.", "아내", "수진", True),
+    ("妻の美咲は玉ねぎが食べられない。", "妻", "美咲", True),
+    ("My wife isn't Anna.", "wife", "Anna", False),
+    ("Anna isn't my wife.", "wife", "Anna", False),
+    ("내 아내는 수진이 아니야.", "아내", "수진", False),
+    ("我老婆不是苏禾。", "wife", "苏禾", False),
+]
+
+
+@pytest.mark.parametrize(("said", "kin", "name", "stands"), NAMED)
+def test_a_name_is_not_denied_by_what_its_bearer_does_not_do(said: str, kin: str, name: str, *, stands: bool) -> None:
+    found = find(Claim(core=name, frame=kin, value=True, cited=(1,)), lines_of([f"u: {said}"], "2026-03-01"))
+    assert (found.standing == "said") is stands
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "stands"),
+    [
+        ("I need Spanish by June.", "The user needs Spanish by June 2026.", True),
+        ("I need Spanish by June.", "The user needs Spanish by June 2029.", False),
+        ("I need Spanish by June 2027.", "The user needs Spanish by June 2026.", False),
+        ("I need Spanish by June.", "The user needs Spanish by 9 June 2026.", False),
+    ],
+)
+def test_a_month_may_have_the_year_of_its_line(said: str, told: str, *, stands: bool) -> None:
+    found = find(Claim(core=told, cited=(1,)), lines_of([f"u: {said}"], "2026-03-01"))
+    assert (found.standing is not None) is stands

@@ -12,21 +12,25 @@ import pytest
 
 from benchmarks.real import demo_windows, holds
 from memhold import Memhold
+from memhold.consolidate.asking import PURPOSE
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.providers.stepwise import Stepwise
+from memhold.values.errors import ModelError
 
 REPLIES = json.loads(Path(__file__).with_name("demo_replies.json").read_text(encoding="utf-8"))
 
 
 class Recorded:
-    """Gives the replies in their order, as calls or as text with the arguments in it."""
+    """Gives the replies in their order, as calls or as text with the arguments in it; it answers nothing else."""
 
     name = "qwen2.5-coder-1.5b"
 
     def __init__(self, *, bare: bool) -> None:
         self.left, self.bare = iter(REPLIES), bare
 
-    async def chat(self, _: ChatRequest) -> ChatReply:
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        if request.purpose != PURPOSE:
+            raise ModelError("not recorded", model=self.name, cls="next", reason="not recorded")
         held = next(self.left)
         calls = tuple(ToolCall(id=one, name=name, arguments=given) for one, name, given in held["calls"])
         usage = Usage(input_tokens=held["usage"][0], output_tokens=held["usage"][1])
@@ -54,3 +58,6 @@ def test_every_window_is_taken_and_what_it_invented_is_not_told(bare: bool) -> N
     assert "Keelung" not in said
     assert "birth" not in said
     assert not any(one.text.startswith("message:") for one in told)
+    # What it put under attributes that say nothing ("request", "goal", "date") is what the user said.
+    assert not any(one.text.startswith(("request:", "goal:", "date:", "weather:")) for one in told)
+    assert "“KE916 please, I'm no good at six in the morning.”" in {one.text for one in told}

@@ -95,9 +95,7 @@ async def test_each_message_is_asked_for_itself_and_what_came_back_is_one_memory
     assert all(one.steps is None for one in model.asked)
 
 
-@pytest.mark.parametrize("head", ["", "The message of the user's, of 2026-05-01: "])
-def test_a_message_that_is_told_over_again_is_kept_as_the_users_own_words(head: str) -> None:
-    text = "We want out of Swindon this year, Teo is dead set on Valencia and I have come round to it."
+def part_of(text: str) -> Part:
     at = datetime(2026, 5, 1, tzinfo=UTC)
     message = Message(
         id="msg_1",
@@ -112,12 +110,45 @@ def test_a_message_that_is_told_over_again_is_kept_as_the_users_own_words(head: 
         recorded_at=at,
         change_id="chg_1",
     )
-    part = Part(pieces=(Piece(number=1, message=message, text=text),))
+    return Part(pieces=(Piece(number=1, message=message, text=text),))
+
+
+@pytest.mark.parametrize("head", ["", "The message of the user's, of 2026-05-01: "])
+def test_a_message_that_is_told_over_again_is_kept_as_the_users_own_words(head: str) -> None:
+    text = "We want out of Swindon this year, Teo is dead set on Valencia and I have come round to it."
+    part = part_of(text)
     given = {"facts": [{"subject": "user", "attribute": "message", "value": head + text}], "notes": []}
     reply = ChatReply(model="m", text="", tool_calls=(ToolCall(id="c", name="save_turn", arguments=given),))
     made = joined(part, [reply, None]).tool_calls[0].arguments
     assert made["facts"] == []
     assert [(note["text"], note["sources"]) for note in made["notes"]] == [(f"“{text}”", ["m1"])]
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ('"The user keeps goats. It is in Uri. The user keeps goats. It is in', "The user keeps goats. It is in Uri."),
+        ('"The user said \\"no\\". The us', 'The user said "no".'),
+        ('"The user keeps', "“I keep goats in Uri.”"),  # no whole sentence: the user's own words
+        ('"The user\\', "“I keep goats in Uri.”"),
+        ("[", "“I keep goats in Uri.”"),
+    ],
+)
+def test_of_an_entry_that_ran_into_its_token_limit_the_whole_sentences_are_kept_once(written: str, kept: str) -> None:
+    cut = ChatReply(model="m", text=f'{{"history_entry": {written}', finish="length")
+    made = joined(part_of("I keep goats in Uri."), [None, cut]).tool_calls[0].arguments
+    assert made["history_entry"] == kept
+    ended = ChatReply(model="m", text=f'{{"history_entry": {written}', finish="stop")
+    made = joined(part_of("I keep goats in Uri."), [None, ended]).tool_calls[0].arguments
+    assert made["history_entry"] == "“I keep goats in Uri.”", "what is cut for another reason is no answer"
+
+
+def test_a_fact_under_an_attribute_that_says_nothing_is_the_users_own_sentence() -> None:
+    given = {"facts": [{"subject": "user", "attribute": "date", "value": "the 14th"}], "notes": []}
+    reply = ChatReply(model="m", text="", tool_calls=(ToolCall(id="c", name="save_turn", arguments=given),))
+    made = joined(part_of("The bags are packed. I fly on the 14th, with Oda."), [reply, None]).tool_calls[0].arguments
+    assert made["facts"] == []
+    assert [(one["text"], one["sources"]) for one in made["notes"]] == [("“I fly on the 14th, with Oda.”", ["m1"])]
 
 
 async def test_a_step_that_fails_costs_its_message_alone_and_the_link_that_fails_costs_all() -> None:

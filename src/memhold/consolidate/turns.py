@@ -8,17 +8,22 @@ it came from, repetitions folded. Pure.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from memhold.asking.envelopes import decoded
 from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of
+from memhold.consolidate.attributes import own_sentence
 from memhold.consolidate.contract import RETOLD, SAVE_MEMORY
+from memhold.consolidate.grounding import Claim, Line
 from memhold.facts.keys import cardinality
 from memhold.journal.windows import Part, Piece, begins_turn
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool, ToolCall, Usage
 from memhold.text.compare import canonical_text
 from memhold.text.details import content_terms
+from memhold.text.sentences import sentences
 from memhold.text.token_estimate import estimate_tokens
 
 __all__ = ["in_turns", "joined"]
@@ -29,6 +34,8 @@ CONTEXT_CHARS: Final = 400
 """Characters of the line before a message: enough to know what is answered."""
 ENTRY_CHARS: Final = 6_000
 """Characters of a window that the request for the entry shows; its middle is left out."""
+MOST_SENTENCES: Final = 8
+"""Sentences of an entry without an end that are kept: a model that does not end copies the conversation."""
 QUOTED: Final = 160
 REPEATED: Final = 60
 """Characters from which on a value that is most of its message is a copy of it, and no answer of a few words."""
@@ -111,6 +118,10 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 text = f"“{' '.join(piece.text.split())}”"
                 notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
                 continue
+            if (sentence := _own_sentence(named, piece, above.get(piece.number))) is not None:
+                text = f"“{sentence}”"
+                notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
+                continue
             if _retold(piece, above.get(piece.number), named[2]):
                 parts = dict(zip(("subject", "attribute", "value"), named, strict=True))
                 retold.append({"kind": "fact", "text": f"{named[0]} | {named[1]} = {named[2]}", **parts})
@@ -123,7 +134,8 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 continue
             blank = {"text": text, "importance": "mid", "sources": []}
             notes.setdefault(_key(text), blank)["sources"] += _line(piece, text)
-    entry = str(_given(replies[-1], SAVE_ENTRY).get("history_entry") or "") or _quoted(own)
+    last = replies[-1]
+    entry = str(_given(last, SAVE_ENTRY).get("history_entry") or "") or _cut_entry(last) or _quoted(own)
     arguments = {"history_entry": entry, "facts": list(facts.values()), "notes": list(notes.values()), RETOLD: retold}
     answered = [reply for reply in replies if reply is not None]
     return ChatReply(
@@ -134,6 +146,18 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
         prompt=prompt("consolidate_turn").version,
         usage=_sum(answered),
     )
+
+
+def _own_sentence(named: Sequence[str], piece: Piece, above: Piece | None) -> str | None:
+    """The user's own sentence for a fact whose attribute does not say what it is."""
+    subject, attribute, value = named
+    about = "" if subject.casefold() in {"user", "the user"} else subject
+    before = None if above is None else _as_line(above)
+    return own_sentence(Claim(core=value, frame=attribute, about=about, value=True), _as_line(piece), before)
+
+
+def _as_line(piece: Piece) -> Line:
+    return Line(place=piece.number, text=piece.text, at=piece.message.event_time, own=begins_turn(piece.message))
 
 
 def _key(*parts: str) -> tuple[str, ...]:
@@ -181,6 +205,22 @@ def _given(reply: ChatReply | None, tool: Tool) -> Mapping[str, Any]:
         return arguments_of(reply, tool)
     except Fault:
         return {}
+
+
+_BEGUN: Final = re.compile(r'"history_entry"\s*:\s*"((?:[^"\\]|\\.)*)')
+
+
+def _cut_entry(reply: ChatReply | None) -> str:
+    """The first whole sentences, each once, of an entry that ran into its token limit, as small models do."""
+    begun = None if reply is None or reply.finish != "length" else _BEGUN.search(reply.text)
+    if begun is None:
+        return ""
+    text = decoded(f'"{begun[1]}"')
+    whole = [span.of(text) for span in sentences(text)][:-1] if isinstance(text, str) else []
+    once: dict[tuple[str, ...], str] = {}
+    for one in whole:
+        once.setdefault(_key(one), one)
+    return " ".join([*once.values()][:MOST_SENTENCES])
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:

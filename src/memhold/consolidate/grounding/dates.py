@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from memhold.consolidate.grounding.claims import Line
@@ -35,15 +35,27 @@ def day_stands(days: Days, lines: Sequence[Line]) -> bool:
     return whole and any(one.unit is None and year in one.values for line in lines for one in quantities(line.text))
 
 
-def month_named(span: str, lines: Sequence[Line]) -> bool:
-    """Whether a span names a month or a weekday and nothing more, and a line has it: "in August" of its second week."""
-    names = calendar_words(span)
-    if not names or _DIGITS.search(span):
+def month_named(days: Days, span: str, lines: Sequence[Line]) -> bool:
+    """Whether a span names a month or a weekday and nothing more, and a line has it: "in August" of its second week.
+
+    A month may have its year too, where the line is of the same twelve months and names none: "June 2026" of "by June".
+    """
+    names, digits = calendar_words(span), _DIGITS.findall(span)
+    if not names or digits not in ([], [str(days[0].year)]):
         return False
-    return any(names <= calendar_words(clause) and not negates(clause) for _, clause in clauses_of(lines))
+    return any(
+        names <= calendar_words(clause)
+        and not negates(clause)
+        and (not digits or (abs(days[0] - line.at) <= _A_YEAR and not _YEAR.search(clause)))
+        for line, clause in clauses_of(lines)
+    )
 
 
-_DIGITS = re.compile(r"\d")
+_A_YEAR = timedelta(days=366)
+
+_DIGITS = re.compile(r"\d+")
+
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 
 ON_DAYS = re.compile(r"(?i)\b(\w+tag|mittwoch|sonnabend)s\b")
 """German says "dienstags" for what happens on Tuesdays."""

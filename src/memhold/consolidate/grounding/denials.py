@@ -14,6 +14,7 @@ from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import ANYBODY, named_in
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, has_numbers_of, terms_of
 from memhold.text.details import details
+from memhold.text.kin import kin_in
 from memhold.text.mood import proposes
 from memhold.text.negation import negates
 from memhold.text.normal_form import normal_form
@@ -49,6 +50,8 @@ def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
     if claim.language != "german":  # where every noun looks like a name
         wanted = wanted - names or wanted
     clauses = _clauses_of(claim, lines, window)
+    if claim.value and any(_named_and_denied_something(claim, one, within) for one in clauses):
+        return False
     near = [(clause, wanted & terms_of(clause, claim.language)) for clause in clauses]
     near = [(clause, shared) for clause, shared in near if shared]
     if not near:  # where its lines share names alone with it, these are what is denied or not
@@ -215,6 +218,21 @@ def _no(clause: str, within: str, *, over: bool) -> bool:
 
 
 _IS_SO = re.compile(r"(?i)\b(?:am|is|are|will)\b|['’](?:m|re|ll)\b")
+
+
+def _named_and_denied_something(claim: Claim, clause: str, within: str) -> bool:
+    """Whether a clause calls somebody by a name, and only then denies something: "my wife Anna can't eat fish"."""
+    place = clause.find(claim.core)
+    before, behind = clause[: max(place, 0)], clause[place + len(claim.core) :]
+    if place < 0 or negates(before, within) or _IS_NOT.match(behind) is not None:
+        return False
+    word = before.rstrip(" ,の").rsplit(" ", 1)[-1]
+    return bool(kin_in(word, claim.language)) and not negates(claim.core, within)
+
+
+_IS_NOT = re.compile(
+    r"\s?(?:[이가]\s?)?아[니닙]|じゃ(?:な|あり)|では(?:な|あり)|,?\s(?:is|was|ist|war)(?:\snot|n['’]t|\snicht)\b"
+)
 
 
 def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> list[str]:

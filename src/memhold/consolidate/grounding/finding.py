@@ -24,6 +24,7 @@ from memhold.consolidate.grounding.names import (
     own_names,
 )
 from memhold.consolidate.grounding.numbers import (
+    age_of_nobody,
     counts_another,
     number_of_another_line,
     number_stands,
@@ -109,7 +110,7 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "no line says it"
     said = [span for _, _, span in named_days(claim.core, lines[0].at)]
     if any(
-        not day_stands(days, lines) and not month_named(normal_form("NFC", claim.core)[start:end], lines)
+        not day_stands(days, lines) and not month_named(days, normal_form("NFC", claim.core)[start:end], lines)
         for days, _, (start, end) in named_days(claim.core, lines[0].at)
     ):
         return "a date that no line has"
@@ -124,6 +125,8 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "the other of two that exclude each other"
     numbers = list(numbers_of(claim.core, said)) if claim.value else []
     if len(numbers) == 1 and counts_another(claim.frame, numbers[0], lines, claim.language):
+        return "a number of something else"
+    if age_of_nobody(claim, lines):
         return "a number of something else"
     if taken_from_another(claim, lines, window):
         return "said of something else"

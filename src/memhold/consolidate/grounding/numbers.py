@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
@@ -21,6 +21,7 @@ from memhold.text.when import days_of, spans_of
 # ruff: noqa: RUF001 - signs and letters of every script
 
 __all__ = [
+    "age_of_nobody",
     "counts_a_thing",
     "counts_another",
     "number_of_another_line",
@@ -66,6 +67,34 @@ def counts_a_thing(claim: Claim, lines: Sequence[Line]) -> bool:
             if age and (held.unit == "year" or _YEARS.match(rest)):
                 return False
     return seen
+
+
+def age_of_nobody(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a claim makes an age of a number that counts something else: "age: 3" of 3 terms."""
+    if claim.value:
+        ages = [claim] if _AGE.search(claim.frame) else []
+    else:
+        found = _YEARS_OLD.finditer(claim.core)
+        ages = [replace(claim, core=match["years"], frame="age", value=True) for match in found]
+    return any(counts_a_thing(one, lines) and not _aged(one, lines) for one in ages)
+
+
+_YEARS_OLD = re.compile(r"(?i)\b(?P<years>\d{1,3})(?:(?<=aged \d)|(?<=aged \d\d)|[ -]years?[ -]old\b|\sJahre\salt\b)")
+
+_BEFORE_AGE = re.compile(
+    r"(?i)(?:\b(?:i['’]?m|am|is|was|he['’]?s|she['’]?s|turn\w*|aged?|bin|ist|war|w[eiu]rd\w*|est|es|é|è|fyller|мне)"
+    r"|나이가?)\s*\Z"
+)
+"""What stands before the number of years that somebody has: "I turned 36 yesterday"."""
+
+
+def _aged(claim: Claim, lines: Sequence[Line]) -> bool:
+    wanted = quantities(claim.core)[0].values
+    return any(
+        held.values & wanted and _BEFORE_AGE.search(normal_form("NFC", line.text)[: held.start]) is not None
+        for line in lines
+        for held in quantities(line.text)
+    )
 
 
 def numbers_of(text: str, dates: Sequence[tuple[int, int]]) -> Iterator[Quantity]:
