@@ -66,7 +66,9 @@ async def _worlds(path: Path, embedding: str) -> Mapping[str, float]:
         clock = Moment(world.said[-1].at + timedelta(days=1))
         with tempfile.TemporaryDirectory(prefix="memhold-bench-") as folder:
             place = f"{folder}/world.db"
-            async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock) as memhold:
+            async with AsyncMemhold.open(
+                place, worker=False, embedding=embedding, clock=clock, read_timeout=60.0
+            ) as memhold:
                 await tell(lambda name, held=memhold: held.scope(user="u", session=name), world.said)  # type: ignore[misc]
                 await memhold.settle(timeout=600)
                 for question in world.questions:
