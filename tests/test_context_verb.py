@@ -259,7 +259,9 @@ async def test_a_conversation_that_another_session_holds_is_told_once(memhold, s
         )
     ]
     await memhold.scope(user="alice", session="before").add(said)
-    await memhold.scope(user="alice", session="before").add([{"role": "user", "content": "The bees need sugar in May."}])
+    await memhold.scope(user="alice", session="before").add(
+        [{"role": "user", "content": "The bees need sugar in May."}]
+    )
     await memhold.settle(timeout=60)
     fresh = memhold.scope(user="alice", session="new")
     question = {"role": "user", "content": "Where do I keep my bees?"}

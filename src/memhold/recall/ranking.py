@@ -49,9 +49,8 @@ AS_NEAR = 0.9
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
 MOVES = ("follows", "spread", "outdated", "newer")
-"""What moves a hit beside the signals, in this order: it came after something that was found, better hits of its session
-stand before it where several things are asked for, what it says was replaced, it is newer than the best (above which it
-is put)."""
+"""What moves a hit beside the signals, in this order: it came after something that was found; better hits of its
+session stand before it where several things are asked for; what it says was replaced; it is newer than the best."""
 _AT_ONCE = 256
 """Rows whose items are looked at together, where only the items tell whether a filter lets them through."""
 
