@@ -197,10 +197,8 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     told = _told([*wishes, *states])
     copied = {one.copy_of for one in gathered.window.messages if one.id in in_window}
     # What the caller passes may stand in another session: whoever begins one brings the conversation along.
-    there = in_window | copied
-    earlier = [
-        one for one in gathered.messages if one.id not in there and (one.role, unquoted(one).strip()) not in passed
-    ]
+    copied |= {one.id for one in gathered.messages if (one.role, unquoted(one).strip()) in passed}
+    earlier = [one for one in gathered.messages if one.id not in in_window | copied]
     past = gathered.outdated
     said = [
         message_line(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=request.count)
