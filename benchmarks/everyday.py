@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import doing, percentile
+from benchmarks.measure import PATIENT, doing, percentile
 from benchmarks.recall import sureness
 from benchmarks.worlds import Moment, Question, Ranking, Said, World, baselines, read_worlds, shows, until_full
 from memhold.faces.python.open import AsyncMemhold
@@ -110,7 +110,7 @@ async def _measured(
 ) -> None:
     clock = Moment(world.said[-1].at + timedelta(days=1))
     place = str(folder / f"{world.name}.db")
-    async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock) as memhold:
+    async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock, **PATIENT) as memhold:
         await tell(lambda name: memhold.scope(user="apart", session=name), world.said)
         if contexts:
             await tell(lambda _: memhold.scope(user="long", session=_LONG), world.said)

@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from benchmarks.core import vocabulary
-from benchmarks.measure import Row, doing, percentile
+from benchmarks.measure import PATIENT, Row, doing, percentile
 from benchmarks.recall import peak_mb
 from benchmarks.stores import own_schema
 from memhold.faces.python.open import AsyncMemhold
@@ -43,8 +43,6 @@ BATCH = 1000
 SAID_EVERY = 50_000
 TOP = 10
 _ALIKE = 1e-6
-_PATIENT = {"read_timeout": 600.0, "recall_timeout": 600.0}
-"""Nothing is left out of an answer because this machine is slow."""
 _DAY = 24 * 3600.0
 
 SCOPE = Scope(namespace="default", user="alice")
@@ -92,7 +90,7 @@ async def _filled(place: str, topics: _Topics, count: int) -> tuple[float, float
 async def _recalled(place: str, questions: Sequence[str], hnsw_from: int) -> tuple[list[float], list[list[str]]]:
     """Seconds of each whole recall, the first one of a process apart in front, and the ids that each gave."""
     times, found = [], []
-    async with AsyncMemhold.open(place, worker=False, postgres_hnsw_from=hnsw_from, **_PATIENT) as mem:
+    async with AsyncMemhold.open(place, worker=False, postgres_hnsw_from=hnsw_from, **PATIENT) as mem:
         scope = mem.scope(user=SCOPE.user)
         for question in (questions[0], *questions):
             began = time.perf_counter()

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import doing
+from benchmarks.measure import PATIENT, doing
 from benchmarks.recall import (
     RANKINGS,
     Asked,
@@ -57,7 +57,7 @@ async def locomo_quality(
     halves: dict[str, list[Outcome]] = {"first": [], "second": []}
     sure: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory(prefix="memhold-bench-") as folder:
-        async with AsyncMemhold.open(f"{folder}/locomo.db", worker=False, embedding=embedding) as memhold:
+        async with AsyncMemhold.open(f"{folder}/locomo.db", worker=False, embedding=embedding, **PATIENT) as memhold:
             doing("conversations are imported and indexed")
             known = await _imported(memhold, path)
             await memhold.settle(timeout=600)

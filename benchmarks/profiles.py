@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.everyday import Tally
-from benchmarks.measure import doing
+from benchmarks.measure import PATIENT, doing
 from benchmarks.worlds import Moment, Question, Ranking, Said, World, baselines
 from memhold.errors import UnreadableImport
 from memhold.faces.python.open import AsyncMemhold
@@ -87,7 +87,7 @@ async def _measured(profile: Mapping[str, Any], found: Found, embedding: str) ->
     others = await baselines(_as_world(profile), plain)
     with tempfile.TemporaryDirectory(prefix="memhold-bench-") as folder:
         place = f"{folder}/profile.db"
-        async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock) as memhold:
+        async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock, **PATIENT) as memhold:
             scope = memhold.scope(user="told", session="told")
             for fact in facts:
                 await scope.remember(**fact)

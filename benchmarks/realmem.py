@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import doing
+from benchmarks.measure import PATIENT, doing
 from benchmarks.recall import (
     RANKINGS,
     Asked,
@@ -75,7 +75,7 @@ async def realmem_quality(
         with tempfile.TemporaryDirectory(prefix="memhold-bench-") as place:
             clock = MovableClock(_BEGINNING)
             async with AsyncMemhold.open(
-                f"{place}/realmem.db", worker=False, embedding=embedding, clock=clock
+                f"{place}/realmem.db", worker=False, embedding=embedding, clock=clock, **PATIENT
             ) as memhold:
                 async for found in _replayed(memhold, path, clock, rankings, conversation=conversation):
                     halves.setdefault(half_of(path.stem), []).append(found["fused"])

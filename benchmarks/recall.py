@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks.measure import PATIENT
 from memhold.errors import UnreadableImport
 from memhold.faces.python.open import AsyncMemhold
 from memhold.recall.confidence import THRESHOLD
@@ -269,7 +270,9 @@ async def recall_quality(messages: Path, questions: Path, *, embedding: str = "b
     clock = MovableClock(datetime.now(UTC))
     outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
     with tempfile.TemporaryDirectory(prefix="memhold-bench-") as folder:
-        async with AsyncMemhold.open(f"{folder}/recall.db", worker=False, embedding=embedding, clock=clock) as memhold:
+        async with AsyncMemhold.open(
+            f"{folder}/recall.db", worker=False, embedding=embedding, clock=clock, **PATIENT
+        ) as memhold:
             await _add_rows(memhold, rows, clock)
             await memhold.settle(timeout=600)
             scope = memhold.scope(user="bench")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.everyday import Tally, tell
 from benchmarks.locomo import locomo_quality
-from benchmarks.measure import doing
+from benchmarks.measure import PATIENT, doing
 from benchmarks.realmem import realmem_quality
 from benchmarks.recall import Asked, Outcome, Rankings, asked
 from benchmarks.worlds import Moment, read_worlds
@@ -66,7 +66,7 @@ async def _worlds(path: Path, embedding: str) -> Mapping[str, float]:
         clock = Moment(world.said[-1].at + timedelta(days=1))
         with tempfile.TemporaryDirectory(prefix="memhold-bench-") as folder:
             place = f"{folder}/world.db"
-            async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock) as memhold:
+            async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock, **PATIENT) as memhold:
                 await tell(lambda name, held=memhold: held.scope(user="u", session=name), world.said)  # type: ignore[misc]
                 await memhold.settle(timeout=600)
                 for question in world.questions:

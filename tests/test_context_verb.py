@@ -248,6 +248,30 @@ async def test_a_history_of_which_the_journal_holds_the_end_alone_is_told_once(m
     assert [window.as_text().count(f"{one['role']} {n // 2}:") for n, one in enumerate(told)] == [1] * len(told)
 
 
+@pytest.mark.parametrize("strategy", ["adaptive", "full_history"])
+async def test_a_conversation_that_another_session_holds_is_told_once(memhold, strategy):
+    said = [
+        {"role": role, "content": f"{text}, and so it stays"}
+        for role, text in (
+            ("user", "I keep bees behind the old barn"),
+            ("assistant", "Bees behind a barn like a dry place"),
+            ("user", "My sister paints boats in Porto"),
+        )
+    ]
+    await memhold.scope(user="alice", session="before").add(said)
+    await memhold.scope(user="alice", session="before").add(
+        [{"role": "user", "content": "The bees need sugar in May."}]
+    )
+    await memhold.settle(timeout=60)
+    fresh = memhold.scope(user="alice", session="new")
+    question = {"role": "user", "content": "Where do I keep my bees?"}
+    text = (await fresh.context([*said, question], strategy=strategy)).as_text()
+    assert [text.count(one["content"]) for one in said] == [1, 1, 1]
+    assert "The bees need sugar in May." in text, "what only the store has is told"
+    alone = (await fresh.context([question], strategy=strategy)).as_text()
+    assert [alone.count(one["content"]) for one in said] == [1, 1, 1], "and all of it where nobody passes it"
+
+
 @pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
 async def test_what_only_the_caller_has_is_there_as_far_as_the_room_goes(memhold, strategy):
     """No question finds what was never added, so the tail that memory_first keeps reaches back to it."""

@@ -28,6 +28,19 @@ STANDING = [
     "|De ahora en adelante, responde en español.|",
     "|앞으로는 짧게 대답해 주세요.|",
     "|以后回答我先给结论。|",
+    "|S'il te plaît, ne propose jamais de viande.|",
+    "|Por favor, nunca uses emojis.|",
+    "|Nunca uses emojis, por favor.|",
+    "|Per favore, non usare mai le emoji.|",
+    "|Por favor, nunca use emojis.|",
+    "|Odeio telefonemas.|",
+    "|Alsjeblieft nooit emoji's.|",
+    "|Пожалуйста, никогда не присылай голосовые.|",
+    "|앞으로는 이모지 써도 돼.|",
+    "|나 견과류 알레르기 있어.|",
+    "|请不要用表情符号。|",
+    "|電話が嫌いです。|",
+    "|ナッツアレルギーがあります。|",
 ]
 NOTHING = [
     "I always walk to work and never take the bus.",
@@ -47,6 +60,14 @@ NOTHING = [
     "Keep going forward!",
     "Their dogs are always calm.",
     "I will get a pet some day, if I can find any I'm not allergic to.",
+    "Nunca he estado en Roma.",
+    "Odeio que isso aconteça.",
+    "Non sono mai stato a Roma.",
+    "请不要担心。",
+    "妹は電話が嫌いです。",
+    "妹はナッツアレルギーがあります。",
+    "동생은 견과류 알레르기 있어.",
+    "Ik ben nooit in Rome geweest.",
     "",
 ]
 
@@ -101,6 +122,16 @@ def test_a_long_list_of_them_is_a_document() -> None:
         ),
         ("I hate phone calls.", "Never suggest running.", False),
         ("I'm no longer vegan.", "I'm vegan.", True),
+        ("À partir de maintenant, tu peux utiliser des emojis.", "S'il te plaît, n'utilise jamais d'emojis.", True),
+        ("A partir de ahora puedes usar emojis.", "Por favor, nunca uses emojis.", True),
+        ("从现在开始可以用表情符号。", "请不要用表情符号。", True),
+        # Nobody is answered in two languages; each in its own case both may hold.
+        ("From now on always answer in English.", "Always answer in German.", True),
+        ("Always answer me in English, not German.", "Always answer in German.", True),
+        ("Antworte ab jetzt auf Englisch.", "Bitte antworte immer auf Deutsch.", True),
+        ("Always answer in English when I write in English.", "Always answer in German when I write in German.", False),
+        ("Always answer in bullet points.", "Always answer in German.", False),
+        ("Always answer in German.", "Always write emails in French.", False),
     ],
 )
 def test_one_ends_another_that_says_the_same_or_the_contrary(newer: str, older: str, *, over: bool) -> None:

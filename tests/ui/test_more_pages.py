@@ -63,6 +63,17 @@ async def test_an_answer_shows_each_signals_part_and_what_the_question_was_read_
     assert (await alice.post("/ui/recall", q="x", as_of="soon")).status_code == 422
 
 
+async def test_what_moved_a_hit_beside_the_signals_is_shown_and_no_signal_to_ask_with(
+    server: Served, alice: Person
+) -> None:
+    said = ("The roses are plants of my garden.", "The mint is one of the plants in my garden.")
+    await of(server).add([{"role": "user", "content": text} for text in said])
+    await alice.get("/ui/recall")
+    page = (await alice.post("/ui/recall", q="List the plants in my garden", beside="no words")).text
+    assert "spread -0.05" in Seen(page).text.replace("  ", " ")
+    assert page.count('<ol class="rows hits">') == 2
+
+
 async def _beside(someone: Person, setting: str) -> str:
     return (await someone.post("/ui/recall", q="where does her sister live", beside=setting)).text.split("hits")[2]
 

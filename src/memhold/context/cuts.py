@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from memhold.context.window_messages import Piece, is_person
+from memhold.context.window_messages import Piece, is_person, text_of
 from memhold.messages.tool_pairs import cut_entries, legal_starts
 from memhold.messages.window import Body, Dropped, Entry, Window, entry, is_system
 from memhold.values.records import Shape
 
-__all__ = ["STEP", "cut", "kept_ids"]
+__all__ = ["STEP", "cut", "kept_ids", "passed_words"]
 
 STEP = 1 / 3
 """How much of its budget the window of a whole history may leave unused, so that its beginning can stay."""
@@ -45,6 +45,13 @@ def kept_ids(pieces: Sequence[Piece], window: Window) -> frozenset[str | None]:
     """The ids of the journal's messages that a cut left in."""
     gone = {one.index for one in window.dropped}
     return frozenset(piece.id for at, piece in enumerate(pieces) if at not in gone)
+
+
+def passed_words(pieces: Sequence[Piece], window: Window) -> frozenset[tuple[str, str]]:
+    """Role and words of what the caller alone gave and a cut left in: nobody needs to be told it a second time."""
+    gone = {one.index for one in window.dropped}
+    given = (piece.body for at, piece in enumerate(pieces) if at not in gone and piece.given and piece.id is None)
+    return frozenset((body["role"], text_of(body).strip()) for body in given)
 
 
 def _begin(

@@ -10,6 +10,7 @@ from memhold.journal.visibility import sees
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Ranking, reasons_of
 from memhold.recall.filters import allowed_rows, filters_of, held_then, passing_rows
+from memhold.recall.ranking import MOVES
 from memhold.values.answers import Expected, Query
 from memhold.values.records import Memory, Message
 
@@ -60,7 +61,7 @@ def expected(tx: ReadTx, query: Query, ranking: Ranking) -> Expected:
         score=float(ranking.score[row]),
         by=by,
         why=why,
-        silent=tuple(signal.name for signal in ranking.signals if signal.name not in heard),
+        silent=tuple(one.name for one in ranking.signals if one.name not in heard and one.name not in MOVES),
     )
 
 

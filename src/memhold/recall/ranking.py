@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 __all__ = [
+    "MOVES",
     "RERANK",
     "View",
     "evidence_of",
@@ -47,6 +48,9 @@ AS_NEAR = 0.9
 """The same of its nearness: cosines of what is near lie closer together than shares of words."""
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
+MOVES = ("follows", "spread", "outdated", "newer")
+"""What moves a hit beside the signals, in this order: it came after something that was found; better hits of its
+session stand before it where several things are asked for; what it says was replaced; it is newer than the best."""
 _AT_ONCE = 256
 """Rows whose items are looked at together, where only the items tell whether a filter lets them through."""
 
@@ -89,21 +93,25 @@ def ordered(
     """
     index, near = view.index, view.near
     hit = found & allowed
+    stages = [fused.score if view.fused is None else view.fused.score, fused.score]
     score = fused.score.copy()
     # By all that was found, whatever the filters: they change no score.
     spread_out(view.question.text, index, score, found & index.living)
+    stages.append(score.copy())
     _demote(index, score, found & index.living, ordering(view.question, past))
+    stages.append(score.copy())
     if now:
         about, as_much = partial(_about, view), partial(_as_much, view)
         lift_newer(view.question, index, score, found & index.living, about=about, as_much=as_much)
+    moves = _moves([*stages, score])
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, most)
     return Ranking(
         index=index,
         order=order,
         score=score,
-        signals=view.signals,
-        weights=view.weights,
+        signals=[*view.signals, *(signal for signal, _ in moves)],
+        weights={**view.weights, **{signal.name: weight for signal, weight in moves}},
         allowed=allowed,
         words=view.scores,
         total=repeats.count(hit),
@@ -113,6 +121,23 @@ def ordered(
         question=view.question,
         sentences=None if near is None else near.sentences,
     )
+
+
+def _moves(stages: Sequence[Floats]) -> list[tuple[Signal, float]]:
+    """What each step of `MOVES` did to the scores beside the signals' sum, with its weight: each row's part of it.
+
+    So the parts of a hit add up to its score. A step raises or lowers, never both; one that moved nothing is left out.
+    """
+    import numpy as np
+
+    found = []
+    for name, (before, after) in zip(MOVES, pairwise(stages), strict=True):
+        by = after - before
+        most = by[np.abs(by).argmax()] if len(by) else np.float32(0)
+        if most:
+            nothing = np.zeros(len(by), dtype=np.bool_)
+            found.append((Signal(name=name, score=by / most, found=nothing), float(most)))
+    return found
 
 
 def ordering(question: Question, past: Mapping[int, Outdated]) -> Mapping[int, Outdated]:

@@ -129,24 +129,35 @@ _OTHERS = lazily.compile(
     # French
     r"|\b(?:à partir de maintenant|dorénavant|désormais,? (?:réponds|écris|utilise|évite)|à l'avenir"
     r"|(?:réponds|utilise|écris|propose|donne)[ -]\w* ?(?:toujours|jamais)|ne me \w+ (?:jamais|plus)"
+    r"|s'il (?:te|vous) plaît,? n(?:e |')(?:me |m')?\w+(?:-moi)? (?:jamais|plus)"
+    r"|n(?:e |')(?:me |m')?\w+ (?:jamais|plus)\b.{0,80}, s'il (?:te|vous) plaît"
     r"|je (?:déteste|ne supporte pas))\b"
     # Spanish
     r"|\b(?:de ahora en adelante|a partir de ahora|en el futuro|no me \w+ (?:nunca|jamás|más)|nunca me \w+"
     r"|siempre (?:responde|contesta|escribe|usa)\w*"
+    r"|por favor,? (?:nunca|jamás) \w+|(?:nunca|jamás) \w+\b.{0,80}, por favor"
     r"|tráte(?:me|nme)|trátame de|odio|no soporto)\b"
     # Portuguese, Italian, Dutch, Russian
-    r"|\b(?:de agora em diante|a partir de agora|nunca me \w+|sempre responda|eu odeio"
+    r"|\b(?:de agora em diante|a partir de agora|nunca me \w+|sempre responda"
+    r"|por favor,? (?:nunca|jamais) \w+|(?:nunca|jamais) \w+\b.{0,80}, por favor"
+    r"|(?:odeio|detesto|não suporto)(?! (?:que|quando|dizer|admitir|isso|ter de|ter que)\b)"
     r"|d'ora in (?:poi|avanti)|in futuro|non \w+mi mai|odio"
-    r"|vanaf nu|voortaan|in het vervolg|ik haat"
+    r"|per (?:favore|piacere),? non (?:mi )?\w+ (?:mai|più)"
+    r"|non (?:mi )?\w+ (?:mai|più)\b.{0,80}, per (?:favore|piacere)"
+    r"|vanaf nu|voortaan|in het vervolg|ik haat|(?:alsjeblieft|alstublieft|graag),? nooit"
+    r"|пожалуйста,? никогда не \w+"
     r"|с этого момента|впредь|отныне|всегда (?:отвечай|пиши|используй)|никогда не (?:предлагай|пиши|используй)"
     r"|я ненавижу|терпеть не могу)\b"
     # Korean, Chinese, Japanese
     r"|앞으로(?:는)? .{0,400}(?:주세요|줘|말아|마세요|해요|해)|항상 .{0,400}(?:주세요|줘|해)(?:$|[.! ])"
     r"|절대 .{0,400}(?:마세요|말아|마|말고)|지 말아 ?(?:주세요|줘)"
+    r"|(?:앞으로|이제)(?:는|부터)? .{1,60}도 (?:돼|되|됩|괜찮)"
     r"|정말 싫어|너무 싫어"
     r"|以后.{0,400}(?:回答|给我|推荐|请|别|不要|都|一律|凡是|先)|从现在开始|从今以后|请?记住[,，:：]|一律(?:不|用)"
     r"|永远(?:不要|别)|(?:请|你)总是|我(?:最)?讨厌"
-    r"|今後は|これからは|いつも.{0,400}(?:ください|して)|絶対に.{0,400}ないで|私は.{1,10}が嫌い",
+    r"|请(?:你|您)?(?:再也|绝对|千万)?(?:不要|别)(?:再)?(?:使用|用|推荐|建议|提起|叫我|称呼我)"
+    r"|今後は|これからは|いつも.{0,400}(?:ください|して)|絶対に.{0,400}ないで|私は.{1,10}が嫌い"
+    r"|^(?:(?:私|僕|俺)は)?[^はもがの、]{1,12}が(?:大)?嫌い(?:です|だ|なんです)?[。.!！]*$",
     re.IGNORECASE,
 )
 _OTHER_STATES = lazily.compile(
@@ -155,7 +166,9 @@ _OTHER_STATES = lazily.compile(
     r"|no como (?:carne|pescado|nada)|soy (?:alérgic[oa]|vegan[oa]|vegetarian[oa])"
     r"|sou (?:alérgic[oa]|vegan[oa]|vegetarian[oa])|sono (?:allergic[oa]|vegan[oa]|vegetarian[oa])"
     r"|ik ben (?:allergisch|vegan|vegetariër)|у меня аллергия)\b"
-    r"|못 먹어요|알레르기가 있|我不吃|我(?:对.{1,8})过敏|私は.{1,10}アレルギー",
+    r"|못 먹어요|알레르기가 있|^(?:나|난|나는|저|전|저는) .{1,12}알레르기 (?:있|심)|我不吃|我(?:对.{1,8})过敏"
+    r"|私は.{1,10}アレルギー"
+    r"|^(?:(?:私|僕|俺)は)?[^はもがの、]{1,12}アレルギー(?:が(?:あり|ある)|です|なんです|持ち)",
     re.IGNORECASE,
 )
 _SIGNS = (
@@ -166,7 +179,8 @@ _SIGNS = (
     "toujours jamais déteste supporte mange allergique végane végétarien végétarienne adelante ahora futuro "
     "nunca jamás siempre tráteme trátame odio soporto alérgico alérgica vegano vegana vegetariano vegetariana "
     "como agora diante sempre odeio poi avanti mai allergico allergica vanaf voortaan vervolg haat vegetariër "
-    "впредь отныне момента всегда никогда ненавижу терпеть аллергия"
+    "впредь отныне момента всегда никогда ненавижу терпеть аллергия favor jamais odeio detesto suporto favore piacere "
+    "alsjeblieft alstublieft graag пожалуйста plaît"
 )
 _TRIGGERS = frozenset(_SIGNS.split())
 """Words without one of which, a phrase of `_PHRASES` or a script without spaces no instruction stands."""
@@ -198,7 +212,12 @@ def instructions(text: str) -> list[Span]:
 
 
 def ends(newer: str, older: str) -> bool:
-    """Whether an instruction ends an earlier one: it says the same again, or the contrary about the same thing."""
+    """Whether an instruction ends an earlier one: it says the same again, or the contrary about the same thing.
+
+    So does one for another language to answer in, where neither says when.
+    """
+    if _only_language(newer) and _only_language(older):
+        return True
     new, old = _content(newer), _content(older)
     shared = len(new & old)
     if not shared:
@@ -270,7 +289,34 @@ _WORDS_OF_ASKING = (
     "always never please ask give use make want prefer hate like stand avoid stop keep now forward future again need"
     " remember when whenever every time anything may can don dont anymore more user"
 )
-_LITTLE = frozenset(_WORDS_OF_ASKING.split())
+_OTHERS_OF_ASKING = (
+    "immer nie niemals bitte jetzt sofort künftig zukunft wieder darfst kannst dürfen können verwende verwenden"
+    " benutze benutzen toujours jamais plaît dorénavant désormais partir maintenant peux pouvez utilise utiliser"
+    " utilisez siempre nunca jamás favor ahora adelante puedes puede usar uses sempre favore avanti puoi può usare"
+    " usate agora diante pode podes altijd nooit alsjeblieft vanaf voortaan kunt gebruik gebruiken всегда никогда"
+    " пожалуйста впредь отныне момента этого можешь можно используй использовать"
+)
+_LITTLE = frozenset(_WORDS_OF_ASKING.split()) | frozenset(_OTHERS_OF_ASKING.split())
+_LANGUAGES = (
+    "english|german|french|spanish|italian|portuguese|dutch|russian|korean|japanese|chinese|mandarin|cantonese|arabic"
+    "|hebrew|hindi|bengali|urdu|turkish|polish|czech|slovak|hungarian|romanian|bulgarian|greek|swedish|norwegian|danish|finnish|icelandic"
+    "|ukrainian|serbian|croatian|slovenian|catalan|basque|galician|welsh|irish|vietnamese|thai|indonesian|malay|tagalog|persian"
+    "|farsi|swahili|latin"
+)
+_IN_A_LANGUAGE = lazily.compile(
+    r"\b(?:answer|reply|respond|write|speak|talk)\b(?: (?:to )?(?:me|us))?(?: only)? in "
+    rf"(?:{_LANGUAGES})\b(?:,? (?:and )?not (?:in )?(?:{_LANGUAGES})\b| instead of (?:{_LANGUAGES})\b| only\b)?"
+    r"|\b(?:antworten?|schreiben?|rede|sprich)\b(?: (?:mir|bitte|immer|nur|ab jetzt))* auf"
+    r" (?:deutsch|englisch|französisch|spanisch|italienisch|portugiesisch|niederländisch|russisch|koreanisch"
+    r"|japanisch|chinesisch|türkisch|polnisch|arabisch)\b"
+    r"|\b(?:réponds|répondez|écris|écrivez|parle)(?:-moi)?(?: toujours)? en"
+    r" (?:français|anglais|allemand|espagnol|italien|portugais|néerlandais|russe|coréen|japonais|chinois|arabe)\b"
+    r"|\b(?:responde(?:me)?|contesta(?:me)?|escribe(?:me)?|responda|escreva|rispondi(?:mi)?|scrivi(?:mi)?)"
+    r"(?: siempre| sempre)? (?:en|em|in) (?:español|inglés|alemán|francés|italiano|portugués|português|inglês|alemão"
+    r"|francês|espanhol|inglese|tedesco|francese|spagnolo|portoghese)\b",
+    re.IGNORECASE,
+)
+"""Which language to answer in; nobody is answered in two."""
 _AGAINST = lazily.compile(
     r"\b(?:avoid|stop|hate|loathe|detest|dislike|quit|no need|nie|ohne|nunca|jamais)\b", re.IGNORECASE
 )
@@ -284,6 +330,12 @@ def _content(text: str) -> frozenset[str]:
         if not word.weak and word.word.lower() not in _LITTLE
         for term in word.terms
     )
+
+
+def _only_language(text: str) -> bool:
+    """Whether a clause says in which language to answer, and nothing else: not when, nor of what."""
+    rest, count = _IN_A_LANGUAGE.subn(" ", text)
+    return count == 1 and not _content(rest)
 
 
 def _denies(text: str) -> bool:

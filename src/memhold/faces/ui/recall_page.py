@@ -12,6 +12,7 @@ from starlette.responses import Response
 from memhold.faces.ui.rows import Row, row_of
 from memhold.faces.ui.timeline_page import moment_of
 from memhold.faces.ui.visit import Visit
+from memhold.recall.fusion import SIGNALS
 from memhold.values.answers import Expected, Hit, Query, Reason, Recall
 from memhold.values.errors import InvalidInput
 from memhold.values.records import HitKind
@@ -142,7 +143,8 @@ def _other(asked: Query, beside: str, then: datetime | None, answer: Recall) -> 
             # Where signals are named, a reranker is not asked.
             left_out = _WITHOUT[without]
             named = (answer.account or {}).get("signals", {})
-            return replace(asked, signals=tuple(one for one in named if one not in left_out) or ("recency",))
+            kept = tuple(one for one in named if one in SIGNALS and one not in left_out)
+            return replace(asked, signals=kept or ("recency",))
         case "words" | "meaning" | "key" | "recency":
             return replace(asked, signals=(beside,))
         case "past":
