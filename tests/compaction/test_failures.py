@@ -59,6 +59,31 @@ BAD_REPLIES = {
 }
 
 
+@pytest.mark.parametrize("location", ["memory"], indirect=True)
+async def test_a_group_a_relation_is_a_verdict_though_some_are_empty(opened: Opened) -> None:
+    """Seen of a real small model: a group for each relation, and nothing in those that hold of none."""
+    empty = [{"relation": "contradicts", "ids": []}, {"relation": "apart", "ids": []}]
+    judge, vectors = judged(call({"groups": [{"relation": "adds", "ids": ["s1", "s2"]}, *empty]})), close(ONE, TWO)
+    alice = (await opened(judge, vectors)).scope(user="alice")
+    await told(alice, ONE, TWO)
+    assert (await alice.compact()).counts == {"linked": 1}
+
+
+@pytest.mark.parametrize("location", ["memory"], indirect=True)
+async def test_the_schema_takes_the_ids_that_are_shown_and_no_other(opened: Opened) -> None:
+    """A real small model wrote `s0` in each of six replies; a server that makes a grammar of the schema cannot."""
+    judge, vectors = judged(call(merged(BOTH))), close(ONE, TWO)
+    alice = (await opened(judge, vectors)).scope(user="alice")
+    await told(alice, ONE, TWO)
+    await alice.compact()
+    [tool] = judge.tools
+    groups = tool.parameters["properties"]["groups"]
+    held = groups["items"]["properties"]
+    assert held["ids"]["items"]["enum"] == ["s1", "s2"]
+    assert held["current"]["enum"] == ["", "s1", "s2"]
+    assert (held["ids"]["minItems"], held["ids"]["maxItems"], groups["maxItems"]) == (1, 2, 2)
+
+
 REFUSED_TEXTS = {
     "Markdown",
     "the word as the text",

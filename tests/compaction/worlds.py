@@ -15,7 +15,7 @@ from memhold.errors import ModelError
 from memhold.facts.revisions import memory_digest
 from memhold.index.documents import index_memories
 from memhold.index.embedding import BACKGROUND
-from memhold.ports.models import ChatReply, ChatRequest, ToolCall
+from memhold.ports.models import ChatReply, ChatRequest, Tool, ToolCall
 from memhold.values.records import Author, Change, Effect, Memory
 from memhold.wiring.system import TimeOrderedIds
 
@@ -61,9 +61,11 @@ class Judge:
         self._decide = decide or (lambda texts: merged(united(texts)))
         self.name = name
         self.asked: list[list[str]] = []
+        self.tools: list[Tool] = []
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         assert request.tool is not None
+        self.tools.append(request.tool)
         texts = shown(request)
         self.asked.append(texts)
         made = self._decide(texts)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memhold.asking.prompts import Prompt, prompt
-from memhold.compact.contract import MERGE_MEMORIES
+from memhold.compact.contract import merge_memories
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn
 from memhold.values.records import Memory
 
@@ -29,7 +29,7 @@ def merge_request(memories: Sequence[Memory]) -> ChatRequest:
         system=merge_prompt().text,
         turns=(ChatTurn(role="user", text=f"The memories:\n\n{lines}"),),
         purpose=PURPOSE,
-        tool=MERGE_MEMORIES,
+        tool=merge_memories(len(memories)),
         max_tokens=MAX_ANSWER_TOKENS,
     )
 

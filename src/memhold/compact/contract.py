@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any, Final, Literal
 from memhold.asking.replies import Fault, arguments_of, labels_of, text_of
 from memhold.ports.models import ChatReply, Rejected, Tool
 
-__all__ = ["MERGE_MEMORIES", "Group", "Judgement", "Partition", "Relation", "read_partition"]
+__all__ = ["MERGE_MEMORIES", "Group", "Judgement", "Partition", "Relation", "merge_memories", "read_partition"]
 
 Relation = Literal["same", "replaces", "contradicts", "adds"]
 """What holds the notes of a group together."""
@@ -55,6 +56,20 @@ MERGE_MEMORIES: Final = Tool(
         "required": ["groups"],
     },
 )
+
+
+def merge_memories(count: int) -> Tool:
+    """The tool for one request: the ids of the memories that it shows are all that it takes, and no group is empty."""
+    parameters = json.loads(json.dumps(MERGE_MEMORIES.parameters))
+    groups = parameters["properties"]["groups"]
+    held = groups["items"]["properties"]
+    shown = {"type": "string", "enum": [f"s{place}" for place in range(1, count + 1)]}
+    groups["maxItems"] = count
+    held["ids"] |= {"items": shown, "minItems": 1, "maxItems": count}
+    held["current"] |= {"enum": ["", *shown["enum"]]}
+    return replace(MERGE_MEMORIES, parameters=parameters)
+
+
 _SHORT: Final[Mapping[str, Relation | None]] = {
     "merge": "same",
     "same": "same",
@@ -139,7 +154,7 @@ def read_partition(reply: ChatReply, count: int) -> Partition | Rejected:
 
 
 def _partition(given: Mapping[str, Any], count: int) -> Partition:
-    items = _items(given.get("groups"))
+    items = [item for item in _items(given.get("groups")) if not _says_nothing(item)]
     apart = [_place(one, count) for one in _listed(given.get("apart"))]
     for item in items:
         if item.get("relation") == "apart":
@@ -154,6 +169,11 @@ def _partition(given: Mapping[str, Any], count: int) -> Partition:
     if len(named) != count:
         raise Fault(f"{count - len(named)} of {count} ids stand nowhere")
     return Partition(groups=tuple(groups), reason=_reason(given.get("reason")))
+
+
+def _says_nothing(item: Mapping[str, Any]) -> bool:
+    """Whether a group that merges nothing names no memory: some models answer with one group a relation."""
+    return item.get("relation") in {"contradicts", "apart"} and item.get("ids") == []
 
 
 def _of_all(given: Mapping[str, Any], count: int) -> Partition:
