@@ -78,7 +78,8 @@ def _say_compacted(done: Compacted) -> None:
             f"{one_of(done.merged, 'memory', 'memories')} merged{'; run it again for more' if done.more else ''}"
         )
     if not done.judged:
-        click.echo("only exact copies are merged: no model is configured to judge", err=True)
+        said = "only exact copies are merged: no model judges the others; name one in the setting compaction"
+        click.echo(f"{said} (small models of consolidation do not judge)", err=True)
     if done.last_error is not None:
         click.echo(f"why: {clean(done.last_error)}", err=True)
 

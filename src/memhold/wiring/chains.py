@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from memhold.ports.models import ModelChain, UsageBook
 from memhold.ports.stores import Clock
@@ -27,6 +27,8 @@ class ChainParts:
     rules: frozenset[str] = frozenset()
     second: ModelChain | None = None
     """What follows its first model, where another model does: a second opinion."""
+    judging: ChainParts | Literal["itself"] | None = "itself"
+    """What of it judges near-duplicates where nothing else is named: not the models that are asked turn by turn."""
     entries: Mapping[str, Entry] = field(default_factory=dict)
     fresh: Callable[[], None] | None = None
     spent: Callable[[UsageBook], Awaitable[None]] | None = None
@@ -48,10 +50,15 @@ def chain_of(name: str, models: Models) -> ChainParts:
     async def spent(_: UsageBook) -> None:
         await models.write_usage()
 
-    others = [entry.name for entry in links.values() if entry.protocol != "rules"][1:]
+    asked = [entry for entry in links.values() if entry.protocol != "rules"]
+    judging: ChainParts | Literal["itself"] | None = "itself"
+    if asked and asked[0].by_turns:
+        large = next((entry.name for entry in asked if not entry.by_turns), None)
+        judging = chain_of(large, models) if large is not None else None
     return ChainParts(
         chain=models.chain(name),
-        second=models.chain(others[0]) if others else None,
+        second=models.chain(asked[1].name) if len(asked) > 1 else None,
+        judging=judging,
         rules=frozenset(entry.name for entry in links.values() if entry.protocol == "rules"),
         entries=links,
         fresh=fresh,

@@ -102,7 +102,7 @@ class Settings:
             what this process wrote and read, else to the primary; empty for none.
         postgres_hnsw_from: documents from which on PostgreSQL keeps an HNSW index of a scope's vectors; 0 for never.
         postgres_partitions: parts by hash of the namespace that a new store's tables are made in; 0 for one piece.
-        compaction: the chain or model that judges near-duplicates; empty for that of `consolidation`, `none` for none.
+        compaction: the chain or model that judges; empty for the larger models of `consolidation`, `none` for none.
         compact_memories: how many new or changed notes make a compaction due at once.
         compact_minutes: minutes after the first of them when it is due in any case.
         max_merge_input_chars: most characters of memories that one call of a compaction shows.

@@ -48,9 +48,13 @@ def worker_of(
     """What does the due work of a store, and the compaction and the roll-ups that it does it with."""
     settings, adjudication = by.settings, chains.adjudication
     consolidation = None if chains.consolidation is None else _consolidation(store, chains.consolidation, by)
-    judging = chains.compaction or (None if settings.compaction == "none" else chains.consolidation)
+    telling = chains.compaction or (None if settings.compaction == "none" else chains.consolidation)
+    # A model too small for a window in one call is none to say which of twelve notes belong together (decision 0132).
+    judging = telling
+    if chains.compaction is None and telling is not None and telling.judging != "itself":
+        judging = telling.judging
     compaction = compaction_once(store, judging, embedding, caches, by)
-    rollups = rollups_once(store, judging, by)
+    rollups = rollups_once(store, telling, by)
 
     def likeness() -> Likeness:
         from memhold.facts.keys_step import Likeness
