@@ -312,6 +312,7 @@ def newest_first(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated
         total=len(order),
         score=score,
         signals=[Signal(name="recency", score=score, found=allowed)],
+        weights={"recency": 1.0},
         allowed=allowed,
         hit=allowed,
         outdated=past,
