@@ -153,7 +153,11 @@ class OldFirst:
 
 @pytest.mark.asyncio
 async def test_the_parts_add_up_where_what_was_replaced_is_kept_behind_in_spite_of_the_reranker() -> None:
-    said = ("I live in Leeds, and I live in a house that I live with.", "We moved, I live in Hull.", "I saw a red kettle.")
+    said = (
+        "I live in Leeds, and I live in a house that I live with.",
+        "We moved, I live in Hull.",
+        "I saw a red kettle.",
+    )
     async with AsyncMemhold.open("memory://", worker=False, embedding="none", rerank=OldFirst()) as memhold:
         scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": text} for text in said])

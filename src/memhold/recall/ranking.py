@@ -104,15 +104,15 @@ def ordered(
     if now:
         about, as_much = partial(_about, view), partial(_as_much, view)
         lift_newer(view.question, index, score, found & index.living, about=about, as_much=as_much)
-    moves = _moves([*stages, score])
+    moved, weights = _with_moves(view.weights, _moves([*stages, score]))
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, most)
     return Ranking(
         index=index,
         order=order,
         score=score,
-        signals=[*view.signals, *(signal for signal, _ in moves)],
-        weights={**view.weights, **{signal.name: weight for signal, weight in moves}},
+        signals=[*view.signals, *moved],
+        weights=weights,
         allowed=allowed,
         words=view.scores,
         total=repeats.count(hit),
@@ -131,6 +131,13 @@ def _moves(stages: Sequence[Floats]) -> list[tuple[Signal, float]]:
     """
     steps = zip(MOVES, pairwise(stages), strict=True)
     return [move for name, (before, after) in steps for move in _move(name, after - before)]
+
+
+def _with_moves(
+    weights: Mapping[str, float], moves: Sequence[tuple[Signal, float]]
+) -> tuple[list[Signal], Mapping[str, float]]:
+    """The signals of some moves, and the weights with theirs."""
+    return [signal for signal, _ in moves], {**weights, **{signal.name: weight for signal, weight in moves}}
 
 
 def _move(name: str, by: Floats) -> list[tuple[Signal, float]]:
@@ -189,8 +196,9 @@ def reranked(ranking: Ranking, told: Mapping[int, float]) -> Ranking:
     past = ranking.outdated if ranking.question is None else ordering(ranking.question, ranking.outdated)
     _demote(ranking.index, score, ranking.hit & ranking.index.living, past)
     signals = [one for one in ranking.signals if one.name != OUTDATED]
-    sunk = sum((one.score * ranking.weights[OUTDATED] for one in ranking.signals if one.name == OUTDATED), score - ahead)
-    outdated = _move(OUTDATED, sunk)
+    before = [one.score * ranking.weights[OUTDATED] for one in ranking.signals if one.name == OUTDATED]
+    sunk = sum(before, score - ahead)
+    outdated, weights = _with_moves(ranking.weights, _move(OUTDATED, sunk))
     order = ranking.order[np.argsort(-score[ranking.order], kind="stable")]
     places = np.zeros(len(score), dtype=np.float32)
     places[judged] = 1 - np.arange(len(judged), dtype=np.float32) / max(1, len(judged))
@@ -199,8 +207,8 @@ def reranked(ranking: Ranking, told: Mapping[int, float]) -> Ranking:
         ranking,
         order=order,
         score=score,
-        signals=[*signals, *(one for one, _ in outdated), signal],
-        weights={**ranking.weights, **{OUTDATED: weight for _, weight in outdated}, RERANK: 0.0},
+        signals=[*signals, *outdated, signal],
+        weights={**weights, RERANK: 0.0},
         parts={RERANK: moved},
     )
 
