@@ -85,12 +85,18 @@ _TASTE = (
     rf"|dislike|can't stand|cannot stand|cant stand|can't bear|don't like|do not like|dont like)\s+{_NO_REMARK}"
     r"|\bi (?:really |generally |usually |always |much |strongly )?prefer (?!that\b)"
 )
+_HOW_MUCH = (
+    r"(?:(?:severely|mildly|slightly|highly|extremely|seriously|terribly|badly|deathly|deadly|very|quite|really|still"
+    r"|also|both) )*"
+)
 _STATE = (
     r"\bi(?: really| absolutely| just| do| also| generally| usually| always)?"
     rf" (?:don't eat|do not eat|dont eat|don't drink|do not drink|never eat|never drink|avoid eating)\s+{_NO_REMARK}"
-    r"|\bi(?:'m| am) (?:no longer )?"
-    r"(?:allergic to|(?:severely |mildly )?intolerant|(?:a )?(?:vegan|vegetarian|pescatarian)"
+    rf"|\bi(?:'m| am) (?:no longer )?{_HOW_MUCH}"
+    r"(?:allergic to|intolerant|(?:a )?(?:vegan|vegetarian|pescatarian)(?!')"
     r"|(?:lactose|gluten)[ -]intolerant|colou?r[ -]?blind)\b"
+    r"|\bi(?:'ve got| have got| have) (?:an? )?(?:(?!(?:no|with|without|whose|and|about|to|for|on|had)\b)[\w-]+ ){0,2}"
+    r"allerg(?:y|ies)\b(?! (?:test|appointment|shot|season|pill|med|doctor|specialist|clinic|relief|check))"
 )
 """A state of health or diet: no wish, but what the answers that it governs are as unlike as those to a wish."""
 _NO_MORE = (
@@ -98,6 +104,12 @@ _NO_MORE = (
     r"|\b(?:no need to|you (?:don't|do not) (?:have|need) to) (?:[\w']+ ){1,8}any ?more\b"
 )
 """One that ends another."""
+_NOT_SO = lazily.compile(
+    r"\b(?:if|whether|imagine|imagining|pretend|pretending|suppose|supposing|assume|assuming|wonder|wish|let's say"
+    r"|as though|(?:some|people|many) say|thinks?|thought) (?:that )?i(?:'m| am| have)\b",
+    re.IGNORECASE,
+)
+"""A state that is asked about, imagined or doubted."""
 _WISH = lazily.compile(f"{_NO_MORE}|{_FOR_GOOD}|{_COMMAND}|{_NOT_TO_DO}|{_HOW}|{_TASTE}", re.IGNORECASE)
 _STATES = lazily.compile(_STATE, re.IGNORECASE)
 _PAST_REPORT = lazily.compile(
@@ -160,18 +172,25 @@ _OTHERS = lazily.compile(
 )
 _OTHER_STATES = lazily.compile(
     r"\b(?:ich (?:esse kein\w*|trinke kein\w*|vertrage kein\w*)|ich bin (?:allergisch|vegan|vegetarier\w*)"
+    r"|ich bin gegen .{1,40} allergisch(?! gewesen)"
+    r"|ich habe eine (?:\w+ )?allergie"
     r"|je ne mange pas|je suis (?:allergique|végan\w*|végétarien\w*)"
-    r"|no como (?:carne|pescado|nada)|soy (?:alérgic[oa]|vegan[oa]|vegetarian[oa])"
-    r"|sou (?:alérgic[oa]|vegan[oa]|vegetarian[oa])|sono (?:allergic[oa]|vegan[oa]|vegetarian[oa])"
+    r"|no como (?:carne|pescado|nada)|(?<!no )tengo (?:una )?alergia a"
+    r"|(?<!no )soy (?:alérgic[oa]|vegan[oa]|vegetarian[oa])"
+    r"|(?<!não )sou (?:alérgic[oa]|vegan[oa]|vegetarian[oa])|(?<!non )sono (?:allergic[oa]|vegan[oa]|vegetarian[oa])"
     r"|ik ben (?:allergisch|vegan|vegetariër)|у меня аллергия)\b"
-    r"|못 먹어요|알레르기가 있|^(?:나|난|나는|저|전|저는) .{1,12}알레르기 (?:있|심)|我不吃|我(?:对.{1,8})过敏"
+    r"|^(?!(?:.*\s)?(?:\S*동생|누나|형|언니|오빠|엄마|아빠|어머니|아버지|할머니|할아버지|아내|남편|아들|딸|\S*친구|동료|조카|그|그녀|걔|아이)"
+    r"들?[은는이가] )(?!.*(?:어릴|어렸을) )"
+    r".*(?:못 먹어요|알레르기가 있(?!었|나|니|냐|는지|을))"
+    r"|^(?:나|난|나는|저|전|저는) .{1,12}알레르기 (?:있|심)|我不吃|我(?:对.{1,8})过敏"
     r"|私は.{1,10}アレルギー"
     r"|^(?:(?:私|僕|俺)は)?[^はもがの、]{1,12}アレルギー(?:が(?:あり|ある)|です|なんです|持ち)",
     re.IGNORECASE,
 )
 _SIGNS = (
     "again anymore always never forward future rule whenever hate loathe detest despise dislike stand bear eat drink "
-    "allergic intolerant vegan vegetarian pescatarian blind prefer please dont don call address concise brief "
+    "allergic allergy allergies allergie alergia intolerant vegan vegetarian pescatarian blind prefer please dont don "
+    "call address concise brief "
     "short formal informal simple plain stop avoid quit jetzt sofort nun künftig zukunft merk merke bitte nie "
     "niemals immer hasse mag esse trinke vertrage allergisch vegetarier dorénavant désormais avenir partir "
     "toujours jamais déteste supporte mange allergique végane végétarien végétarienne adelante ahora futuro "
@@ -246,7 +265,9 @@ def _stands(said: str) -> bool:
     bare = without_quotes(said)
     if _OTHERS.search(bare) is not None or _OTHER_STATES.search(bare) is not None:
         return bare[-1:] not in _MARKS
-    if (_WISH.search(bare) or _STATES.search(bare)) is None or _PAST_REPORT.search(bare) is not None:
+    if _WISH.search(bare) is None and (_STATES.search(bare) is None or _NOT_SO.search(bare) is not None):
+        return False
+    if _PAST_REPORT.search(bare) is not None:
         return False
     if bare[-1:] in _MARKS and _REQUEST.search(bare) is None:
         return False
