@@ -273,6 +273,31 @@ async def test_a_conversation_that_another_session_holds_is_told_once(memhold, s
 
 
 @pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
+async def test_an_answer_in_the_same_few_words_stays_with_its_own_question(memhold, strategy):
+    told = [
+        ("user", "Is the dog allowed in the flat?"),
+        ("assistant", "No."),
+        ("user", "OK."),
+        ("user", "Shall I take the job in Porto?"),
+        ("assistant", "What does your heart say?"),
+        ("user", "Yes, I will."),
+    ]
+    await memhold.scope(user="alice", session="before").add([{"role": role, "content": text} for role, text in told])
+    await memhold.settle(timeout=60)
+    now = [
+        ("user", "Is it warm?"),
+        ("assistant", "No."),
+        ("user", "OK."),
+        ("user", "Yes, I will."),
+        ("user", "The dog?"),
+    ]
+    passed = [{"role": role, "content": text} for role, text in now]
+    text = (await memhold.scope(user="alice", session="new").context(passed, strategy=strategy)).as_text()
+    assert "Is the dog allowed in the flat?\n- assistant: No.\n- user: OK." in text
+    assert "What does your heart say?\n- user: Yes, I will." in text
+
+
+@pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
 async def test_what_only_the_caller_has_is_there_as_far_as_the_room_goes(memhold, strategy):
     """No question finds what was never added, so the tail that memory_first keeps reaches back to it."""
     alice = memhold.scope(user="alice", session="s1")
