@@ -272,6 +272,21 @@ async def test_a_conversation_that_another_session_holds_is_told_once(memhold, s
     assert [alone.count(one["content"]) for one in said] == [1, 1, 1], "and all of it where nobody passes it"
 
 
+async def test_a_small_budget_is_used_though_a_fence_costs_beside_its_lines(memhold):
+    """What was first given away is too much with its fence; then less is tried, not nothing."""
+    texts = [f"I planted {plant} in bed {n} and it grew." for n, plant in enumerate(("mint", "leek", "kale") * 8)]
+    texts.append("From now on keep it short.")
+    await memhold.scope(user="alice", session="before").add([{"role": "user", "content": text} for text in texts])
+    await memhold.settle(timeout=60)
+    fresh = memhold.scope(user="alice", session="new")
+    ask = [{"role": "user", "content": "Which plant is in the bed by the wall, and did it grow this year?"}]
+    for budget in range(220, 420, 4):
+        context = await fresh.context(ask, budget=budget)
+        assert context.dropped, "something is unsaid"
+        # A line costs some 20 tokens.
+        assert budget - context.reserve - 22 <= context.used <= budget - context.reserve, budget
+
+
 @pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
 async def test_an_answer_in_the_same_few_words_stays_with_its_own_question(memhold, strategy):
     told = [

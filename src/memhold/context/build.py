@@ -227,6 +227,7 @@ def _fitted(
     available = plan.request.available
     kept = {name: list(lines) for name, lines in taken.items()}
     best: tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]] | None = None
+    back = False  # what was left was given away, and was too much: a fence costs beside its lines
     for turn in range(ROUNDS):
         kept["messages"] = spread(plan.lines["messages"], room, plan.request.count)
         made = sent(plan, kept, cut)
@@ -234,11 +235,13 @@ def _fitted(
         if over <= 0:
             if best is None or made.used >= best[1].used:
                 best = plan, made, {name: list(lines) for name, lines in kept.items()}
-            if turn >= TOP_UPS or -over <= SLACK * available or _all_said(plan, kept):
+            if turn >= TOP_UPS or back or -over <= SLACK * available or _all_said(plan, kept):
                 return best
             room += -over
         elif best is not None:
-            return best
+            if turn >= TOP_UPS or not kept["messages"]:
+                return best
+            room, back = min(room, sum(line.cost for line in kept["messages"])) - over, True
         elif kept["messages"]:
             room -= over
         elif any(kept.values()):
