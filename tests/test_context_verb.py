@@ -272,6 +272,24 @@ async def test_a_conversation_that_another_session_holds_is_told_once(memhold, s
     assert [alone.count(one["content"]) for one in said] == [1, 1, 1], "and all of it where nobody passes it"
 
 
+@pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
+async def test_what_was_told_for_good_is_there_wherever_it_fits(memhold, strategy):
+    """Both stand in one fence, so whoever has room for the first has it for the second."""
+    told = ("I'm allergic to nuts.", "Always answer in metric units.")
+    texts = ["I planted mint by the wall.", *told, "I saw a film about whales.", "My bicycle has a new chain."]
+    await memhold.scope(user="alice", session="before").add([{"role": "user", "content": text} for text in texts])
+    await memhold.settle(timeout=60)
+    fresh = memhold.scope(user="alice", session="new")
+    ask = [{"role": "user", "content": "What shall I cook tonight " + "for my guests and their friends " * 20}]
+    seen = []
+    for budget in range(200, 400, 8):
+        context = await fresh.context(ask, budget=budget, strategy=strategy)
+        seen.append((sum(one in context.as_text() for one in told), budget - context.reserve - context.used))
+    assert all(free < 30 for there, free in seen if there == 1), seen
+    assert [there for there, _ in seen] == sorted(there for there, _ in seen), seen
+    assert seen[-1][0] == 2
+
+
 async def test_a_small_budget_is_used_though_a_fence_costs_beside_its_lines(memhold):
     """What was first given away is too much with its fence; then less is tried, not nothing."""
     texts = [f"I planted {plant} in bed {n} and it grew." for n, plant in enumerate(("mint", "leek", "kale") * 8)]
