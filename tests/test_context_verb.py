@@ -301,8 +301,8 @@ async def test_a_small_budget_is_used_though_a_fence_costs_beside_its_lines(memh
     for budget in range(220, 420, 4):
         context = await fresh.context(ask, budget=budget)
         assert context.dropped, "something is unsaid"
-        # A line costs some 20 tokens.
-        assert budget - context.reserve - 22 <= context.used <= budget - context.reserve, budget
+        # A line costs some 20 tokens, and a tag now and then more than another.
+        assert budget - context.reserve - 30 <= context.used <= budget - context.reserve, budget
 
 
 @pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
