@@ -273,6 +273,64 @@ async def test_a_conversation_that_another_session_holds_is_told_once(memhold, s
 
 
 @pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
+async def test_what_was_told_for_good_is_there_wherever_it_fits(memhold, strategy):
+    """Both stand in one fence, so whoever has room for the first has it for the second."""
+    told = ("I'm allergic to nuts.", "Always answer in metric units.")
+    texts = ["I planted mint by the wall.", *told, "I saw a film about whales.", "My bicycle has a new chain."]
+    await memhold.scope(user="alice", session="before").add([{"role": "user", "content": text} for text in texts])
+    await memhold.settle(timeout=60)
+    fresh = memhold.scope(user="alice", session="new")
+    ask = [{"role": "user", "content": "What shall I cook tonight " + "for my guests and their friends " * 20}]
+    seen = []
+    for budget in range(200, 400, 8):
+        context = await fresh.context(ask, budget=budget, strategy=strategy)
+        seen.append((sum(one in context.as_text() for one in told), budget - context.reserve - context.used))
+    assert all(free < 30 for there, free in seen if there == 1), seen
+    assert [there for there, _ in seen] == sorted(there for there, _ in seen), seen
+    assert seen[-1][0] == 2
+
+
+async def test_a_small_budget_is_used_though_a_fence_costs_beside_its_lines(memhold):
+    """What was first given away is too much with its fence; then less is tried, not nothing."""
+    texts = [f"I planted {plant} in bed {n} and it grew." for n, plant in enumerate(("mint", "leek", "kale") * 8)]
+    texts.append("From now on keep it short.")
+    await memhold.scope(user="alice", session="before").add([{"role": "user", "content": text} for text in texts])
+    await memhold.settle(timeout=60)
+    fresh = memhold.scope(user="alice", session="new")
+    ask = [{"role": "user", "content": "Which plant is in the bed by the wall, and did it grow this year?"}]
+    for budget in range(220, 420, 4):
+        context = await fresh.context(ask, budget=budget)
+        assert context.dropped, "something is unsaid"
+        # A line costs some 20 tokens, and a tag now and then more than another.
+        assert budget - context.reserve - 30 <= context.used <= budget - context.reserve, budget
+
+
+@pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
+async def test_an_answer_in_the_same_few_words_stays_with_its_own_question(memhold, strategy):
+    told = [
+        ("user", "Is the dog allowed in the flat?"),
+        ("assistant", "No."),
+        ("user", "OK."),
+        ("user", "Shall I take the job in Porto?"),
+        ("assistant", "What does your heart say?"),
+        ("user", "Yes, I will."),
+    ]
+    await memhold.scope(user="alice", session="before").add([{"role": role, "content": text} for role, text in told])
+    await memhold.settle(timeout=60)
+    now = [
+        ("user", "Is it warm?"),
+        ("assistant", "No."),
+        ("user", "OK."),
+        ("user", "Yes, I will."),
+        ("user", "The dog?"),
+    ]
+    passed = [{"role": role, "content": text} for role, text in now]
+    text = (await memhold.scope(user="alice", session="new").context(passed, strategy=strategy)).as_text()
+    assert "Is the dog allowed in the flat?\n- assistant: No.\n- user: OK." in text
+    assert "What does your heart say?\n- user: Yes, I will." in text
+
+
+@pytest.mark.parametrize("strategy", ["adaptive", "memory_first", "full_history"])
 async def test_what_only_the_caller_has_is_there_as_far_as_the_room_goes(memhold, strategy):
     """No question finds what was never added, so the tail that memory_first keeps reaches back to it."""
     alice = memhold.scope(user="alice", session="s1")

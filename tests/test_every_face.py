@@ -459,3 +459,17 @@ def test_what_a_face_cannot_do_is_declared() -> None:
         "last_recalled",
     }  # fmt: skip
     assert {name for name, verb in VERBS.items() if verb.command is None} == silent
+
+
+@pytest.mark.parametrize("name", ["async", "remote", "rest"])
+async def test_a_question_may_bring_a_long_conversation(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only its last turns are looked at; whoever has all of them need not cut them off first."""
+    talk = [{"role": "user", "content": f"Line {number} of what we talk about."} for number in range(10_000)]
+    talk.append({"role": "user", "content": "Tell me of my cello."})
+    async with face(name, tmp_path, capsys) as call:
+        said = ("My cello was built in Cremona.", "The shed was built of larch.")
+        await call("add", {"messages": [{"role": "user", "content": text} for text in said]})
+        answer = await call("recall", {"query": "where was it built?", "messages": talk, "limit": 1})
+    assert [hit["text"] for hit in answer["hits"]] == ["My cello was built in Cremona."]

@@ -86,6 +86,10 @@ async def test_each_form_of_server_puts_its_best_first_and_pages_hold_each_once(
             assert "rerank" in {reason.signal for reason in page.hits[0].why}
             assert page.degraded == ()
             assert [hit.score for hit in page.hits] == sorted((hit.score for hit in page.hits), reverse=True)
+            for hit in page.hits:
+                assert sum(reason.part for reason in hit.why) == pytest.approx(hit.score, abs=1e-5)
+            [moved] = [reason for reason in page.hits[0].why if reason.signal == "rerank"]
+            assert moved.part > 0.1, "it says what the reranker added"
             ids = [hit.id for hit in page.hits]
             while page.cursor is not None:
                 page = await scope.recall("the red kettle I like", limit=4, cursor=page.cursor)
@@ -135,6 +139,37 @@ async def test_what_is_no_score_for_each_text_is_named_and_the_rest_answers(answ
             found = await memhold.scope(user="alice").recall("the red kettle I like")
     assert found.degraded == ("rerank",)
     assert [hit.text for hit in found.hits] == [hit.text for hit in plain.hits]
+
+
+class OldFirst:
+    """A reranker that likes what was so before."""
+
+    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:  # noqa: ARG002
+        return [1.0 if "Leeds" in text else 0.5 - at / 100 for at, text in enumerate(texts)]
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.mark.asyncio
+async def test_the_parts_add_up_where_what_was_replaced_is_kept_behind_in_spite_of_the_reranker() -> None:
+    said = (
+        "I live in Leeds, and I live in a house that I live with.",
+        "We moved, I live in Hull.",
+        "I saw a red kettle.",
+    )
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none", rerank=OldFirst()) as memhold:
+        scope = memhold.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": text} for text in said])
+        first = (await scope.remember(attribute="home", value="Leeds")).receipt.ids[0]
+        await scope.remember(attribute="home", value="Hull")
+        answer = await scope.recall("Do I live in Leeds, is Leeds my home?", include_superseded=True)
+    for hit in answer.hits:
+        assert sum(reason.part for reason in hit.why) == pytest.approx(hit.score, abs=1e-5), hit.text
+        assert len({reason.signal for reason in hit.why}) == len(hit.why)
+    [old] = [hit for hit in answer.hits if hit.id == first]
+    assert {reason.signal: reason.part < 0 for reason in old.why}["outdated"]
+    assert answer.hits.index(old) > min(at for at, hit in enumerate(answer.hits) if "Hull" in hit.text)
 
 
 class Slow:

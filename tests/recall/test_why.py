@@ -42,6 +42,7 @@ async def _asked(memhold: AsyncMemhold, told: Told, question: str) -> tuple[Sequ
         (PLANTS, "List the plants in my garden", {"spread"}),
         (PLANTS, "Which car is red and what died in my garden", set()),
         (MOVED, "Where did I live before?", set()),
+        (MOVED, "", set()),
     ],
 )
 async def test_the_parts_of_every_hit_are_its_score(

@@ -53,8 +53,8 @@ def test_values_are_counted_in_any_pieces(value: Any, cuts: list[int], ascii_onl
 
 def test_the_routes_take_what_they_need() -> None:
     limits = body_limits(ServeSettings())
-    assert limits.of("POST", "/v1/recall") == 64 * 1024
     assert limits.of("POST", "/v1/whatever/comes/later") == 64 * 1024
+    assert limits.of("POST", "/v1/recall") == limits.of("POST", "/v1/context") == 16 * 1024 * 1024
     assert limits.of("POST", "/v1/messages") == limits.of("POST", "/mcp") == 16 * 1024 * 1024
     assert limits.of("POST", "/v1/memories/mem_1/correct") == 2 * 1024 * 1024
     assert limits.of("POST", "/v1/import") == 1024**3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhold.text.instructions import LONGEST, MOST, ends, instructions, tells_state
+from memhold.text.instructions import LONGEST, MOST, instructions, tells_state
 
 # A stretch between bars is what must be found.
 STANDING = [
@@ -41,6 +41,12 @@ STANDING = [
     "|请不要用表情符号。|",
     "|電話が嫌いです。|",
     "|ナッツアレルギーがあります。|",
+    "|I'm severely allergic to bees.|",
+    "|I have a penicillin allergy.|",
+    "|I'm still allergic to nuts.|",
+    "|Ich bin gegen Penicillin allergisch.|",
+    "|Tengo alergia a los frutos secos.|",
+    "|새우가 들어간 건 못 먹어요.|",
 ]
 NOTHING = [
     "I always walk to work and never take the bus.",
@@ -68,6 +74,22 @@ NOTHING = [
     "妹はナッツアレルギーがあります。",
     "동생은 견과류 알레르기 있어.",
     "Ik ben nooit in Rome geweest.",
+    "I wonder whether I'm allergic to cats.",
+    "I don't know if I'm allergic to bees.",
+    "I was allergic to nuts as a child.",
+    "Am I allergic to nuts?",
+    "My sister is allergic to nuts.",
+    "Imagine I'm allergic to nuts.",
+    "Suppose I am allergic to shellfish.",
+    "No soy alérgico a nada.",
+    "Ich war als Kind allergisch gegen Nüsse.",
+    "어릴 때 땅콩 알레르기가 있었어요.",
+    "동생은 땅콩 알레르기가 있어요.",
+    "내 동생은 새우를 못 먹어요.",
+    "子供の頃、卵アレルギーでした。",
+    "I have an allergy test tomorrow.",
+    "I have kids with allergies.",
+    "I'm a vegan's daughter.",
     "",
 ]
 
@@ -106,36 +128,6 @@ def test_a_long_list_of_them_is_a_document() -> None:
     assert len(instructions("Always use tabs. " * MOST)) == MOST
     assert instructions("Always use tabs. " * (MOST + 1)) == []
     assert instructions("Always say yes to all of " + "the many words " * LONGEST) == []
-
-
-@pytest.mark.parametrize(
-    ("newer", "older", "over"),
-    [
-        ("You may use emojis again.", "Please don't use emojis.", True),
-        ("Never suggest running.", "Always suggest running.", True),
-        ("Always answer in metric.", "Please always answer in metric.", True),
-        ("Always answer in metric.", "Keep your answers brief.", False),
-        (
-            "Always include docstrings when I ask about Python.",
-            "Always include examples when I ask about Python.",
-            False,
-        ),
-        ("I hate phone calls.", "Never suggest running.", False),
-        ("I'm no longer vegan.", "I'm vegan.", True),
-        ("À partir de maintenant, tu peux utiliser des emojis.", "S'il te plaît, n'utilise jamais d'emojis.", True),
-        ("A partir de ahora puedes usar emojis.", "Por favor, nunca uses emojis.", True),
-        ("从现在开始可以用表情符号。", "请不要用表情符号。", True),
-        # Nobody is answered in two languages; each in its own case both may hold.
-        ("From now on always answer in English.", "Always answer in German.", True),
-        ("Always answer me in English, not German.", "Always answer in German.", True),
-        ("Antworte ab jetzt auf Englisch.", "Bitte antworte immer auf Deutsch.", True),
-        ("Always answer in English when I write in English.", "Always answer in German when I write in German.", False),
-        ("Always answer in bullet points.", "Always answer in German.", False),
-        ("Always answer in German.", "Always write emails in French.", False),
-    ],
-)
-def test_one_ends_another_that_says_the_same_or_the_contrary(newer: str, older: str, *, over: bool) -> None:
-    assert ends(newer, older) is over
 
 
 @given(st.text(st.sampled_from('always never, please don\'t. "I hate"\n> -`:?以后别')))

@@ -143,6 +143,7 @@ def _made(gathered: Inputs, plan: Plan) -> tuple[Context, Assembled]:
     spare = max(0, grants["window"] - sum(map(plan.cost, window.messages))) + freed - more
     del ranked["messages"]
     taken, room = _taken(plan, ranked, grants, spare, steady)
+    taken, room = _with_first(plan, taken, room, window)
     plan, made, kept = _fitted(plan, taken, room, grants["window"], window)
     return answered(gathered, plan, made, kept), made
 
@@ -171,6 +172,22 @@ def _taken(
     taken = {name: [held[name][one.id] for one in items] for name, items in filled.items()}
     spent = sum(one.cost for items in filled.values() for one in items)
     room = sum(grants.get(name, 0) for name in (*ranked, "messages")) + spare - spent
+    return taken, room
+
+
+def _with_first(
+    plan: Plan, taken: dict[SlotName, list[Line]], room: int, window: Window
+) -> tuple[dict[SlotName, list[Line]], int]:
+    """The same with the first of what the user told for good where none of it is there and the whole has room for it.
+
+    The shares count a fence for each slot, which is more than a small budget has; what two slots share costs once.
+    """
+    for name in MOST_OF:
+        if plan.lines[name] and not taken[name]:
+            first = plan.lines[name][0]
+            more = {**taken, name: [first]}
+            if sent(plan, {**more, "messages": []}, window).used <= plan.request.available:
+                taken, room = more, room - first.cost
     return taken, room
 
 
@@ -227,6 +244,7 @@ def _fitted(
     available = plan.request.available
     kept = {name: list(lines) for name, lines in taken.items()}
     best: tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]] | None = None
+    back = False  # what was left was given away, and was too much: a fence costs beside its lines
     for turn in range(ROUNDS):
         kept["messages"] = spread(plan.lines["messages"], room, plan.request.count)
         made = sent(plan, kept, cut)
@@ -234,11 +252,13 @@ def _fitted(
         if over <= 0:
             if best is None or made.used >= best[1].used:
                 best = plan, made, {name: list(lines) for name, lines in kept.items()}
-            if turn >= TOP_UPS or -over <= SLACK * available or _all_said(plan, kept):
+            if turn >= TOP_UPS or back or -over <= SLACK * available or _all_said(plan, kept):
                 return best
             room += -over
         elif best is not None:
-            return best
+            if turn >= TOP_UPS or not kept["messages"]:
+                return best
+            room, back = min(room, sum(line.cost for line in kept["messages"])) - over, True
         elif kept["messages"]:
             room -= over
         elif any(kept.values()):

@@ -11,17 +11,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 from memhold.context.window_messages import Piece, is_person, text_of
+from memhold.messages.fences import unquoted
 from memhold.messages.tool_pairs import cut_entries, legal_starts
 from memhold.messages.window import Body, Dropped, Entry, Window, entry, is_system
-from memhold.values.records import Shape
+from memhold.text.change import word_count
+from memhold.values.records import Message, Shape
 
-__all__ = ["STEP", "cut", "kept_ids", "passed_words"]
+__all__ = ["STEP", "cut", "kept_ids", "passed_too", "passed_words"]
 
 STEP = 1 / 3
 """How much of its budget the window of a whole history may leave unused, so that its beginning can stay."""
+NO_CHANCE = 8
+"""Words from which on the same said twice in a row is no chance."""
 
 
 def cut(
@@ -48,10 +52,27 @@ def kept_ids(pieces: Sequence[Piece], window: Window) -> frozenset[str | None]:
 
 
 def passed_words(pieces: Sequence[Piece], window: Window) -> frozenset[tuple[str, str]]:
-    """Role and words of what the caller alone gave and a cut left in: nobody needs to be told it a second time."""
+    """Role and words of what the caller alone gave and a cut left in."""
     gone = {one.index for one in window.dropped}
     given = (piece.body for at, piece in enumerate(pieces) if at not in gone and piece.given and piece.id is None)
     return frozenset((body["role"], text_of(body).strip()) for body in given)
+
+
+def passed_too(messages: Sequence[Message], passed: frozenset[tuple[str, str]]) -> frozenset[str]:
+    """The ids of the recalled messages that the caller passes too: nobody needs to be told them a second time.
+
+    What a session says in a row, as far as it was recalled, is the same conversation where it is `NO_CHANCE` words:
+    "No." is said in many, each time to another question.
+    """
+    if not passed:
+        return frozenset()
+    found: set[str] = set()
+    heard = [(one, unquoted(one).strip()) for one in sorted(messages, key=lambda one: (one.session, one.seq))]
+    for (_, there), run in groupby(heard, key=lambda pair: (pair[0].session, (pair[0].role, pair[1]) in passed)):
+        row = list(run)
+        if there and sum(word_count(said) for _, said in row) >= NO_CHANCE:
+            found.update(one.id for one, _ in row)
+    return frozenset(found)
 
 
 def _begin(

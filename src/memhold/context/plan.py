@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memhold.context.answer import LeftOut, Part
-from memhold.context.cuts import cut, kept_ids, passed_words
+from memhold.context.cuts import cut, kept_ids, passed_too, passed_words
 from memhold.context.excerpt import Asked
 from memhold.context.gather import WindowRead
 from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_line, message_line
 from memhold.context.strategies import SlotName, Strategy, chosen
 from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
 from memhold.facts.outdated import Outdated
-from memhold.messages.fences import Fence, unquoted
+from memhold.messages.fences import Fence
 from memhold.messages.window import Body, Window, is_system
 from memhold.text.instructions import tells_state
 from memhold.text.token_estimate import Count, estimate_tokens
@@ -197,7 +197,7 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     told = _told([*wishes, *states])
     copied = {one.copy_of for one in gathered.window.messages if one.id in in_window}
     # What the caller passes may stand in another session: whoever begins one brings the conversation along.
-    copied |= {one.id for one in gathered.messages if (one.role, unquoted(one).strip()) in passed}
+    copied |= passed_too(gathered.messages, passed)
     earlier = [one for one in gathered.messages if one.id not in in_window | copied]
     past = gathered.outdated
     said = [

@@ -9,7 +9,7 @@ from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.index.documents import index_memories
 from memhold.ports.transaction import WriteTx
-from memhold.text.instructions import ends
+from memhold.text.contraries import ends
 from memhold.values.records import Author, Change, Effect, Memory, Message
 
 __all__ = ["MOST_STANDING", "keep_instructions"]

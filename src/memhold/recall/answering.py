@@ -49,6 +49,8 @@ class Ranking:
     allowed: Mask
     hit: Mask
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    parts: Mapping[str, Floats] = field(default_factory=dict)
+    """What a signal without a weight added to each row: a reranker gives places, and the hits each other's scores."""
     words: WordScores | None = None
     repeats: Repeats | None = None
     near: Rows | None = None
@@ -202,7 +204,8 @@ def reasons_of(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]
             hit = ranking.words.of_row(rows[place]) if signal.name == "words" and ranking.words is not None else None
             words = () if hit is None else hit.matched or hit.nearby
             rank = 1 + int((others > score).sum())
-            part = score * ranking.weights[signal.name]
+            own = ranking.parts.get(signal.name)
+            part = score * ranking.weights[signal.name] if own is None else float(own[rows[place]])
             found[place].append(Reason(signal=signal.name, rank=rank, score=score, words=words, part=part))
     return [tuple(reasons) for reasons in found]
 

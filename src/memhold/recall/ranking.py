@@ -48,7 +48,8 @@ AS_NEAR = 0.9
 """The same of its nearness: cosines of what is near lie closer together than shares of words."""
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
-MOVES = ("follows", "spread", "outdated", "newer")
+OUTDATED = "outdated"
+MOVES = ("follows", "spread", OUTDATED, "newer")
 """What moves a hit beside the signals, in this order: it came after something that was found; better hits of its
 session stand before it where several things are asked for; what it says was replaced; it is newer than the best."""
 _AT_ONCE = 256
@@ -103,15 +104,15 @@ def ordered(
     if now:
         about, as_much = partial(_about, view), partial(_as_much, view)
         lift_newer(view.question, index, score, found & index.living, about=about, as_much=as_much)
-    moves = _moves([*stages, score])
+    moved, weights = _with_moves(view.weights, _moves([*stages, score]))
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, most)
     return Ranking(
         index=index,
         order=order,
         score=score,
-        signals=[*view.signals, *(signal for signal, _ in moves)],
-        weights={**view.weights, **{signal.name: weight for signal, weight in moves}},
+        signals=[*view.signals, *moved],
+        weights=weights,
         allowed=allowed,
         words=view.scores,
         total=repeats.count(hit),
@@ -128,16 +129,25 @@ def _moves(stages: Sequence[Floats]) -> list[tuple[Signal, float]]:
 
     So the parts of a hit add up to its score. A step raises or lowers, never both; one that moved nothing is left out.
     """
+    steps = zip(MOVES, pairwise(stages), strict=True)
+    return [move for name, (before, after) in steps for move in _move(name, after - before)]
+
+
+def _with_moves(
+    weights: Mapping[str, float], moves: Sequence[tuple[Signal, float]]
+) -> tuple[list[Signal], Mapping[str, float]]:
+    """The signals of some moves, and the weights with theirs."""
+    return [signal for signal, _ in moves], {**weights, **{signal.name: weight for signal, weight in moves}}
+
+
+def _move(name: str, by: Floats) -> list[tuple[Signal, float]]:
+    """What a step did to the scores as a signal and its weight; nothing where it moved none."""
     import numpy as np
 
-    found = []
-    for name, (before, after) in zip(MOVES, pairwise(stages), strict=True):
-        by = after - before
-        most = by[np.abs(by).argmax()] if len(by) else np.float32(0)
-        if most:
-            nothing = np.zeros(len(by), dtype=np.bool_)
-            found.append((Signal(name=name, score=by / most, found=nothing), float(most)))
-    return found
+    most = by[np.abs(by).argmax()] if len(by) else np.float32(0)
+    if not most:
+        return []
+    return [(Signal(name=name, score=by / most, found=np.zeros(len(by), dtype=np.bool_)), float(most))]
 
 
 def ordering(question: Question, past: Mapping[int, Outdated]) -> Mapping[int, Outdated]:
@@ -170,7 +180,8 @@ def with_followers(fused: Fused, index: DecodedIndex, past: Mapping[int, Outdate
 def reranked(ranking: Ranking, told: Mapping[int, float]) -> Ranking:
     """The ranking with some of its first rows in the order in which a reranker put them, by its scores.
 
-    They take each other's scores, so nothing else moves, and what was replaced stays behind what replaced it.
+    They take each other's scores, so nothing else moves, and what was replaced stays behind what replaced it. What this
+    added to a hit, or took from it, is the part of its reason.
     """
     import numpy as np
 
@@ -181,14 +192,25 @@ def reranked(ranking: Ranking, told: Mapping[int, float]) -> Ranking:
     # Of equal scores the one that was judged better stands first, and no later rule sees a tie.
     for above, below in pairwise(judged.tolist()):
         score[below] = min(score[below], np.nextafter(score[above], np.float32(-1)))
+    moved, ahead = score - ranking.score, score.copy()
     past = ranking.outdated if ranking.question is None else ordering(ranking.question, ranking.outdated)
     _demote(ranking.index, score, ranking.hit & ranking.index.living, past)
+    signals = [one for one in ranking.signals if one.name != OUTDATED]
+    before = [one.score * ranking.weights[OUTDATED] for one in ranking.signals if one.name == OUTDATED]
+    sunk = sum(before, score - ahead)
+    outdated, weights = _with_moves(ranking.weights, _move(OUTDATED, sunk))
     order = ranking.order[np.argsort(-score[ranking.order], kind="stable")]
     places = np.zeros(len(score), dtype=np.float32)
     places[judged] = 1 - np.arange(len(judged), dtype=np.float32) / max(1, len(judged))
     signal = Signal(name=RERANK, score=places, found=np.zeros(len(score), dtype=np.bool_))
-    weights = {**ranking.weights, RERANK: 0.0}
-    return replace(ranking, order=order, score=score, signals=[*ranking.signals, signal], weights=weights)
+    return replace(
+        ranking,
+        order=order,
+        score=score,
+        signals=[*signals, *outdated, signal],
+        weights={**weights, RERANK: 0.0},
+        parts={RERANK: moved},
+    )
 
 
 def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) -> Ranking:
@@ -298,6 +320,7 @@ def newest_first(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated
         total=len(order),
         score=score,
         signals=[Signal(name="recency", score=score, found=allowed)],
+        weights={"recency": 1.0},
         allowed=allowed,
         hit=allowed,
         outdated=past,

@@ -190,6 +190,7 @@ def body_limits(settings: ServeSettings) -> BodyLimits:
         "/v1/import": settings.max_import_bytes,
         "/v1/messages": conversation,
         "/v1/context": conversation,
+        "/v1/recall": conversation,
         "/mcp": conversation,
         "/mcp/": conversation,
         "/v1/memories": told,

@@ -12,15 +12,13 @@ import re
 from collections.abc import Iterator
 
 from memhold.text import lazily
-from memhold.text.analysis import analyse_query
 from memhold.text.change import word_count
 from memhold.text.letter_words import letter_words
-from memhold.text.negation import negates
 from memhold.text.sentences import Span, sentences
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["LONGEST", "MOST", "ends", "instructions", "own_sentences", "tells_state"]
+__all__ = ["LONGEST", "MOST", "instructions", "own_sentences", "tells_state", "without_quotes"]
 
 LONGEST = 45
 """Words up to which a sentence is a clause of one's own; a longer one is a text about something."""
@@ -87,12 +85,18 @@ _TASTE = (
     rf"|dislike|can't stand|cannot stand|cant stand|can't bear|don't like|do not like|dont like)\s+{_NO_REMARK}"
     r"|\bi (?:really |generally |usually |always |much |strongly )?prefer (?!that\b)"
 )
+_HOW_MUCH = (
+    r"(?:(?:severely|mildly|slightly|highly|extremely|seriously|terribly|badly|deathly|deadly|very|quite|really|still"
+    r"|also|both) )*"
+)
 _STATE = (
     r"\bi(?: really| absolutely| just| do| also| generally| usually| always)?"
     rf" (?:don't eat|do not eat|dont eat|don't drink|do not drink|never eat|never drink|avoid eating)\s+{_NO_REMARK}"
-    r"|\bi(?:'m| am) (?:no longer )?"
-    r"(?:allergic to|(?:severely |mildly )?intolerant|(?:a )?(?:vegan|vegetarian|pescatarian)"
+    rf"|\bi(?:'m| am) (?:no longer )?{_HOW_MUCH}"
+    r"(?:allergic to|intolerant|(?:a )?(?:vegan|vegetarian|pescatarian)(?!')"
     r"|(?:lactose|gluten)[ -]intolerant|colou?r[ -]?blind)\b"
+    r"|\bi(?:'ve got| have got| have) (?:an? )?(?:(?!(?:no|with|without|whose|and|about|to|for|on|had)\b)[\w-]+ ){0,2}"
+    r"allerg(?:y|ies)\b(?! (?:test|appointment|shot|season|pill|med|doctor|specialist|clinic|relief|check))"
 )
 """A state of health or diet: no wish, but what the answers that it governs are as unlike as those to a wish."""
 _NO_MORE = (
@@ -100,6 +104,12 @@ _NO_MORE = (
     r"|\b(?:no need to|you (?:don't|do not) (?:have|need) to) (?:[\w']+ ){1,8}any ?more\b"
 )
 """One that ends another."""
+_NOT_SO = lazily.compile(
+    r"\b(?:if|whether|imagine|imagining|pretend|pretending|suppose|supposing|assume|assuming|wonder|wish|let's say"
+    r"|as though|(?:some|people|many) say|thinks?|thought) (?:that )?i(?:'m| am| have)\b",
+    re.IGNORECASE,
+)
+"""A state that is asked about, imagined or doubted."""
 _WISH = lazily.compile(f"{_NO_MORE}|{_FOR_GOOD}|{_COMMAND}|{_NOT_TO_DO}|{_HOW}|{_TASTE}", re.IGNORECASE)
 _STATES = lazily.compile(_STATE, re.IGNORECASE)
 _PAST_REPORT = lazily.compile(
@@ -124,7 +134,7 @@ _OTHERS = lazily.compile(
     # German
     r"\b(?:ab (?:jetzt|sofort|heute)|von (?:jetzt|nun) an|in zukunft|künftig (?:bitte|immer|nie)|merk(?:e)? dir"
     r"|bitte (?:immer|nie(?:mals)?|keine?n?|nicht mehr|ohne|kein)|(?:schlag|empfiehl|gib|nenn|schreib"
-    r"|zeig) mir (?:nie|immer)"
+    r"|zeig) mir (?:nie|immer)|(?:antworte|schreibe?|sprich)(?: mir| bitte)* (?:immer|stets|nie(?:mals)?)"
     r"|ich (?:hasse|mag kein\w*))\b"
     # French
     r"|\b(?:à partir de maintenant|dorénavant|désormais,? (?:réponds|écris|utilise|évite)|à l'avenir"
@@ -151,7 +161,7 @@ _OTHERS = lazily.compile(
     # Korean, Chinese, Japanese
     r"|앞으로(?:는)? .{0,400}(?:주세요|줘|말아|마세요|해요|해)|항상 .{0,400}(?:주세요|줘|해)(?:$|[.! ])"
     r"|절대 .{0,400}(?:마세요|말아|마|말고)|지 말아 ?(?:주세요|줘)"
-    r"|(?:앞으로|이제)(?:는|부터)? .{1,60}도 (?:돼|되|됩|괜찮)"
+    r"|(?:앞으로|이제)(?:부터)?는? .{1,60}도 (?:돼|되|됩|괜찮)"
     r"|정말 싫어|너무 싫어"
     r"|以后.{0,400}(?:回答|给我|推荐|请|别|不要|都|一律|凡是|先)|从现在开始|从今以后|请?记住[,，:：]|一律(?:不|用)"
     r"|永远(?:不要|别)|(?:请|你)总是|我(?:最)?讨厌"
@@ -162,18 +172,25 @@ _OTHERS = lazily.compile(
 )
 _OTHER_STATES = lazily.compile(
     r"\b(?:ich (?:esse kein\w*|trinke kein\w*|vertrage kein\w*)|ich bin (?:allergisch|vegan|vegetarier\w*)"
+    r"|ich bin gegen .{1,40} allergisch(?! gewesen)"
+    r"|ich habe eine (?:\w+ )?allergie"
     r"|je ne mange pas|je suis (?:allergique|végan\w*|végétarien\w*)"
-    r"|no como (?:carne|pescado|nada)|soy (?:alérgic[oa]|vegan[oa]|vegetarian[oa])"
-    r"|sou (?:alérgic[oa]|vegan[oa]|vegetarian[oa])|sono (?:allergic[oa]|vegan[oa]|vegetarian[oa])"
+    r"|no como (?:carne|pescado|nada)|(?<!no )tengo (?:una )?alergia a"
+    r"|(?<!no )soy (?:alérgic[oa]|vegan[oa]|vegetarian[oa])"
+    r"|(?<!não )sou (?:alérgic[oa]|vegan[oa]|vegetarian[oa])|(?<!non )sono (?:allergic[oa]|vegan[oa]|vegetarian[oa])"
     r"|ik ben (?:allergisch|vegan|vegetariër)|у меня аллергия)\b"
-    r"|못 먹어요|알레르기가 있|^(?:나|난|나는|저|전|저는) .{1,12}알레르기 (?:있|심)|我不吃|我(?:对.{1,8})过敏"
+    r"|^(?!(?:.*\s)?(?:\S*동생|누나|형|언니|오빠|엄마|아빠|어머니|아버지|할머니|할아버지|아내|남편|아들|딸|\S*친구|동료|조카|그|그녀|걔|아이)"
+    r"들?[은는이가] )(?!.*(?:어릴|어렸을) )"
+    r".*(?:못 먹어요|알레르기가 있(?!었|나|니|냐|는지|을))"
+    r"|^(?:나|난|나는|저|전|저는) .{1,12}알레르기 (?:있|심)|我不吃|我(?:对.{1,8})过敏"
     r"|私は.{1,10}アレルギー"
     r"|^(?:(?:私|僕|俺)は)?[^はもがの、]{1,12}アレルギー(?:が(?:あり|ある)|です|なんです|持ち)",
     re.IGNORECASE,
 )
 _SIGNS = (
     "again anymore always never forward future rule whenever hate loathe detest despise dislike stand bear eat drink "
-    "allergic intolerant vegan vegetarian pescatarian blind prefer please dont don call address concise brief "
+    "allergic allergy allergies allergie alergia intolerant vegan vegetarian pescatarian blind prefer please dont don "
+    "call address concise brief "
     "short formal informal simple plain stop avoid quit jetzt sofort nun künftig zukunft merk merke bitte nie "
     "niemals immer hasse mag esse trinke vertrage allergisch vegetarier dorénavant désormais avenir partir "
     "toujours jamais déteste supporte mange allergique végane végétarien végétarienne adelante ahora futuro "
@@ -211,22 +228,6 @@ def instructions(text: str) -> list[Span]:
     return found if len(found) <= MOST else []
 
 
-def ends(newer: str, older: str) -> bool:
-    """Whether an instruction ends an earlier one: it says the same again, or the contrary about the same thing.
-
-    So does one for another language to answer in, where neither says when.
-    """
-    if _only_language(newer) and _only_language(older):
-        return True
-    new, old = _content(newer), _content(older)
-    shared = len(new & old)
-    if not shared:
-        return False
-    if _denies(newer) == _denies(older):
-        return shared >= 0.8 * len(new | old)
-    return shared >= 0.6 * min(len(new), len(old)) and (shared > 1 or min(len(new), len(old)) == 1)
-
-
 def _may(text: str) -> bool:
     """Whether a text has anything of what instructions are told by: most have not, and are looked at no further."""
     low = text.lower()
@@ -261,17 +262,19 @@ def own_sentences(text: str) -> Iterator[Span]:
 def _stands(said: str) -> bool:
     if word_count(said) > LONGEST:
         return False
-    bare = _bare(said)
+    bare = without_quotes(said)
     if _OTHERS.search(bare) is not None or _OTHER_STATES.search(bare) is not None:
         return bare[-1:] not in _MARKS
-    if (_WISH.search(bare) or _STATES.search(bare)) is None or _PAST_REPORT.search(bare) is not None:
+    if _WISH.search(bare) is None and (_STATES.search(bare) is None or _NOT_SO.search(bare) is not None):
+        return False
+    if _PAST_REPORT.search(bare) is not None:
         return False
     if bare[-1:] in _MARKS and _REQUEST.search(bare) is None:
         return False
     return _ONCE.search(bare) is None or _LASTING.search(bare) is not None
 
 
-def _bare(said: str) -> str:
+def without_quotes(said: str) -> str:
     """A clause without what it quotes."""
     return _QUOTED.sub(" ", said).replace("’", "'").strip()
 
@@ -281,62 +284,6 @@ def tells_state(clause: str) -> bool:
 
     It is kept the same way, in the user's words, since no question is like it; but it tells nobody what to do.
     """
-    bare = _bare(clause)
-    return _OTHERS.search(bare) is None and _WISH.search(bare) is None
-
-
-_WORDS_OF_ASKING = (
-    "always never please ask give use make want prefer hate like stand avoid stop keep now forward future again need"
-    " remember when whenever every time anything may can don dont anymore more user"
-)
-_OTHERS_OF_ASKING = (
-    "immer nie niemals bitte jetzt sofort künftig zukunft wieder darfst kannst dürfen können verwende verwenden"
-    " benutze benutzen toujours jamais plaît dorénavant désormais partir maintenant peux pouvez utilise utiliser"
-    " utilisez siempre nunca jamás favor ahora adelante puedes puede usar uses sempre favore avanti puoi può usare"
-    " usate agora diante pode podes altijd nooit alsjeblieft vanaf voortaan kunt gebruik gebruiken всегда никогда"
-    " пожалуйста впредь отныне момента этого можешь можно используй использовать"
-)
-_LITTLE = frozenset(_WORDS_OF_ASKING.split()) | frozenset(_OTHERS_OF_ASKING.split())
-_LANGUAGES = (
-    "english|german|french|spanish|italian|portuguese|dutch|russian|korean|japanese|chinese|mandarin|cantonese|arabic"
-    "|hebrew|hindi|bengali|urdu|turkish|polish|czech|slovak|hungarian|romanian|bulgarian|greek|swedish|norwegian|danish|finnish|icelandic"
-    "|ukrainian|serbian|croatian|slovenian|catalan|basque|galician|welsh|irish|vietnamese|thai|indonesian|malay|tagalog|persian"
-    "|farsi|swahili|latin"
-)
-_IN_A_LANGUAGE = lazily.compile(
-    r"\b(?:answer|reply|respond|write|speak|talk)\b(?: (?:to )?(?:me|us))?(?: only)? in "
-    rf"(?:{_LANGUAGES})\b(?:,? (?:and )?not (?:in )?(?:{_LANGUAGES})\b| instead of (?:{_LANGUAGES})\b| only\b)?"
-    r"|\b(?:antworten?|schreiben?|rede|sprich)\b(?: (?:mir|bitte|immer|nur|ab jetzt))* auf"
-    r" (?:deutsch|englisch|französisch|spanisch|italienisch|portugiesisch|niederländisch|russisch|koreanisch"
-    r"|japanisch|chinesisch|türkisch|polnisch|arabisch)\b"
-    r"|\b(?:réponds|répondez|écris|écrivez|parle)(?:-moi)?(?: toujours)? en"
-    r" (?:français|anglais|allemand|espagnol|italien|portugais|néerlandais|russe|coréen|japonais|chinois|arabe)\b"
-    r"|\b(?:responde(?:me)?|contesta(?:me)?|escribe(?:me)?|responda|escreva|rispondi(?:mi)?|scrivi(?:mi)?)"
-    r"(?: siempre| sempre)? (?:en|em|in) (?:español|inglés|alemán|francés|italiano|portugués|português|inglês|alemão"
-    r"|francês|espanhol|inglese|tedesco|francese|spagnolo|portoghese)\b",
-    re.IGNORECASE,
-)
-"""Which language to answer in; nobody is answered in two."""
-_AGAINST = lazily.compile(
-    r"\b(?:avoid|stop|hate|loathe|detest|dislike|quit|no need|nie|ohne|nunca|jamais)\b", re.IGNORECASE
-)
-
-
-def _content(text: str) -> frozenset[str]:
-    """What an instruction is about: its words but function words and those of asking."""
-    return frozenset(
-        term
-        for word in analyse_query(text)
-        if not word.weak and word.word.lower() not in _LITTLE
-        for term in word.terms
-    )
-
-
-def _only_language(text: str) -> bool:
-    """Whether a clause says in which language to answer, and nothing else: not when, nor of what."""
-    rest, count = _IN_A_LANGUAGE.subn(" ", text)
-    return count == 1 and not _content(rest)
-
-
-def _denies(text: str) -> bool:
-    return negates(text) or _AGAINST.search(text) is not None
+    bare = without_quotes(clause)
+    wishes = _OTHERS.search(bare) is not None or _WISH.search(bare) is not None
+    return not wishes and (_STATES.search(bare) or _OTHER_STATES.search(bare)) is not None
