@@ -610,3 +610,8 @@ def test_a_name_is_not_denied_by_what_its_bearer_does_not_do(said: str, kin: str
 def test_a_month_may_have_the_year_of_its_line(said: str, told: str, *, stands: bool) -> None:
     found = find(Claim(core=told, cited=(1,)), lines_of([f"u: {said}"], "2026-03-01"))
     assert (found.standing is not None) is stands
+
+
+def test_what_is_only_asked_in_arabic_is_not_said() -> None:
+    lines = lines_of(["u: كم عنزة في سويسرا؟"], "2026-03-01")
+    assert find(Claim(core="سويسرا", frame="hobby", value=True, cited=(1,)), lines).standing == "inferred"

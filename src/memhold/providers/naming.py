@@ -88,11 +88,15 @@ def entry_in_line(text: str, kind: Kind = "chat", *, environment: Mapping[str, s
 
 def _at_url(text: str, kind: Kind) -> Entry:
     url, model = urldefrag(text)
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:
-        host = None
     name = shown(text)
+    try:
+        host, _ = urlsplit(url).hostname, urlsplit(url).port
+    except ValueError:
+        raise InvalidSetting(
+            f"{name!r:.100} names no port; write http://host:port/v1, "
+            "and in a password %3A %2F %3F %23 %40 for : / ? # @",
+            name="models",
+        ) from None
     if not host:
         raise InvalidSetting(f"{name!r:.100} names no host; write http://host:port/v1 or …/v1#model", name="models")
     guessed: Protocol = guess_protocol(url, model) or "openai-chat"
