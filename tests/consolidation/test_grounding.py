@@ -566,6 +566,21 @@ AGES = [
     ("I'm 36 today.", "36", False),
     ("I'm 36 years old.", "36", False),
     ("My son is 8.", "8", False),
+    ("I'm only 36 weeks pregnant.", "36", True),
+    ("I am 36 minutes late.", "36", True),
+    ("There are 36 goats.", "36", True),
+    ("I'm already 36 and tired.", "36", False),
+    ("The kids are 8 and 5 now.", "5", False),
+    ("I celebrated my 36th birthday in Oslo.", "36", False),
+    ("36 y/o nurse here.", "36", False),
+    ("제 나이는 36이고 서울 살아요.", "36", False),
+    ("올해 36 됐어요.", "36", False),
+    ("今年36になりました。", "36", False),
+    ("我今年36了。", "36", False),
+    ("Мне исполнилось 36 в мае.", "36", False),
+    ("عمري 36 سنة.", "36", False),
+    ("Cumplo 36 en mayo.", "36", False),
+    ("Ik ben 36 jaar.", "36", False),
 ]
 
 
