@@ -136,3 +136,19 @@ def test_one_line_may_name_the_chat_model_and_the_embedding_of_a_server(line: st
     assert [table.models[one.name] for one in (chat, embedding)] == [chat, embedding]
     alone = with_lines(load_catalog(), [(line, "embedding")], {})
     assert chain_of_kind(alone, line, "embedding")[0].embeds
+
+
+def test_two_accounts_of_one_server_are_two_links() -> None:
+    lines = "http://joe:one@box/v1,http://ann:two@box/v1"
+    links = with_lines(load_catalog(), [(lines, "chat")], {}).chain(lines)
+    assert [one.base_url for one in links] == ["http://joe:one@box/v1", "http://ann:two@box/v1"]
+    assert [one.name for one in links] == ["http://…@box/v1", "http://…@box/v1 (2)"]
+    both = [
+        ("http://joe:one@box/v1", "chat"),
+        ("http://ann:two@box/v1", "chat"),
+        ("http://ann:two@box/v1", "embedding"),
+    ]
+    table = with_lines(load_catalog(), both, {})
+    assert table.chain(both[1][0])[0].base_url == both[1][0], "each setting asks with its own account"
+    assert chain_of_kind(table, both[1][0], "embedding")[0].base_url == both[1][0]
+    assert len(with_lines(load_catalog(), both[:1] * 3, {}).models) == len(load_catalog().models) + 1

@@ -42,7 +42,9 @@ def number_of_another_line(claim: Claim, cited: Sequence[Line], others: Sequence
     return bool(cited) and not any(named & terms_of(line.text, claim.language) for line in others)
 
 
-_AGE = re.compile(r"(?i)\b(?:age|alter|âge|edad|età|idade|leeftijd|ålder|alder|возраст)\b|나이|연세|年齢|年龄|年齡|歳|عمر")
+_AGE = re.compile(
+    r"(?i)\b(?:age|alter|âge|edad|età|idade|leeftijd|ålder|alder|возраст)\b|나이|연세|年齢|年龄|年齡|歳|عمر"
+)
 
 _YEARS = re.compile(r"(?i)\s*(?:살|세|歳|才|岁|歲|(?:jaar|лет|года?|y/?o|سنة|سنوات|عاما?)\b)")
 
@@ -82,8 +84,8 @@ def age_of_nobody(claim: Claim, lines: Sequence[Line]) -> bool:
 _YEARS_OLD = re.compile(r"(?i)\b(?P<years>\d{1,3})(?:(?<=aged \d)|(?<=aged \d\d)|[ -]years?[ -]old\b|\sJahre\salt\b)")
 
 _BEFORE_AGE = re.compile(
-    r"(?i)(?:\b(?:i['’]?m|am|is|was|(?<!there )are|he['’]?s|she['’]?s|turn\w*|hit|reach\w*|aged?|bin|ist|war|w[eiu]rd\w*"
-    r"|est|es|é|è|cumpl\w*|compi\w*|fiz|fez|fyller|мне|ему|ей|исполни\w*|عمر\w*)"
+    r"(?i)(?:\b(?:i['’]?m|am|is|was|(?<!there )are|he['’]?s|she['’]?s|turn\w*|hit|reach\w*|aged?|bin|ist|war"
+    r"|w[eiu]rd\w*|est|es|é|è|cumpl\w*|compi\w*|fiz|fez|fyller|мне|ему|ей|исполни\w*|عمر\w*)"
     r"(?:\s(?:only|just|already|almost|nearly|about|now|over|schon|erst|fast|bald|déjà|presque|ya|casi|già|quasi|já|quase"
     r"|bijna|уже|почти))?|나이[는가]?|올해|今年)\s*(?:\d{1,3}\s*(?:,|and|und|et|y|e|en|и)\s*)?\Z"
 )
