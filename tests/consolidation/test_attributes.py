@@ -52,6 +52,7 @@ YES_OR_NO = [
     ("nut allergy", "yes", "No cake for me. I have a nut allergy.", "I have a nut allergy."),
     ("phone calls", "no", "No phone calls, ever. Write instead.", "No phone calls, ever."),
     ("window seat preference", "Yes", "I always take the window seat.", "I always take the window seat."),
+    ("dog licence renewal", "yes", "The dog barks at night.", None),  # a third of its words
     ("smoker", "yes", "I bake at night.", None),
     ("window seat", "yes", "Is a window seat free?", None),
 ]
