@@ -143,6 +143,13 @@ def test_of_an_entry_that_ran_into_its_token_limit_the_whole_sentences_are_kept_
     assert made["history_entry"] == "“I keep goats in Uri.”", "what is cut for another reason is no answer"
 
 
+def test_of_an_entry_without_an_end_the_first_sentences_are_kept() -> None:
+    written = " ".join(f"The user keeps goat number {number} in Uri." for number in range(12))
+    cut = ChatReply(model="m", text=f'{{"history_entry": "{written} And', finish="length")
+    made = joined(part_of("I keep goats in Uri."), [None, cut]).tool_calls[0].arguments
+    assert made["history_entry"] == written[: written.index(" The user keeps goat number 8")]
+
+
 def test_a_fact_under_an_attribute_that_says_nothing_is_the_users_own_sentence() -> None:
     given = {"facts": [{"subject": "user", "attribute": "date", "value": "the 14th"}], "notes": []}
     reply = ChatReply(model="m", text="", tool_calls=(ToolCall(id="c", name="save_turn", arguments=given),))

@@ -12,8 +12,12 @@ import pytest
 
 from memhold import Memhold
 from memhold.errors import InvalidInput, InvalidSetting, ModelError
+from memhold.providers.chat import chat_model
 from memhold.providers.embedding.openai import OpenAIEmbedding
+from memhold.providers.entry import Entry
+from memhold.providers.failures.classify import LATE
 from memhold.wiring.system import SystemClock
+from tests.providers.chain_fakes import a_request
 from tests.scripted_server import Answer, Asked, ScriptedServer, sent
 
 SAID = [{"role": "user", "content": f"I live in Oslo, and this is message {n} of mine."} for n in range(4)]
@@ -214,6 +218,26 @@ def test_a_server_that_hangs_is_not_called_absent(tmp_path: Path) -> None:
     assert "no answer within 0.2 s" in said
     assert "start the server" not in health.advice
     assert "`timeout` of its entry in memhold.toml" in health.advice
+
+
+async def test_a_connection_that_waits_in_vain_is_late_by_itself() -> None:
+    """Without the deadline around the call: either of the two may be first."""
+    over = threading.Event()
+    with Server() as server:
+
+        def late(_: Asked) -> Answer:
+            over.wait(60)
+            return reply()
+
+        server.reply = late
+        entry = Entry(name="m", protocol="openai-chat", model="one", base_url=server.url, timeout=0.2)
+        model = chat_model(entry, keys=lambda _: None)
+        with pytest.raises(ModelError) as failed:
+            await model.chat(a_request())
+        await model.close()
+        over.set()
+    assert failed.value.code == LATE
+    assert failed.value.reason == "no answer within 0.2 s"
 
 
 def test_an_account_without_quota_is_not_told_to_load_a_model() -> None:

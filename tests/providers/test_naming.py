@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from memhold.providers.catalog import load_catalog
 from memhold.providers.entry import shown
 from memhold.providers.naming import chain_of_kind, entry_in_line, is_line, with_lines
+from memhold.providers.pool import ChainSettings, ChatPool
+from memhold.providers.report import catalog_rows
+from memhold.testing.clock import FakeClock
 from memhold.values.errors import InvalidSetting
 
 LINES = {
@@ -152,3 +156,11 @@ def test_two_accounts_of_one_server_are_two_links() -> None:
     assert table.chain(both[1][0])[0].base_url == both[1][0], "each setting asks with its own account"
     assert chain_of_kind(table, both[1][0], "embedding")[0].base_url == both[1][0]
     assert len(with_lines(load_catalog(), both[:1] * 3, {}).models) == len(load_catalog().models) + 1
+
+
+@pytest.mark.parametrize("line", SECRETS)
+def test_a_secret_in_a_url_is_in_no_row_of_the_catalog_and_in_no_name_of_a_chain(line: str) -> None:
+    table = with_lines(load_catalog(), [(line, "chat")], {})
+    pool = ChatPool(table, keys=lambda _: None, clock=FakeClock(), dice=Random(1), settings=ChainSettings())
+    told = f"{catalog_rows(table, hidden=True)} {pool.chain(line).name}"
+    assert not any(secret in told for secret in ("hunter2", "s3cret"))
