@@ -53,6 +53,7 @@ YES_OR_NO = [
     ("phone calls", "no", "No phone calls, ever. Write instead.", "No phone calls, ever."),
     ("window seat preference", "Yes", "I always take the window seat.", "I always take the window seat."),
     ("dog licence renewal", "yes", "The dog barks at night.", None),  # a third of its words
+    ("nut allergy", "yes", "My son comes too. He has a nut allergy.", "My son comes too. He has a nut allergy."),
     ("smoker", "yes", "I bake at night.", None),
     ("window seat", "yes", "Is a window seat free?", None),
 ]

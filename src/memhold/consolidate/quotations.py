@@ -84,7 +84,7 @@ def _leads(message: str, spans: list[tuple[int, int]]) -> list[int | None]:
         if gap.count("\n") > 1:
             opened, head = None, head if document else None
         said = message[start:end]
-        taken_up = at > 0 and "\n" not in gap and (THIRD.match(said) or _TAKEN_UP.match(said))
+        taken_up = at > 0 and (THIRD.match(said) or _TAKEN_UP.match(said))
         found.append(opened if opened is not None else head if head is not None else at - 1 if taken_up else None)
         if len(_MARKS.findall(said)) % 2:
             opened = at if opened is None else None
@@ -123,7 +123,7 @@ def _shown(message: str, spans: list[tuple[int, int]], at: int) -> str:
 
 def _cut(message: str, end: int, start: int) -> bool:
     """Whether one piece ends and the next begins in the middle of a sentence."""
-    return not message[end:start].strip() and "\n" not in message[end:start] and message[end - 1] not in _ENDS
+    return "\n" not in message[end:start] and message[end - 1] not in _ENDS
 
 
 _ENDS = ".!?…。！？；\"'”’)]」』）"
