@@ -211,3 +211,10 @@ def test_advice_names_what_can_be_typed_to_try_it(line: str) -> None:
     seen.note(Attempt(model=entry.name, cls="auth", status=401, reason="the key is refused"))
     advice = healths([entry], seen.take(), {})[entry.name].advice
     assert f"`memhold models test {'consolidation' if '@' in line else line}`" in advice
+
+
+def test_of_long_words_the_first_are_told_and_that_there_are_more() -> None:
+    fourteen = "the request is not valid because the model does not support the tool type"
+    assert first_words(fourteen) == fourteen
+    assert first_words(f"{fourteen} at all") == f"{fourteen} …"
+    assert first_words(f"{fourteen[:-5]} rosebud at all") == f"{fourteen[:-5]} …", "one mask, not two"

@@ -69,6 +69,14 @@ def test_a_test_of_a_server_that_is_not_there_says_what_to_do():
     assert "start the server at" in row["text"]
 
 
+def test_the_embedding_that_the_settings_name_is_tried_as_one():
+    named = {"embedding": "http://127.0.0.1:9/v1#e"}
+    (row,) = ModelsView(load_catalog(), keys=lambda _: None, clock=SystemClock(), named=named).test("embedding")
+    assert row["model"] == named["embedding"]
+    assert row["tools"] is None, "no embedding is asked for arguments"
+    assert row["reachable"] is False
+
+
 def test_the_price_of_one_consolidation():
     catalog = load_catalog()
     assert price_of_consolidation(catalog.models["llama-3.3-70b-versatile"]) == pytest.approx(0.004172)
