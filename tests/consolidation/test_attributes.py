@@ -52,6 +52,8 @@ YES_OR_NO = [
     ("nut allergy", "yes", "No cake for me. I have a nut allergy.", "I have a nut allergy."),
     ("phone calls", "no", "No phone calls, ever. Write instead.", "No phone calls, ever."),
     ("window seat preference", "Yes", "I always take the window seat.", "I always take the window seat."),
+    ("poodle licence renewal", "yes", "The poodle barks.", None),  # a third of its words
+    ("nut allergy", "yes", "My son comes too. He has a nut allergy.", "My son comes too. He has a nut allergy."),
     ("smoker", "yes", "I bake at night.", None),
     ("window seat", "yes", "Is a window seat free?", None),
 ]

@@ -566,6 +566,21 @@ AGES = [
     ("I'm 36 today.", "36", False),
     ("I'm 36 years old.", "36", False),
     ("My son is 8.", "8", False),
+    ("I'm only 36 weeks pregnant.", "36", True),
+    ("I am 36 minutes late.", "36", True),
+    ("There are 36 goats.", "36", True),
+    ("I'm already 36 and tired.", "36", False),
+    ("The kids are 8 and 5 now.", "5", False),
+    ("I celebrated my 36th birthday in Oslo.", "36", False),
+    ("36 y/o nurse here.", "36", False),
+    ("제 나이는 36이고 서울 살아요.", "36", False),
+    ("올해 36 됐어요.", "36", False),
+    ("今年36になりました。", "36", False),
+    ("我今年36了。", "36", False),
+    ("Мне исполнилось 36 в мае.", "36", False),
+    ("عمري 36 سنة.", "36", False),
+    ("Cumplo 36 en mayo.", "36", False),
+    ("Ik ben 36 jaar.", "36", False),
 ]
 
 
@@ -610,3 +625,8 @@ def test_a_name_is_not_denied_by_what_its_bearer_does_not_do(said: str, kin: str
 def test_a_month_may_have_the_year_of_its_line(said: str, told: str, *, stands: bool) -> None:
     found = find(Claim(core=told, cited=(1,)), lines_of([f"u: {said}"], "2026-03-01"))
     assert (found.standing is not None) is stands
+
+
+def test_what_is_only_asked_in_arabic_is_not_said() -> None:
+    lines = lines_of(["u: كم عنزة في سويسرا؟"], "2026-03-01")
+    assert find(Claim(core="سويسرا", frame="hobby", value=True, cited=(1,)), lines).standing == "inferred"

@@ -143,12 +143,45 @@ def test_of_an_entry_that_ran_into_its_token_limit_the_whole_sentences_are_kept_
     assert made["history_entry"] == "“I keep goats in Uri.”", "what is cut for another reason is no answer"
 
 
+def test_of_an_entry_without_an_end_the_first_sentences_are_kept() -> None:
+    written = " ".join(f"The user keeps goat number {number} in Uri." for number in range(12))
+    cut = ChatReply(model="m", text=f'{{"history_entry": "{written} And', finish="length")
+    made = joined(part_of("I keep goats in Uri."), [None, cut]).tool_calls[0].arguments
+    assert made["history_entry"] == written[: written.index(" The user keeps goat number 8")]
+
+
 def test_a_fact_under_an_attribute_that_says_nothing_is_the_users_own_sentence() -> None:
     given = {"facts": [{"subject": "user", "attribute": "date", "value": "the 14th"}], "notes": []}
     reply = ChatReply(model="m", text="", tool_calls=(ToolCall(id="c", name="save_turn", arguments=given),))
     made = joined(part_of("The bags are packed. I fly on the 14th, with Oda."), [reply, None]).tool_calls[0].arguments
     assert made["facts"] == []
     assert [(one["text"], one["sources"]) for one in made["notes"]] == [("“I fly on the 14th, with Oda.”", ["m1"])]
+
+
+def test_what_stands_below_somebodys_name_is_quoted_with_the_name() -> None:
+    given = {"facts": [{"subject": "user", "attribute": "date", "value": "in May"}], "notes": []}
+    reply = ChatReply(model="m", text="", tool_calls=(ToolCall(id="c", name="save_turn", arguments=given),))
+    made = joined(part_of("Tom wrote this:\nI move to Bonn in May."), [reply, None]).tool_calls[0].arguments
+    assert [one["text"] for one in made["notes"]] == ["“Tom wrote this: I move to Bonn in May.”"]
+
+
+async def test_a_model_that_is_asked_for_a_whole_window_keeps_its_own_attributes() -> None:
+    class Whole:
+        name = "large"
+
+        async def chat(self, _: ChatRequest) -> ChatReply:
+            fact = {"subject": "user", "attribute": "level", "value": "4", "operation": "set"}
+            told = {**fact, "importance": "mid", "sources": ["m1"]}
+            given = {"history_entry": "The user keeps goats in Uri.", "facts": [told], "notes": []}
+            call = ToolCall(id="c", name="save_memory", arguments=given)
+            return ChatReply(model=self.name, text="", tool_calls=(call,), usage=Usage())
+
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=Whole(), embedding="none") as mem:
+        alice = mem.scope(user="alice", session="s")
+        await alice.add([{"role": "user", "content": "I keep goats in Uri. My level 4 was impossible."}])
+        assert (await alice.consolidate()).summaries
+        kept = (await alice.list(kinds=["fact", "note"])).items
+        assert [(one.kind, one.text) for one in kept] == [("fact", "level: 4")]
 
 
 async def test_a_step_that_fails_costs_its_message_alone_and_the_link_that_fails_costs_all() -> None:

@@ -208,3 +208,21 @@ def test_a_setting_is_written_once_and_nothing_else_changes(head: list[str], tab
     assert after.pop("consolidation") == value
     was.pop("consolidation", None)
     assert after == was
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_setup_prints_no_password_of_a_url_and_writes_the_line_as_it_is(
+    server: ChaosServer, here: Path, form: list[str]
+) -> None:
+    line = server.url.replace("://", "://joe:hunter2@") + "#m"
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", line, "--yes", *form])
+    assert done.exit_code == 0, done.output
+    assert "hunter2" not in done.output
+    assert line in (here / "memhold.toml").read_text(encoding="utf-8")
+
+
+def test_setup_of_a_server_that_is_not_there_prints_no_password(here: Path) -> None:
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", "http://joe:hunter2@127.0.0.1:9/v1#m", "--yes"])
+    assert done.exit_code != 0
+    assert "hunter2" not in done.output
+    assert not (here / "memhold.toml").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from memhold import Memhold
-from memhold.errors import InvalidSetting
+from memhold.errors import InvalidInput, InvalidSetting, ModelError
+from memhold.providers.chat import chat_model
+from memhold.providers.embedding.openai import OpenAIEmbedding
+from memhold.providers.entry import Entry
+from memhold.providers.failures.classify import LATE
+from memhold.wiring.system import SystemClock
+from tests.providers.chain_fakes import a_request
 from tests.scripted_server import Answer, Asked, ScriptedServer, sent
 
 SAID = [{"role": "user", "content": f"I live in Oslo, and this is message {n} of mine."} for n in range(4)]
@@ -167,16 +174,25 @@ def test_a_folder_that_is_no_embedding_is_said_before_anything_is_made_with_it(t
 
 def test_a_password_in_the_url_is_told_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     kept = tmp_path / "m.db"
+    caplog.set_level(logging.DEBUG)
     with Server() as server:
         server.models = PAGE
         line = server.url.replace("://", "://joe:hunter2@")
         for url in (line, f"{line}?key=hunter2"):
-            with Memhold.open(kept, worker=False, consolidation=url, model_attempts=1) as mem:
+            with Memhold.open(kept, worker=False, consolidation=url, embedding=f"{url}#e", model_attempts=1) as mem:
                 alice = mem.scope(user="alice", session="s")
                 alice.add(SAID)
-                told = [alice.consolidate(), alice.status(), alice.end_session(), mem.admin.doctor()]
+                told = [
+                    alice.consolidate(),
+                    alice.recall("tea"),
+                    alice.status(),
+                    alice.end_session(),
+                    mem.admin.doctor(),
+                ]
                 assert "base URL" in str(told)
-                assert "hunter2" not in f"{told} {caplog.text}"
+                assert "hunter2" not in f"{told} {mem!r} {alice!r}"
+    assert "HTTP Request" in caplog.text
+    assert "hunter2" not in caplog.text
     assert not any(b"hunter2" in one.read_bytes() for one in tmp_path.iterdir())
 
 
@@ -204,6 +220,26 @@ def test_a_server_that_hangs_is_not_called_absent(tmp_path: Path) -> None:
     assert "`timeout` of its entry in memhold.toml" in health.advice
 
 
+async def test_a_connection_that_waits_in_vain_is_late_by_itself() -> None:
+    """Without the deadline around the call: either of the two may be first."""
+    over = threading.Event()
+    with Server() as server:
+
+        def late(_: Asked) -> Answer:
+            over.wait(60)
+            return reply()
+
+        server.reply = late
+        entry = Entry(name="m", protocol="openai-chat", model="one", base_url=server.url, timeout=0.2)
+        model = chat_model(entry, keys=lambda _: None)
+        with pytest.raises(ModelError) as failed:
+            await model.chat(a_request())
+        await model.close()
+        over.set()
+    assert failed.value.code == LATE
+    assert failed.value.reason == "no answer within 0.2 s"
+
+
 def test_an_account_without_quota_is_not_told_to_load_a_model() -> None:
     """OpenAI's code for it is `insufficient_quota`: the provider's own, not ours."""
     with Server() as server:
@@ -214,3 +250,15 @@ def test_an_account_without_quota_is_not_told_to_load_a_model() -> None:
             alice.add(SAID)
             alice.consolidate()
             assert "pay for the account" in alice.status().models[server.url].advice
+
+
+async def test_an_embedding_that_fails_is_told_without_its_password() -> None:
+    embedding = OpenAIEmbedding(model="e", base_url="http://joe:hunter2@127.0.0.1:9/v1", clock=SystemClock())
+    with pytest.raises(ModelError) as failed:
+        await embedding.embed(["tea"], purpose="query")
+    await embedding.close()
+    assert "127.0.0.1:9" in str(failed.value)
+    assert "hunter2" not in f"{failed.value} {vars(failed.value)}"
+    with pytest.raises(InvalidInput) as refused:
+        OpenAIEmbedding(model="e", base_url="ftp://joe:hunter2@box/v1", clock=SystemClock())
+    assert "hunter2" not in str(refused.value)

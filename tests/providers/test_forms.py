@@ -56,17 +56,32 @@ async def test_a_form_that_fails_is_followed_by_the_next_once_and_for_good(first
 
 
 async def test_forms_that_the_server_refuses_are_passed_until_one_is_taken() -> None:
-    forms = Forms(HOSTED)
+    learned: list[str] = []
+    forms = Forms(HOSTED, learned=learned.append)
     server = Server(tool=refusal("no-tools"), schema=refusal("form"), object=refusal("parameter"), text=GOOD)
     for _ in range(2):
         assert (await forms.ask(a_request(), server)).tool_calls
     assert server.asked == ["tool", "schema", "object", "text", "text"]
+    assert learned == ["text"], "told once, and only of the one that is taken"
+
+
+async def test_a_server_that_refuses_every_form_is_asked_once_in_each_and_none_is_learned() -> None:
+    learned: list[str] = []
+    forms = Forms(HOSTED, learned=learned.append)
+    server = Server(**dict.fromkeys(("tool", "schema", "object", "text"), refusal("form")))
+    with pytest.raises(ModelError):
+        await forms.ask(a_request(), server)
+    assert server.asked == ["tool", "schema", "object", "text"]
+    assert (forms.form, learned) == ("tool", [])
 
 
 async def test_a_refusal_and_an_answer_without_arguments_are_one_other_form_for_the_model() -> None:
     server = Server(schema=refusal("form"), object="prose", text="prose")
-    assert not (await Forms(LOCAL).ask(a_request(), server)).tool_calls
+    learned: list[str] = []
+    forms = Forms(LOCAL, learned=learned.append)
+    assert not (await forms.ask(a_request(), server)).tool_calls
     assert server.asked == ["schema", "object", "text"], "the model itself was asked in two forms"
+    assert (forms.form, learned) == ("schema", []), "a form without arguments is not the one to begin with"
 
 
 async def test_one_other_form_a_request_and_none_where_the_user_named_it() -> None:

@@ -17,6 +17,7 @@ from memhold.providers.entry import Entry
 from memhold.providers.failures.classify import classify
 from memhold.providers.failures.first_words import _known, first_words
 from memhold.providers.link_health import Links, healths
+from memhold.providers.naming import entry_in_line
 from memhold.providers.wrappers import Backoff
 from memhold.testing.clock import FakeClock
 from memhold.values.errors import Attempt, ModelError
@@ -201,3 +202,19 @@ def test_an_embedding_whose_answers_are_no_vectors_does_not_work_and_is_tried_as
     one = healths([entry], seen.take(), {})[line]
     assert one.answers is False
     assert "`memhold models test embedding`" in one.advice
+
+
+@pytest.mark.parametrize("line", ["http://127.0.0.1:9/v1#m", "http://joe:hunter2@127.0.0.1:9/v1#m"])
+def test_advice_names_what_can_be_typed_to_try_it(line: str) -> None:
+    entry = entry_in_line(line)
+    seen = Links({entry.name: entry}, clock=FakeClock())
+    seen.note(Attempt(model=entry.name, cls="auth", status=401, reason="the key is refused"))
+    advice = healths([entry], seen.take(), {})[entry.name].advice
+    assert f"`memhold models test {'consolidation' if '@' in line else line}`" in advice
+
+
+def test_of_long_words_the_first_are_told_and_that_there_are_more() -> None:
+    fourteen = "the request is not valid because the model does not support the tool type"
+    assert first_words(fourteen) == fourteen
+    assert first_words(f"{fourteen} at all") == f"{fourteen} …"
+    assert first_words(f"{fourteen[:-5]} rosebud at all") == f"{fourteen[:-5]} …", "one mask, not two"

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from memhold.cli.models import models_group
-from memhold.ports.models import Tally
+from memhold.ports.models import ChatReply, Tally
 from memhold.providers.catalog import load_catalog
 from memhold.providers.chat import chat_model
 from memhold.providers.entry import Entry
@@ -48,6 +48,33 @@ async def test_a_probe_is_a_real_call(fault, reachable, tools, cls):
         assert (probe.reachable, probe.tools, probe.cls) == (reachable, tools, cls)
         assert probe.usd == pytest.approx(0.014)
         assert len(server.asked(model="m")) == 1
+
+
+@pytest.mark.parametrize(("finish", "said"), [("refusal", "but refuses"), ("stop", "but not with the arguments")])
+async def test_a_probe_says_whether_a_model_refuses_or_only_talks(finish, said):
+    class Talks:
+        name = "m"
+
+        async def chat(self, _):
+            return ChatReply(model="m", text="Well.", finish=finish)
+
+    entry = Entry(name="a", protocol="openai-chat", model="m", base_url="http://127.0.0.1:9/v1")
+    assert said in (await probe_chat(entry, Talks(), clock=SystemClock())).text
+
+
+def test_a_test_of_a_server_that_is_not_there_says_what_to_do():
+    table = load_catalog("", '[models.gone]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
+    (row,) = ModelsView(table, keys=lambda _: None, clock=SystemClock()).test("gone")
+    assert "no server answers at http://127.0.0.1:9" in row["text"]
+    assert "start the server at" in row["text"]
+
+
+def test_the_embedding_that_the_settings_name_is_tried_as_one():
+    named = {"embedding": "http://127.0.0.1:9/v1#e"}
+    (row,) = ModelsView(load_catalog(), keys=lambda _: None, clock=SystemClock(), named=named).test("embedding")
+    assert row["model"] == named["embedding"]
+    assert row["tools"] is None, "no embedding is asked for arguments"
+    assert row["reachable"] is False
 
 
 def test_the_price_of_one_consolidation():

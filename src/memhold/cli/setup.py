@@ -47,6 +47,7 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     tries the one that you choose with a real call, writes it to memhold.toml, and shows one window of your own text
     turned into memory. No hosted vendor is asked anything unless you choose it.
     """
+    from memhold.providers.entry import shown as without_secrets
     from memhold.wiring import models_view
     from memhold.wiring.setup import offers
 
@@ -60,19 +61,20 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
         form = f", asked by {row['form']}" if row.get("form") else ""
         click.echo(clean(f"{row['model']}: {row['text']}{form} ({row['seconds']:.1f} s)", 1_000))
     if not any(row["reachable"] and row["tools"] is not False for row in rows):
-        raise click.ClickException(f"{chosen} does not work ({clean(str(rows[0]['text']))}); nothing was written")
+        named = without_secrets(chosen)
+        raise click.ClickException(f"{named} does not work ({clean(str(rows[0]['text']))}); nothing was written")
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     after = with_setting(before, "consolidation", chosen)
     if after != before:
         _put(path, after)
     if not quiet:
-        click.echo(f"{path} says consolidation = {json.dumps(chosen)}")
+        click.echo(f"{path} says consolidation = {json.dumps(without_secrets(chosen), ensure_ascii=False)}")
     text = source.read() if source is not None else "" if yes or quiet else _typed()
     shown = _window(text, chosen) if text.strip() else None
     common.show(
         {
             "offers": [one.line for one in found],
-            "consolidation": chosen,
+            "consolidation": without_secrets(chosen),
             "file": str(path),
             "tested": rows,
             "window": shown,

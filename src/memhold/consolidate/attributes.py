@@ -16,15 +16,13 @@ from memhold.consolidate.clause_subjects import own_names_in
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.conclusions import standing_of
 from memhold.consolidate.grounding.words import literally
+from memhold.consolidate.quotations import quotations
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
 from memhold.text.analysis import language_of
 from memhold.text.details import content_terms
 from memhold.text.normal_form import normal_form
 from memhold.text.person import first_words_of
-from memhold.text.sentences import sentences
-
-# ruff: noqa: RUF001 - letters of every script
 
 __all__ = ["own_sentence"]
 
@@ -61,23 +59,21 @@ def own_sentence(fact: Claim, line: Line, above: Line | None = None) -> str | No
     has one; what would only be inferred because no line speaks of the attribute, it does not ("age: 3" of a third term,
     where somebody lives, the user's name). None too where no sentence but a question has the value to the letter, and
     where it has nothing else: then the attribute came from the line above. Of a bare yes or no the attribute is all
-    there is: the sentence that has half of its words says it, and says which.
+    there is: the sentence that has half of its words says it, and says which. It stands behind what says whose it is
+    and of whom (`memhold.consolidate.quotations`).
     """
-    told = [one for one in _sentences(line.text) if one.rstrip("\"'”’»）) ")[-1:] not in "?？"]
+    told = quotations(line.text)
     if normal_form("NFKC", fact.core).strip(" .!。").casefold() in _YES_OR_NO:
         wanted = content_terms(fact.frame)
-        met = [one for one in told if wanted and len(wanted & content_terms(one)) >= HALF * len(wanted)]
-        return met[0] if met else None
-    holding = [one for one in told if literally(fact.core, one)]
+        met = (one for one in told if wanted and len(wanted & content_terms(one.sentence)) >= HALF * len(wanted))
+        return next((one.text for one in met), None)
+    holding = [one for one in told if literally(fact.core, one.sentence)]
     words = content_terms(fact.core)
-    said = next((one for one in holding if content_terms(one) - words or len(words) >= SENTENCE), None)
-    if said is None or _says_of_what(fact, holding, line, above):
+    says = (one.text for one in holding if content_terms(one.text) - words or len(words) >= SENTENCE)
+    said = next(says, None)
+    if said is None or _says_of_what(fact, [one.sentence for one in holding], line, above):
         return None
     return said
-
-
-def _sentences(text: str) -> list[str]:
-    return [" ".join(span.of(text).split()) for span in sentences(text) if not span.code]
 
 
 def _says_of_what(fact: Claim, holding: Sequence[str], line: Line, above: Line | None) -> bool:

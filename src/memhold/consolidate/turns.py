@@ -113,14 +113,9 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
         given = _given(reply, SAVE_TURN)
         for fact in _tables(given.get("facts")):
             named = [str(fact.get(name) or "") for name in ("subject", "attribute", "value")]
-            if _repeats(piece, named[2]):
-                # No attribute of anybody: the user's own words, kept as that.
-                text = f"“{' '.join(piece.text.split())}”"
-                notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
-                continue
-            if (sentence := _own_sentence(named, piece, above.get(piece.number))) is not None:
-                text = f"“{sentence}”"
-                notes.setdefault(_key(text), {"text": text, "importance": "mid", "sources": [f"m{piece.number}"]})
+            if (words := _own_words(named, piece, above.get(piece.number))) is not None:
+                quoted = {"text": f"“{words}”", "importance": "mid", "sources": [f"m{piece.number}"]}
+                notes.setdefault(_key(words), quoted)
                 continue
             if _retold(piece, above.get(piece.number), named[2]):
                 parts = dict(zip(("subject", "attribute", "value"), named, strict=True))
@@ -148,9 +143,11 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
     )
 
 
-def _own_sentence(named: Sequence[str], piece: Piece, above: Piece | None) -> str | None:
-    """The user's own sentence for a fact whose attribute does not say what it is."""
+def _own_words(named: Sequence[str], piece: Piece, above: Piece | None) -> str | None:
+    """The user's own words for a fact that tells a message over again, or whose attribute does not say what it is."""
     subject, attribute, value = named
+    if _repeats(piece, value):
+        return " ".join(piece.text.split())
     about = "" if subject.casefold() in {"user", "the user"} else subject
     before = None if above is None else _as_line(above)
     return own_sentence(Claim(core=value, frame=attribute, about=about, value=True), _as_line(piece), before)

@@ -14,7 +14,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
-from memhold.providers.entry import ASKED, FORMS, PROTOCOLS, Entry, Protocol, guess_protocol, is_local
+from memhold.providers.entry import ASKED, FORMS, PROTOCOLS, Entry, Protocol, guess_protocol, is_local, shown
 from memhold.values.errors import InvalidSetting
 
 __all__ = ["CHAINS", "Catalog", "Note", "load_catalog", "shipped"]
@@ -57,7 +57,7 @@ class Catalog:
             return tuple(self.models[name] for name in dict.fromkeys(self.lists[start]))
         name: str | None = self.chains.get(start, start)
         if name not in self.models:
-            raise InvalidSetting(self._unknown(start), name=start)
+            raise InvalidSetting(self._unknown(start), name=shown(start))
         links: dict[str, Entry] = {}
         while name is not None and name not in links:
             links[name] = self.models[name]
@@ -73,8 +73,8 @@ class Catalog:
         near = get_close_matches(name, (*CHAINS, *self.models), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         return (
-            f"no chain or model is called {name!r:.100}; {hint}write openai:MODEL, anthropic:MODEL, ollama:MODEL, "
-            "lmstudio:MODEL, or http://host:port/v1 (`memhold models` lists the catalog)"
+            f"no chain or model is called {shown(name)!r:.100}; {hint}write openai:MODEL, anthropic:MODEL, "
+            "ollama:MODEL, lmstudio:MODEL, or http://host:port/v1 (`memhold models` lists the catalog)"
         )
 
 

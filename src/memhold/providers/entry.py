@@ -50,7 +50,8 @@ Structured = Literal["tool", "schema", "object", "text"]
 FORMS: Final[tuple[Structured, ...]] = get_args(Structured)
 """How a link is asked for arguments, from the best form down; see `memhold.providers.chat.forms`."""
 
-_ACCOUNT = re.compile(r"(?<=://)[^/?#\s,]+@")
+_ACCOUNT = re.compile(r"(?<=://)[^/?#\s,]+@|(?<=://)[^/?#\s,@\[]*:(?!\d*(?:[/?#,\s]|\Z))(?:\S*@|\S*)")
+"""A name and password; where a colon is followed by no port, all to the last @: a password with a / or # in it."""
 _QUERY = re.compile(r"(?<=://)(?P<before>[^?#\s,]*)\?[^#\s,]+")
 _VERSION = re.compile(r"/v\d[a-z0-9]*+(?=/|$)")
 _EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jina-e|arctic-e", re.IGNORECASE)
@@ -75,7 +76,7 @@ class Entry:
     model: str
     label: str = ""
     description: str = ""
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)  # it may hold a password, as a header may a key
     api_key_env: str | None = None
     fallback: str | None = None
     hidden: bool = False
@@ -89,7 +90,7 @@ class Entry:
     stream: bool = True
     structured: Structured | None = None
     asked: Asked | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property

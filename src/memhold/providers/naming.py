@@ -5,8 +5,9 @@ Pure: text in, a catalog with the entries in it out. Nobody is asked here, and n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from types import MappingProxyType
 from typing import Final, Literal
 from urllib.parse import urldefrag, urlsplit
@@ -88,11 +89,15 @@ def entry_in_line(text: str, kind: Kind = "chat", *, environment: Mapping[str, s
 
 def _at_url(text: str, kind: Kind) -> Entry:
     url, model = urldefrag(text)
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:
-        host = None
     name = shown(text)
+    try:
+        host, _ = urlsplit(url).hostname, urlsplit(url).port
+    except ValueError:
+        raise InvalidSetting(
+            f"{name!r:.100} names no port; write http://host:port/v1, "
+            "and in a password %3A %2F %3F %23 %40 for : / ? # @",
+            name="models",
+        ) from None
     if not host:
         raise InvalidSetting(f"{name!r:.100} names no host; write http://host:port/v1 or …/v1#model", name="models")
     guessed: Protocol = guess_protocol(url, model) or "openai-chat"
@@ -126,6 +131,14 @@ def chain_of_kind(table: Catalog, setting: str, kind: Kind) -> tuple[Entry, ...]
     return table.chain(own if kind == "embedding" and own in table.lists else setting)
 
 
+def _names(entry: Entry) -> Iterator[str]:
+    """What an entry may be called, where others have its name: of the other kind, or with another secret in the URL."""
+    yield entry.name
+    if entry.embeds:
+        yield embedding_name(entry.name)
+    yield from (f"{entry.name} ({place})" for place in count(2))
+
+
 def with_lines(table: Catalog, settings: Iterable[tuple[str, Kind]], environment: Mapping[str, str]) -> Catalog:
     """The catalog with the entries that settings name in one line, and a chain for each list of links.
 
@@ -141,10 +154,8 @@ def with_lines(table: Catalog, settings: Iterable[tuple[str, Kind]], environment
             name = link
             if link not in table.models and is_line(link):
                 entry = entry_in_line(link, kind, environment=environment)
-                name = entry.name
-                if name in models and models[name].embeds != entry.embeds:
-                    name = embedding_name(name)  # one server for both kinds, in the same line
-                models.setdefault(name, replace(entry, name=name))
+                name = next(one for one in _names(entry) if replace(models.get(one, entry), name=entry.name) == entry)
+                models[name] = replace(entry, name=name)
             names.append(name)
         if len(names) > 1:
             for name in names:

@@ -18,6 +18,7 @@ import httpx2
 from memhold.providers.body import Endless, Garbled, whole
 from memhold.providers.embedding.remote import is_loopback
 from memhold.providers.entry import key_header, origin_of
+from memhold.providers.unlogged import UNLOGGED
 from memhold.values.errors import FailureClass, InvalidSetting, ModelError
 
 __all__ = ["HttpReranker", "checked_url"]
@@ -91,7 +92,8 @@ class HttpReranker:
 
     async def _post(self, payload: Mapping[str, Any]) -> tuple[int, str]:
         if self._client is None:
-            self._client = httpx2.AsyncClient(timeout=self._timeout, trust_env=not is_loopback(self._url))
+            own = is_loopback(self._url)
+            self._client = httpx2.AsyncClient(timeout=self._timeout, trust_env=not own, event_hooks=UNLOGGED)
         try:
             headers = key_header(self._url, self._key())
             async with self._client.stream("POST", self._url, json=payload, headers=headers) as response:

@@ -69,7 +69,7 @@ _FIRST: Final = frozenset({"english", "french", "spanish", "italian", "portugues
 _ASKED: Final = lazily.compile(
     r"(?i)\A\W*(?:(?:so|and|but|und|aber|et|y|e) )?(?:is|are|am|was|were|do|does|did|has|have|had|can|will|shall|must"
     r"|ist|sind|bin|hat|habe|haben|kann|können|darf|muss|soll|est-ce|dois-je|puis-je|faut-il|es|est[áa]|hay|debo|puedo"
-    r"|devo|posso|is|kan|moet|mag|ska|kan)\b.*[?？]\W*\Z|(?:까요|나요|가요|을까|ますか|ですか|吗|嗎)\s*[?？]\W*\Z"
+    r"|devo|posso|is|kan|moet|mag|ska|kan)\b.*[?？؟]\W*\Z|(?:까요|나요|가요|을까|ますか|ですか|吗|嗎)\s*[?？]\W*\Z"
 )
 """A question that is answered with yes or no."""
 _TO_YOU: Final = lazily.compile(
@@ -121,4 +121,4 @@ def speaks_of_it(text: str, language: str) -> bool:
 
 def proposes(text: str, language: str) -> bool:
     """Whether a text asks or proposes something, or tells of it as not so yet."""
-    return re.search("[?？]", text) is not None or supposed_in(text, language) is not None
+    return re.search("[?？؟]", text) is not None or supposed_in(text, language) is not None

@@ -80,7 +80,7 @@ def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
     for clause, shared in near:
         if not _no(clause, within, over=over):
             affirmed |= shared
-        elif clause.rstrip()[-1:] not in "?？":
+        elif clause.rstrip()[-1:] not in "?？؟":
             denied |= shared
     denied -= affirmed | _taken_up_again(claim, clauses, within, over=over)
     if affirmed:  # "On Thursdays I don't cook since I sing": it is not the day that is denied

@@ -42,9 +42,11 @@ def number_of_another_line(claim: Claim, cited: Sequence[Line], others: Sequence
     return bool(cited) and not any(named & terms_of(line.text, claim.language) for line in others)
 
 
-_AGE = re.compile(r"(?i)\b(?:age|alter|âge|edad|età|idade|leeftijd|ålder|alder|возраст)\b|나이|연세|年齢|年龄|年齡|歳")
+_AGE = re.compile(
+    r"(?i)\b(?:age|alter|âge|edad|età|idade|leeftijd|ålder|alder|возраст)\b|나이|연세|年齢|年龄|年齡|歳|عمر"
+)
 
-_YEARS = re.compile(r"\s*(?:살|세|歳|才|岁|歲)")
+_YEARS = re.compile(r"(?i)\s*(?:살|세|歳|才|岁|歲|(?:jaar|лет|года?|y/?o|سنة|سنوات|عاما?)\b)")
 
 
 def counts_a_thing(claim: Claim, lines: Sequence[Line]) -> bool:
@@ -82,19 +84,28 @@ def age_of_nobody(claim: Claim, lines: Sequence[Line]) -> bool:
 _YEARS_OLD = re.compile(r"(?i)\b(?P<years>\d{1,3})(?:(?<=aged \d)|(?<=aged \d\d)|[ -]years?[ -]old\b|\sJahre\salt\b)")
 
 _BEFORE_AGE = re.compile(
-    r"(?i)(?:\b(?:i['’]?m|am|is|was|he['’]?s|she['’]?s|turn\w*|aged?|bin|ist|war|w[eiu]rd\w*|est|es|é|è|fyller|мне)"
-    r"|나이가?)\s*\Z"
+    r"(?i)(?:\b(?:i['’]?m|am|is|was|(?<!there )are|he['’]?s|she['’]?s|turn\w*|hit|reach\w*|aged?|bin|ist|war"
+    r"|w[eiu]rd\w*|est|es|é|è|cumpl\w*|compi\w*|fiz|fez|fyller|мне|ему|ей|исполни\w*|عمر\w*)"
+    r"(?:\s(?:only|just|already|almost|nearly|about|now|over|schon|erst|fast|bald|déjà|presque|ya|casi|già|quasi|já|quase"
+    r"|bijna|уже|почти))?|나이[는가]?|올해|今年)\s*(?:\d{1,3}\s*(?:,|and|und|et|y|e|en|и)\s*)?\Z"
 )
-"""What stands before the number of years that somebody has: "I turned 36 yesterday"."""
+"""What stands before the number of years that somebody has: "I turned 36 yesterday", "they are 8 and 5 now"."""
+
+_BEHIND_AGE = re.compile(r"(?i)(?:st|nd|rd|th|\.)\s(?:birthday|geburtstag)\b")
+"""What stands behind it: "my 36th birthday"."""
 
 
 def _aged(claim: Claim, lines: Sequence[Line]) -> bool:
     wanted = quantities(claim.core)[0].values
-    return any(
-        held.values & wanted and _BEFORE_AGE.search(normal_form("NFC", line.text)[: held.start]) is not None
-        for line in lines
-        for held in quantities(line.text)
-    )
+    for line in lines:
+        text = normal_form("NFC", line.text)
+        for held in quantities(line.text):
+            if not held.values & wanted or held.unit not in {None, "year"}:
+                continue
+            behind = text[held.start + len(held.text) :]
+            if _BEFORE_AGE.search(text[: held.start]) is not None or _BEHIND_AGE.match(behind) is not None:
+                return True
+    return False
 
 
 def numbers_of(text: str, dates: Sequence[tuple[int, int]]) -> Iterator[Quantity]:

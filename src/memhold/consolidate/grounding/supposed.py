@@ -71,7 +71,7 @@ _NOUN = re.compile(r"(?i)\W*(?:an?|eine?n?|une?|una?|um|uma|een|en|ett)\s[^\W\d_
 
 def _supposes(clause: str, claim: Claim, *, users: bool) -> bool:
     part = supposed_in(clause, claim.language)
-    if part is None and not users and not claim.value and clause.rstrip()[-1:] in "?？":
+    if part is None and not users and not claim.value and clause.rstrip()[-1:] in "?？؟":
         part = clause  # what somebody else asks they do not tell; a value of it stays as a doubt
     if part is None:
         return False

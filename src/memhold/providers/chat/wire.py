@@ -20,6 +20,7 @@ from memhold.providers.entry import Entry, origin_of
 from memhold.providers.failures.classify import LOOK, Verdict, classify, late
 from memhold.providers.failures.errors import model_error
 from memhold.providers.failures.sample import show_sample
+from memhold.providers.unlogged import UNLOGGED
 from memhold.values.errors import ModelError
 
 __all__ = ["Event", "Wire", "unforced"]
@@ -138,7 +139,7 @@ class Wire:
             # A proxy from the environment is not for the servers of this machine.
             proxied = not self.entry.served_locally
             self._client = httpx2.AsyncClient(
-                verify=_trust(), timeout=timeout, follow_redirects=False, trust_env=proxied
+                verify=_trust(), timeout=timeout, follow_redirects=False, trust_env=proxied, event_hooks=UNLOGGED
             )
         try:
             async with self._client.stream(

@@ -12,7 +12,7 @@ from memhold.providers.embedding.batching import Limits, Misfit
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.embedding.openai import fingerprint_of
 from memhold.providers.embedding.remote import Dialect, Record, RemoteEmbedding
-from memhold.providers.entry import endpoint, key_header
+from memhold.providers.entry import endpoint, key_header, shown
 from memhold.values.errors import InvalidInput
 
 __all__ = ["OllamaEmbedding", "embed_url"]
@@ -26,7 +26,7 @@ def embed_url(base_url: str) -> str:
     """
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
-        raise InvalidInput(f"{base_url!r} is not a base URL; write it like http://127.0.0.1:11434")
+        raise InvalidInput(f"{shown(base_url)!r} is not a base URL; write it like http://127.0.0.1:11434")
     return endpoint(base_url, "/api/embed", version="")
 
 

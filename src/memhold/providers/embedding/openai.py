@@ -16,7 +16,7 @@ from memhold.ports.stores import Clock
 from memhold.providers.embedding.batching import Limits, Misfit
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.embedding.remote import Dialect, Record, RemoteEmbedding, UnloadRetry
-from memhold.providers.entry import endpoint, key_header
+from memhold.providers.entry import endpoint, key_header, shown
 from memhold.values.errors import InvalidInput
 
 __all__ = ["OpenAIEmbedding", "embeddings_url"]
@@ -30,7 +30,7 @@ def embeddings_url(base_url: str) -> str:
     """
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
-        raise InvalidInput(f"{base_url!r} is not a base URL; write it like http://127.0.0.1:1234/v1")
+        raise InvalidInput(f"{shown(base_url)!r} is not a base URL; write it like http://127.0.0.1:1234/v1")
     return endpoint(base_url, "/embeddings")
 
 

@@ -21,8 +21,9 @@ from memhold.ports.stores import Clock, Priority
 from memhold.providers.body import Endless, Garbled, beginning, whole
 from memhold.providers.embedding.batching import Limits, Misfit, Piece, gather, in_order, plan, unit_rows
 from memhold.providers.embedding.gate import PriorityGate
-from memhold.providers.entry import origin_of
+from memhold.providers.entry import host_of, origin_of
 from memhold.providers.failures.classify import Verdict, classify, is_unload
+from memhold.providers.unlogged import UNLOGGED
 from memhold.values.errors import Attempt, InvalidInput, ModelError
 
 if TYPE_CHECKING:
@@ -158,8 +159,8 @@ class RemoteEmbedding:
 
     @property
     def host(self) -> str:
-        """The host and port that are called."""
-        return urlsplit(self._dialect.url).netloc
+        """The host and port that are called, without a name and password."""
+        return host_of(self._dialect.url)
 
     @property
     def fingerprint(self) -> str:
@@ -360,7 +361,8 @@ class RemoteEmbedding:
     def _http(self) -> httpx2.AsyncClient:
         if self._client is None:
             # a proxy from the environment is not for this machine's own servers
-            self._client = httpx2.AsyncClient(timeout=self._timeout, trust_env=not is_loopback(self._dialect.url))
+            own = is_loopback(self._dialect.url)
+            self._client = httpx2.AsyncClient(timeout=self._timeout, trust_env=not own, event_hooks=UNLOGGED)
         return self._client
 
     async def close(self) -> None:
