@@ -5,6 +5,7 @@ What is recorded is never upgraded: a line that a model's tool call brings is th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import cast
@@ -15,6 +16,7 @@ from memhold.values.records import Author, Memory, Message, Origin, Trust
 
 __all__ = [
     "AGENT",
+    "MARKS",
     "USER",
     "acting",
     "author_of",
@@ -22,8 +24,10 @@ __all__ = [
     "brought_by",
     "from_user",
     "lines_origin",
+    "name_of",
     "named",
     "no_more_than",
+    "not_the_users",
     "said_by",
     "said_no_more_than",
     "users_line",
@@ -107,15 +111,40 @@ def users_line(message: Message) -> bool:
     return message.role == "user" and message.origin in {"user", "import"}
 
 
+_MARKS: dict[Origin, str] = {
+    "agent": "[Reported by an assistant, not confirmed by the user]",
+    "tool": "[Reported by a tool, not confirmed by the user]",
+}
+MARKS = tuple(_MARKS.values())
+"""All that `not_the_users` gives."""
+
+
+def not_the_users(message: Message) -> str:
+    """What stands in a conversation before words that a call brought as the user's; empty for all others.
+
+    A name that a client gives itself is no part of it: it could be anything, also a claim.
+    """
+    return _MARKS.get(message.origin, "") if message.role == "user" and not _result(message) else ""
+
+
 def brought_by(message: Message) -> str:
     """What is said behind the role of a line that claims to be another's; empty where its role is its own."""
     if message.role in {"assistant", "tool", "function"} or message.origin not in {"agent", "tool"} or _result(message):
         return ""
-    return f" (as {message.actor or 'the assistant'} reports)"
+    return f" (as the {'tool' if message.origin == 'tool' else 'assistant'}{name_of(message.actor)} reports)"
+
+
+def name_of(actor: str | None) -> str:
+    """The name that a client gave itself, behind a space and in quotes that it cannot end; empty where it gave none."""
+    return "" if actor is None else ' "' + actor.replace('"', "'") + '"'
 
 
 def _result(message: Message) -> bool:
-    return message.role == "user" and message.origin == "tool"
+    """Whether it brings what a tool returned, as the Anthropic shape does in the user's turn."""
+    blocks = message.body.get("content")
+    return isinstance(blocks, list | tuple) and any(
+        isinstance(block, Mapping) and block.get("type") == "tool_result" for block in blocks
+    )
 
 
 def weight(origin: Origin, trust: Trust, *, confirmed: bool = False) -> int:
