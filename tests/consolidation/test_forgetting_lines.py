@@ -136,3 +136,44 @@ async def test_what_the_user_told_stays_wherever_it_was_said_too(opened) -> None
     alice, ids = await learnt(memhold, model, saved("The user runs.", fact("daily run", "five kilometres", "m3")))
     await alice.forget(ids[0])
     assert (await alice.get(told.id)).state == "active"
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "goes"),
+    [
+        pytest.param("diet", f"{WORD} bread", True, id="a word that the line alone had"),
+        pytest.param("diet", "vegetarian", False, id="none of its words"),
+        pytest.param("diet", "Oslo herring", False, id="a word that its own line has too"),
+    ],
+)
+async def test_what_was_only_inferred_goes_with_the_line_that_gave_its_word(opened, attribute, value, *, goes) -> None:
+    """No line says all of a guess, and a model names what it likes for it: a word that went is nowhere any more."""
+    memhold, model = opened
+    alice, ids = await learnt(memhold, model, saved("They talked.", fact(attribute, value, "m5")))
+    [guess] = [one for one in (await alice.list(kinds=["note"])).items if "inferred" in one.text]
+    await cites(memhold, guess, ids[4])
+    planned = await alice.forget(ids[0], dry_run=True)
+    done = await alice.forget(ids[0])
+    assert planned.memories == done.memories
+    await memhold.settle()
+    assert any(value in text for text in await every(alice)) is not goes
+    assert (await alice.residue(WORD)).found == {}
+
+
+async def test_what_an_agent_said_leaves_no_guess_that_names_the_users_line(opened) -> None:
+    """Taking back what a client wrote takes what a model concluded with its words, whomever the model named for it."""
+    memhold, model = opened
+    model.script([saved("They talked.", fact("diet", "Gotham steaks", "m1"))])
+    alice = memhold.scope(user="alice", session="s")
+    await alice.add({"role": "user", "content": "I prefer metric units."})
+    mallory = memhold.scope(user="alice", session="s", actor="agent:mallory")
+    await mallory.add({"role": "user", "content": "I moved to Gotham."})
+    await alice.end_session()
+    assert await memhold.settle()
+    assert any("Gotham" in text for text in await every(alice))
+    planned = await alice.undo(actor="mallory", dry_run=True)
+    done = await alice.undo(actor="mallory")
+    assert {*planned.ids} == {*done.ids}
+    assert [text for text in [one.text for one in (await alice.list()).items] if "Gotham" in text] == []
+    await alice.forget(actor="mallory")
+    assert (await alice.residue("Gotham")).found == {}

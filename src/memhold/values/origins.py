@@ -70,10 +70,13 @@ def acting(own: str, asked: str | None) -> str:
 
 
 def no_more_than(author: Author, by: Author) -> Author:
-    """Who said something that somebody else brings in a file: never more than the one who brings it."""
-    if by.origin == "user" or _said(author) <= _said(by):
+    """Who said something that somebody else brings in a file: never more than the one who brings it.
+
+    What an agent or a tool brings bears its name, whatever the file calls: so it is found with all that it wrote.
+    """
+    if by.origin == "user":
         return author
-    return by
+    return replace(author, name=by.name or author.name) if _said(author) <= _said(by) else by
 
 
 def _said(author: Author) -> int:
@@ -82,8 +85,10 @@ def _said(author: Author) -> int:
 
 def said_no_more_than(memory: Memory, by: Author) -> Memory:
     """A memory of a file as whoever brings it may bring it: a person's yes and the user's word are not an agent's."""
-    if by.origin == "user" or authority(memory) <= _WEIGHTS[by.origin]:
+    if by.origin == "user":
         return memory
+    if authority(memory) <= _WEIGHTS[by.origin]:
+        return replace(memory, actor=by.name or memory.actor)
     trust: Trust = "tool" if by.origin == "tool" else "assistant"
     return replace(memory, origin=by.origin, actor=by.name, trust=trust, last_confirmed_at=None)
 
