@@ -569,15 +569,18 @@ async def test_a_window_with_marks_that_comes_back_is_told_once(memhold, shape):
             {"role": "user", "content": f"Question {number}?"},
             {"role": "assistant", "content": f"Answer {number}."},
         ]
+    source = {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}
+    image = IMAGE if shape == "openai" else {"type": "image", "source": source}
+    plain += [{"role": "user", "content": [{"type": "text", "text": "Question 3?"}, image]}]
+    plain += [{"role": "assistant", "content": "Answer 3."}]
     await other.add(plain)
     new = {"role": "user", "content": "And what else?"}
     first = await other.context([new], shape=shape)
     for given in (plain, [one for one in first.messages if one["content"] != new["content"]]):
         again = await other.context([*given, new], shape=shape)
         shown = str(again.messages)
-        for number in range(3):
-            assert shown.count(f"Question {number}?") == 1
-            assert shown.count(f"{REPORTED} Question {number}?") == 1
+        assert [shown.count(f"Question {number}?") for number in range(4)] == [1] * 4
+        assert shown.count(REPORTED) == 4
 
 
 async def test_the_name_that_a_client_gives_itself_says_nothing_of_the_user(memhold):

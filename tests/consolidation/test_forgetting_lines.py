@@ -139,25 +139,27 @@ async def test_what_the_user_told_stays_wherever_it_was_said_too(opened) -> None
 
 
 @pytest.mark.parametrize(
-    ("attribute", "value", "goes"),
+    ("attribute", "value", "line", "goes"),
     [
-        pytest.param("diet", f"{WORD} bread", True, id="a word that the line alone had"),
-        pytest.param("diet", "vegetarian", False, id="none of its words"),
-        pytest.param("diet", "Oslo herring", False, id="a word that its own line has too"),
+        pytest.param("diet", f"{WORD} bread", 0, True, id="a word that the line alone had"),
+        pytest.param("diet", "vegetarian", 0, False, id="none of its words"),
+        pytest.param("diet", "Oslo herring", 2, False, id="a word that its own line has too"),
     ],
 )
-async def test_what_was_only_inferred_goes_with_the_line_that_gave_its_word(opened, attribute, value, *, goes) -> None:
+async def test_what_was_only_inferred_goes_with_the_line_that_gave_its_word(
+    opened, attribute, value, line, *, goes
+) -> None:
     """No line says all of a guess, and a model names what it likes for it: a word that went is nowhere any more."""
     memhold, model = opened
     alice, ids = await learnt(memhold, model, saved("They talked.", fact(attribute, value, "m5")))
     [guess] = [one for one in (await alice.list(kinds=["note"])).items if "inferred" in one.text]
     await cites(memhold, guess, ids[4])
-    planned = await alice.forget(ids[0], dry_run=True)
-    done = await alice.forget(ids[0])
+    planned = await alice.forget(ids[line], dry_run=True)
+    done = await alice.forget(ids[line])
     assert planned.memories == done.memories
     await memhold.settle()
     assert any(value in text for text in await every(alice)) is not goes
-    assert (await alice.residue(WORD)).found == {}
+    assert line or (await alice.residue(WORD)).found == {}
 
 
 async def test_what_an_agent_said_leaves_no_guess_that_names_the_users_line(opened) -> None:
