@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest_asyncio
 
 from memhold import AsyncMemhold
 from memhold.facts.revisions import revise
+from memhold.history.said_in import says
 from memhold.testing import FakeClock, ScriptedChat, SeededIds
 from memhold.values.records import Memory, Scope
 
@@ -143,7 +145,7 @@ async def test_what_the_user_told_stays_wherever_it_was_said_too(opened) -> None
     [
         pytest.param("diet", f"{WORD} bread", 0, True, id="a word that the line alone had"),
         pytest.param("diet", "vegetarian", 0, False, id="none of its words"),
-        pytest.param("diet", "Oslo herring", 2, False, id="a word that its own line has too"),
+        pytest.param("diet", "Oslo herring", 2, False, id="a word that a line which stays has too"),
     ],
 )
 async def test_what_was_only_inferred_goes_with_the_line_that_gave_its_word(
@@ -179,3 +181,38 @@ async def test_what_an_agent_said_leaves_no_guess_that_names_the_users_line(open
     assert [text for text in [one.text for one in (await alice.list()).items] if "Gotham" in text] == []
     await alice.forget(actor="mallory")
     assert (await alice.residue("Gotham")).found == {}
+
+
+async def test_a_line_says_a_guess_where_it_has_its_value(opened) -> None:
+    """What marks a guess, and under which attribute a model put it, no line has to say."""
+    memhold, _ = opened
+    alice = memhold.scope(user="alice", session="s")
+    for line in ("I bake rye bread.", "I bake bread.", "My diet was inferred."):
+        await alice.add({"role": "user", "content": line})
+    guess = (await alice.remember("(inferred) diet: rye bread")).memory
+    guess = replace(guess, origin="model", metadata={"standing": "inferred"})
+    lines = await alice.messages()
+    assert [says(line, guess) for line in lines] == [True, False, False]
+    assert [says(line, replace(guess, text="(inferred) Bakes bread")) for line in lines] == [True, True, False]
+    assert not any(says(line, replace(guess, metadata={})) for line in lines), (
+        "what was said is said with its attribute"
+    )
+
+
+async def test_what_was_learnt_before_the_window_was_told_anew_goes_too(opened) -> None:
+    """Another line of the window was forgotten in between: what was learnt of the window is known by its lines."""
+    memhold, model = opened
+    alice, ids = await learnt(
+        memhold, model, saved("They talked.", fact("safe word", WORD, "m1"), fact("diet", f"{WORD} bread", "m5"))
+    )
+    held = {memory.text: memory for memory in (await alice.list(kinds=["fact", "note"])).items}
+    await cites(memhold, held[f"safe word: {WORD}"], ids[4])
+    assert f"(inferred) diet: {WORD} bread" in held
+    await alice.forget(ids[1])
+    await memhold.settle()
+    assert sum(WORD in text for text in await every(alice)) >= 2
+    planned = await alice.forget(ids[0], dry_run=True)
+    done = await alice.forget(ids[0])
+    assert planned.memories == done.memories
+    await memhold.settle()
+    assert (await alice.residue(WORD)).found == {}

@@ -253,17 +253,17 @@ class _Besides:
         """Whether such a line says a fact or note."""
         if memory.kind not in {"fact", "note"}:
             return False
-        return any(says(line, memory) or (self.of_some and users_line(line)) for line in self.lines(memory))
+        return any(says(line, memory) or (self.of_some and users_line(line)) for line in self.lines(memory.sources))
 
-    def lines(self, memory: Memory) -> list[Message]:
-        """The lines that a memory names and that stay."""
-        return [line for line in self.rows.find(memory.sources)[0] if line.id not in self.going]
+    def lines(self, ids: Sequence[str]) -> list[Message]:
+        """Those of the lines that stay."""
+        return [line for line in self.rows.find(ids)[0] if line.id not in self.going]
 
 
 def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str, Message]) -> list[Memory]:
     """Facts and notes that were learnt together with summaries that go, and that say what a line that goes says.
 
-    Of what was only inferred a word of such a line is enough.
+    Of what was only inferred a word that only such a line has is enough.
 
     What the user told is their own word, wherever it was said too; what another line says that it names, stays.
     """
@@ -272,16 +272,17 @@ def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str
     changes = [change for one in windows for change in tx.changes(memory_id=one.id) if change.verb in learning]
     ids = dict.fromkeys(effect.memory_id for change in changes for effect in change.effects)
     besides = _Besides(rows, going, of_some=False)
+    # A window that was told anew after a forget has another change; what was learnt before names its lines.
+    lines = list(dict.fromkeys(source for one in windows for source in one.sources))
+    found = {memory.id: memory for memory in (*rows.find(list(ids))[1], *rows.derived(lines))}
+    staying = besides.lines(lines)
     return [
         memory
-        for memory in rows.find(list(ids))[1]
+        for memory in found.values()
         if memory.kind in {"fact", "note"}
         and memory.origin in {"model", "rules"}
         and not besides.says(memory)
-        and (
-            any(says(line, memory) for line in going.values())
-            or guessed_from(memory, going.values(), besides.lines(memory))
-        )
+        and (any(says(line, memory) for line in going.values()) or guessed_from(memory, going.values(), staying))
     ]
 
 

@@ -24,17 +24,14 @@ def says(message: Message, memory: Memory) -> bool:
     if memory.kind == "fact":
         return spoken([message], memory.value or "").own_words
     guess = _guess(memory)
-    if guess is not None and _VALUE in memory.text:
-        return spoken([message], guess).own_words
     wanted = _content(memory.text if guess is None else guess)
     return bool(wanted) and wanted <= _words(message)
 
 
 def guessed_from(memory: Memory, going: Iterable[Message], staying: Iterable[Message]) -> bool:
-    """Whether what was only inferred has a word of a line that goes which none of those that it names and stay has.
+    """Whether what was only inferred has a word of a line that goes which none of its window's lines that stay has.
 
-    Nobody said it, so no line has to say all of it: the word came from there, whichever line the model named. What the
-    lines that stay give is inferred again when their window is read again.
+    Nobody said it, so no line has to say all of it: the word came from there, whichever line the model named.
     """
     guess = _guess(memory)
     if guess is None:
