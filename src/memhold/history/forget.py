@@ -257,7 +257,7 @@ class _Besides:
 
     def lines(self, ids: Sequence[str]) -> list[Message]:
         """Those of the lines that stay."""
-        return [line for line in self.rows.find(ids)[0] if line.id not in self.going]
+        return self.rows.find([one for one in ids if one not in self.going])[0]
 
 
 def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str, Message]) -> list[Memory]:
@@ -272,10 +272,10 @@ def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str
     changes = [change for one in windows for change in tx.changes(memory_id=one.id) if change.verb in learning]
     ids = dict.fromkeys(effect.memory_id for change in changes for effect in change.effects)
     besides = _Besides(rows, going, of_some=False)
-    # A window that was told anew after a forget has another change; what was learnt before names its lines.
-    lines = list(dict.fromkeys(source for one in windows for source in one.sources))
-    found = {memory.id: memory for memory in (*rows.find(list(ids))[1], *rows.derived(lines))}
-    staying = besides.lines(lines)
+    # A window that was told anew after a forget has another change; what was learnt before names lines of it that stay.
+    staying = besides.lines(list(dict.fromkeys(source for one in windows for source in one.sources)))
+    named = rows.derived([line.id for line in staying]) if staying else []
+    found = {memory.id: memory for memory in (*rows.find(list(ids))[1], *named)}
     return [
         memory
         for memory in found.values()
