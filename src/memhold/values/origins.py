@@ -28,6 +28,7 @@ __all__ = [
     "named",
     "no_more_than",
     "not_the_users",
+    "reported",
     "said_by",
     "said_no_more_than",
     "users_line",
@@ -136,7 +137,16 @@ def brought_by(message: Message) -> str:
     """What is said behind the role of a line that claims to be another's; empty where its role is its own."""
     if message.role in {"assistant", "tool", "function"} or message.origin not in {"agent", "tool"} or _result(message):
         return ""
-    return f" (as the {'tool' if message.origin == 'tool' else 'assistant'}{name_of(message.actor)} reports)"
+    return _reports(message.origin, message.actor)
+
+
+def reported(role: str | None, origin: Origin, actor: str | None) -> str:
+    """The same of a hit, which has no body: a tool's line in the user's role is what the tool returned."""
+    return _reports(origin, actor) if role == "user" and origin == "agent" else ""
+
+
+def _reports(origin: Origin, actor: str | None) -> str:
+    return f" (as the {'tool' if origin == 'tool' else 'assistant'}{name_of(actor)} reports)"
 
 
 def name_of(actor: str | None) -> str:
