@@ -340,7 +340,7 @@ async def test_the_tools_are_offered_where_they_are_asked_for_and_answer_in_fenc
         assert "revision 1" in await call("put_document", path=["n", "a"], content="Beware of the dog.")
         shown = await call("read_document", path=["n", "a"])
         assert "<memhold" in shown.split("Beware")[0]
-        assert "written by the assistant cursor" in shown
+        assert 'written by the assistant "cursor"' in shown
         await call("put_document", path=["n", "b"], content={"status": "open"}, if_rev=0)
         listed = await call("list_documents", prefix=["n"])
         assert '["n", "a"]' in listed

@@ -178,7 +178,7 @@ async def test_an_export_says_who_said_it_and_an_agent_brings_no_more_than_its_o
         ),
         (
             "agent:thief",
-            [("agent", "thief"), ("agent", None), *[("agent", "cursor")] * 2],
+            [("agent", "thief")] * 4,
             [("agent", "thief", False)] * 2,
         ),
     ):
@@ -188,6 +188,25 @@ async def test_an_export_says_who_said_it_and_an_agent_brings_no_more_than_its_o
             assert [(one.origin, one.actor) for one in await bob.messages()] == lines
             held = (await bob.list(kinds=["note"])).items
             assert [(one.origin, one.actor, one.last_confirmed_at is not None) for one in held] == notes
+
+
+async def test_what_an_agent_imports_is_found_and_undone_with_all_that_it_wrote(tmp_path: Path) -> None:
+    """It stays an import, which counts less than the agent's own word, and bears the agent's name."""
+    kept, chat = tmp_path / "mem0.json", tmp_path / "chat.jsonl"
+    kept.write_text(json.dumps([{"id": "m1", "memory": "User lives in Gotham", "user_id": "alice"}]))
+    chat.write_text("".join(f"{json.dumps(one)}\n" for one in USER))
+    async with AsyncMemhold.open("memory://", worker=False) as mem:
+        alice, mallory = mem.scope(user="alice"), mem.scope(user="alice", actor="agent:mallory")
+        told = (await alice.remember("Prefers window seats")).memory
+        for path in (kept, chat):
+            await mallory.import_file(path)
+        held = (await alice.list(actor="mallory")).items
+        assert [(one.text, one.origin) for one in held] == [("User lives in Gotham", "import")]
+        planned = await alice.undo(actor="mallory", dry_run=True)
+        done = await alice.undo(actor="mallory")
+        assert {*planned.ids} == {*done.ids}
+        assert [one.id for one in (await alice.list()).items] == [told.id]
+        assert [hit.id for hit in (await alice.recall(USER[0]["content"])).hits] == [told.id]
 
 
 async def test_what_another_system_kept_is_an_import_by_its_format(tmp_path: Path) -> None:

@@ -128,6 +128,15 @@ def test_end_session_keeps_the_window(run: CommandLine) -> None:
     assert run("list", "--kind", "raw", "--json").json["items"][0]["text"].endswith("user: I moved to Lisbon.")
 
 
+def test_an_undo_that_is_only_planned_says_so(run: CommandLine) -> None:
+    told = run("remember", "likes tea", "--json").json
+    change, memory = told["receipt"]["change_ids"][0], told["memory"]["id"]
+    assert run("undo", change, "--dry-run").out.strip() == f"would undo {change}; it would touch {memory}"
+    done = run("undo", change).out.strip()
+    assert done.startswith("undone by chg_")
+    assert done.endswith(f"; it touched {memory}")
+
+
 def test_forget_asks_unless_told(run: CommandLine) -> None:
     item = run("add", "my secret word is petrichor", "--json").json["ids"][0]
     refused = run("forget", item, stdin="")

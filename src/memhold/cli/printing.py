@@ -30,7 +30,6 @@ _DONE = {
     "correct": "corrected, now",
     "pin": "pinned",
     "unpin": "unpinned",
-    "undo": "undone; it touched",
     "copy_session": "copied as",
     "end_session": "closed; its window is kept as",
 }
@@ -55,7 +54,7 @@ def show_answer(verb: Verb, arguments: Arguments, answer: Any) -> None:
     if verb.name == "summaries":
         _say_summaries(answer)
     elif isinstance(answer, Receipt | Remembered):
-        _say_written(verb, answer)
+        _say_written(verb, answer, arguments)
     elif kind in _BY_TYPE:
         _BY_TYPE[kind](answer, arguments)
     elif listed:
@@ -90,11 +89,13 @@ def _say_fields(answer: Any, _: Arguments) -> None:
             click.echo(f"{name}: {_field(value)}")
 
 
-def _say_written(verb: Verb, answer: Receipt | Remembered) -> None:
+def _say_written(verb: Verb, answer: Receipt | Remembered, arguments: Arguments) -> None:
     receipt = answer if isinstance(answer, Receipt) else answer.receipt
     done = _DONE.get(verb.name, "done;")
     if verb.name == "undo":
-        done = f"undone by {' '.join(receipt.change_ids)}; it touched"
+        changes = " ".join(receipt.change_ids)
+        planned = bool(arguments.get("dry_run"))
+        done = f"would undo {changes}; it would touch" if planned else f"undone by {changes}; it touched"
     if verb.name == "end_session" and not (receipt.ids or receipt.replayed or receipt.forgotten):
         click.echo(_ended(receipt))
     else:

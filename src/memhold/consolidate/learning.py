@@ -24,12 +24,10 @@ from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
 from memhold.values.origins import users_line
-from memhold.values.records import Author, Effect, Importance, Memory, Message, Tier, Trust
+from memhold.values.records import INFERRED, Author, Effect, Importance, Memory, Message, Tier, Trust
 
 __all__ = ["Learner"]
 
-INFERRED = "(inferred)"
-"""What stands in front of a note that was concluded, not said; its metadata holds `standing: inferred` too."""
 PLANNED = "(planned {:%Y-%m-%d})"
 """What stands in front of a note of what was only planned: the day on which it was said."""
 _ORDER: tuple[Importance, ...] = ("low", "mid", "high")

@@ -12,7 +12,7 @@ from memhold.context.strategies import SlotName
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import NOTICE, STANDING_NOTICE, Fence, fence, unquoted
 from memhold.text.token_estimate import Count, estimate_tokens
-from memhold.values.origins import brought_by
+from memhold.values.origins import brought_by, name_of
 from memhold.values.records import Memory, Message, Origin
 
 __all__ = ["Line", "memory_line", "message_line", "rendered", "short_day"]
@@ -88,8 +88,8 @@ def _source(memory: Memory) -> str:
     """Who said it, and whether the user did or confirmed it: nobody's note passes for the user's word."""
     source = _TOLD[memory.origin]
     brought = memory.origin in {"agent", "tool"}
-    if brought and memory.actor is not None:
-        source += f' "{memory.actor}"'
+    if brought:
+        source += name_of(memory.actor)
     if brought and memory.trust == "user":
         source += ", from the user's words"
     elif not brought and memory.trust == "tool":

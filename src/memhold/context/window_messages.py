@@ -15,6 +15,7 @@ from memhold.messages.ingest import OWN_KEYS
 from memhold.messages.openai_pairs import user_wrote
 from memhold.messages.window import Body, blank, entries_of, is_system
 from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
+from memhold.values.origins import MARKS, not_the_users
 from memhold.values.records import Message, Shape
 
 __all__ = [
@@ -92,7 +93,27 @@ def overlap(journal: Sequence[Body], given: Sequence[Body]) -> int:
 
 
 def _said(body: Body) -> list[Any]:
-    return [body.get(name) or None for name in _SAID]
+    """What tells messages apart; the mark of an earlier context is no part of it."""
+    return [_unmarked(body.get(name)) if name == "content" else body.get(name) or None for name in _SAID]
+
+
+def _marked(body: Body, mark: str) -> Body:
+    """The message with a mark in front of its words; one that says nothing stays as it is."""
+    content = body.get("content")
+    if content is None or blank(content):
+        return body
+    marked = f"{mark} {content}" if isinstance(content, str) else [{"type": "text", "text": mark}, *content]
+    return {**body, "content": marked}
+
+
+def _unmarked(content: Any) -> Any:
+    """The content without such a mark; None where it is none."""
+    for mark in MARKS:
+        if isinstance(content, str) and content.startswith(f"{mark} "):
+            return content[len(mark) + 1 :]
+        if isinstance(content, list | tuple) and content and content[0] == {"type": "text", "text": mark}:
+            return [*content[1:]]
+    return content or None
 
 
 def retold(journal: Sequence[Body], given: Sequence[Body]) -> dict[int, int]:
@@ -163,11 +184,11 @@ def joined(
     while lead < len(plain) and is_system(plain[lead]):
         lead += 1
 
-    def shaped(body: Body) -> list[Body]:
+    def shaped(body: Body, mark: str = "") -> list[Body]:
         bare = without_fences(body, secret)
         if bare is not body and blank(bare.get("content")) and not bare.get("tool_calls"):
             return []
-        return in_shape(bare, shape)
+        return in_shape(_marked(bare, mark) if mark else bare, shape)
 
     systems = [one for body in plain[:lead] for one in shaped(body)]
     spoken = plain[lead:]
@@ -187,7 +208,8 @@ def joined(
             if _said(message.body) in said:
                 continue
             said.append(_said(message.body))
-        pieces += [Piece(body=body, id=message.id, seq=message.seq) for body in shaped(_ranked(message))]
+        ranked = shaped(_ranked(message), not_the_users(message))
+        pieces += [Piece(body=body, id=message.id, seq=message.seq) for body in ranked]
     if told:
         retelling = [
             Piece(body=one, id=same.id, seq=same.seq, given=True) if same else Piece(body=one, given=True)

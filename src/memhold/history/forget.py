@@ -11,7 +11,7 @@ from typing import Literal
 from memhold.facts.revisions import revise, said_digest
 from memhold.history.checkup import documents
 from memhold.history.imported import keep_out
-from memhold.history.said_in import says
+from memhold.history.said_in import guessed_from, says
 from memhold.index.pending_vectors import due_compaction
 from memhold.journal import beside
 from memhold.journal.visibility import checked_id, checked_session, has_labels, sees
@@ -253,12 +253,17 @@ class _Besides:
         """Whether such a line says a fact or note."""
         if memory.kind not in {"fact", "note"}:
             return False
-        lines = [line for line in self.rows.find(memory.sources)[0] if line.id not in self.going]
-        return any(says(line, memory) or (self.of_some and users_line(line)) for line in lines)
+        return any(says(line, memory) or (self.of_some and users_line(line)) for line in self.lines(memory.sources))
+
+    def lines(self, ids: Sequence[str]) -> list[Message]:
+        """Those of the lines that stay."""
+        return self.rows.find([one for one in ids if one not in self.going])[0]
 
 
 def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str, Message]) -> list[Memory]:
     """Facts and notes that were learnt together with summaries that go, and that say what a line that goes says.
+
+    Of what was only inferred a word that only such a line has is enough.
 
     What the user told is their own word, wherever it was said too; what another line says that it names, stays.
     """
@@ -267,13 +272,17 @@ def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str
     changes = [change for one in windows for change in tx.changes(memory_id=one.id) if change.verb in learning]
     ids = dict.fromkeys(effect.memory_id for change in changes for effect in change.effects)
     besides = _Besides(rows, going, of_some=False)
+    # A window that was told anew after a forget has another change; what was learnt before names lines of it that stay.
+    staying = besides.lines(list(dict.fromkeys(source for one in windows for source in one.sources)))
+    named = rows.derived([line.id for line in staying]) if staying else []
+    found = {memory.id: memory for memory in (*rows.find(list(ids))[1], *named)}
     return [
         memory
-        for memory in rows.find(list(ids))[1]
+        for memory in found.values()
         if memory.kind in {"fact", "note"}
         and memory.origin in {"model", "rules"}
         and not besides.says(memory)
-        and any(says(line, memory) for line in going.values())
+        and (any(says(line, memory) for line in going.values()) or guessed_from(memory, going.values(), staying))
     ]
 
 

@@ -26,6 +26,7 @@ from memhold.values.records import Author, Change, Effect, Memory, Session
 __all__ = [
     "IMPORT",
     "Live",
+    "brought",
     "import_beside",
     "import_document",
     "import_memory",
@@ -36,6 +37,11 @@ __all__ = [
 
 IMPORT = Author(origin="import")
 VERB = "import"
+
+
+def brought(by: Author) -> Author:
+    """Who a change of an import is by: with the name of the agent or the tool that brought it, where one did."""
+    return IMPORT if by.origin == "user" else replace(IMPORT, name=by.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +85,7 @@ def import_messages(
         part,
         session=writer.session or "",
         agent=writer.agent,
-        author=IMPORT,
+        author=brought(writer.author),
         ids=writer.ids,
         given=given,
         said=told,
@@ -134,9 +140,16 @@ def _key_digest(secret: bytes, key: str) -> bytes:
 
 
 def import_memory(
-    tx: WriteTx, revisions: Sequence[Memory], *, key: str, secret: bytes, ids: Ids, entry: str | None = None
+    tx: WriteTx,
+    revisions: Sequence[Memory],
+    *,
+    key: str,
+    secret: bytes,
+    ids: Ids,
+    by: Author,
+    entry: str | None = None,
 ) -> bool:
-    """Write a memory of a file with all its revisions, ids and times kept; False when there is nothing to write.
+    """Write a memory of a file that `by` brings, with all revisions, ids and times; False when there is none to write.
 
     That is so where its key came before, where the scope knows its id (also as forgotten), and where the scope says
     the same, or something else about the same attribute, by itself: what is here wins over what a file says. Where the
@@ -172,7 +185,9 @@ def import_memory(
         # What holds until then held until the new one does, or until now where the file tells no later time.
         ended = max(one.valid_from, current.valid_from)
         effects.append(revise(tx, one, state="superseded", superseded_by=current.id, valid_to=one.valid_to or ended))
-    change = Change(id=ids.new("chg"), seq=0, verb=VERB, reason="imported", by=IMPORT, at=tx.now, effects=(*effects,))
+    change = Change(
+        id=ids.new("chg"), seq=0, verb=VERB, reason="imported", by=brought(by), at=tx.now, effects=(*effects,)
+    )
     tx.add_change(change)
     for name in filter(None, (digest, entry_digest)):
         _keep(tx, name, Receipt(ids=(current.id,), change_ids=(change.id,)))

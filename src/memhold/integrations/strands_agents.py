@@ -15,6 +15,7 @@ from memhold.text.stretches import both_ends
 from memhold.values.answers import Hit
 from memhold.values.bounds import MAX_HITS
 from memhold.values.errors import InvalidInput, StoreUnreachable
+from memhold.values.origins import reported
 from memhold.verbs.scope import AsyncScope
 
 try:
@@ -201,5 +202,5 @@ def _entry(hit: Hit) -> MemoryEntry:
         "event_time": hit.event_time.isoformat(),
         "superseded_by": hit.superseded_by,
     }
-    content = f"{hit.role}: {hit.text}" if hit.role else hit.text
+    content = f"{hit.role}{reported(hit.role, hit.origin, hit.actor)}: {hit.text}" if hit.role else hit.text
     return MemoryEntry(content=content, metadata={**hit.metadata, **told})

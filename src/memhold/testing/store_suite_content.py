@@ -14,7 +14,7 @@ from memhold.testing.clock import FakeClock
 from memhold.testing.store_suite_rows import ALICE, ANYTHING, add_change, add_fact, add_note, later, need_session, say
 from memhold.values.answers import Receipt, Visibility
 from memhold.values.errors import RevisionConflict
-from memhold.values.records import Memory, Scope, Span
+from memhold.values.records import Change, Memory, Scope, Span
 
 __all__ = ["ContentCases"]
 
@@ -336,6 +336,16 @@ class ContentCases:
         assert await store.read(ALICE, lambda tx: [change.seq for change in tx.changes()]) == [seqs[0], seqs[2]]
         elsewhere = await store.write(Scope(namespace="other"), lambda tx: add_change(tx, ids))
         assert elsewhere.seq == seqs[0]
+
+    async def test_a_change_that_touches_a_memory_twice_comes_back_once(self, store: Store, ids: Ids) -> None:
+        def work(tx: WriteTx) -> tuple[Memory, Change]:
+            note = add_note(tx, ids, "one")
+            return note, add_change(tx, ids, note, note)
+
+        note, twice = await store.write(ALICE, work)
+        found = await store.read(ALICE, lambda tx: tx.changes(memory_id=note.id))
+        assert [change.id for change in found] == [twice.id]
+        assert [effect.memory_id for effect in found[0].effects] == [note.id, note.id]
 
     async def test_changes_come_back_without_content_in_effects(self, store: Store, ids: Ids) -> None:
         def work(tx: WriteTx) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ What is recorded is never upgraded: a line that a model's tool call brings is th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import cast
@@ -15,6 +16,7 @@ from memhold.values.records import Author, Memory, Message, Origin, Trust
 
 __all__ = [
     "AGENT",
+    "MARKS",
     "USER",
     "acting",
     "author_of",
@@ -22,8 +24,11 @@ __all__ = [
     "brought_by",
     "from_user",
     "lines_origin",
+    "name_of",
     "named",
     "no_more_than",
+    "not_the_users",
+    "reported",
     "said_by",
     "said_no_more_than",
     "users_line",
@@ -66,10 +71,13 @@ def acting(own: str, asked: str | None) -> str:
 
 
 def no_more_than(author: Author, by: Author) -> Author:
-    """Who said something that somebody else brings in a file: never more than the one who brings it."""
-    if by.origin == "user" or _said(author) <= _said(by):
+    """Who said something that somebody else brings in a file: never more than the one who brings it.
+
+    What an agent or a tool brings bears its name, whatever the file calls: so it is found with all that it wrote.
+    """
+    if by.origin == "user":
         return author
-    return by
+    return replace(author, name=by.name or author.name) if _said(author) <= _said(by) else by
 
 
 def _said(author: Author) -> int:
@@ -78,8 +86,10 @@ def _said(author: Author) -> int:
 
 def said_no_more_than(memory: Memory, by: Author) -> Memory:
     """A memory of a file as whoever brings it may bring it: a person's yes and the user's word are not an agent's."""
-    if by.origin == "user" or authority(memory) <= _WEIGHTS[by.origin]:
+    if by.origin == "user":
         return memory
+    if authority(memory) <= _WEIGHTS[by.origin]:
+        return replace(memory, actor=by.name or memory.actor)
     trust: Trust = "tool" if by.origin == "tool" else "assistant"
     return replace(memory, origin=by.origin, actor=by.name, trust=trust, last_confirmed_at=None)
 
@@ -107,15 +117,49 @@ def users_line(message: Message) -> bool:
     return message.role == "user" and message.origin in {"user", "import"}
 
 
+_MARKS: dict[Origin, str] = {
+    "agent": "[Reported by an assistant, not confirmed by the user]",
+    "tool": "[Reported by a tool, not confirmed by the user]",
+}
+MARKS = tuple(_MARKS.values())
+"""All that `not_the_users` gives."""
+
+
+def not_the_users(message: Message) -> str:
+    """What stands in a conversation before words that a call brought as the user's; empty for all others.
+
+    A name that a client gives itself is no part of it: it could be anything, also a claim.
+    """
+    return _MARKS.get(message.origin, "") if message.role == "user" and not _result(message) else ""
+
+
 def brought_by(message: Message) -> str:
     """What is said behind the role of a line that claims to be another's; empty where its role is its own."""
     if message.role in {"assistant", "tool", "function"} or message.origin not in {"agent", "tool"} or _result(message):
         return ""
-    return f" (as {message.actor or 'the assistant'} reports)"
+    return _reports(message.origin, message.actor)
+
+
+def reported(role: str | None, origin: Origin, actor: str | None) -> str:
+    """The same of a hit, which has no body: a tool's line in the user's role is what the tool returned."""
+    return _reports(origin, actor) if role == "user" and origin == "agent" else ""
+
+
+def _reports(origin: Origin, actor: str | None) -> str:
+    return f" (as the {'tool' if origin == 'tool' else 'assistant'}{name_of(actor)} reports)"
+
+
+def name_of(actor: str | None) -> str:
+    """The name that a client gave itself, behind a space and in quotes that it cannot end; empty where it gave none."""
+    return "" if actor is None else ' "' + actor.replace('"', "'") + '"'
 
 
 def _result(message: Message) -> bool:
-    return message.role == "user" and message.origin == "tool"
+    """Whether it brings what a tool returned, as the Anthropic shape does in the user's turn."""
+    blocks = message.body.get("content")
+    return isinstance(blocks, list | tuple) and any(
+        isinstance(block, Mapping) and block.get("type") == "tool_result" for block in blocks
+    )
 
 
 def weight(origin: Origin, trust: Trust, *, confirmed: bool = False) -> int:

@@ -18,6 +18,7 @@ from memhold.values.repr_parts import one_of, opening
 __all__ = [
     "COPY_OF",
     "DOCUMENT",
+    "INFERRED",
     "KINDS",
     "LINEAGE",
     "MAX_NAME",
@@ -64,6 +65,8 @@ Trust = Literal["user", "assistant", "tool"]
 Operation = Literal["set", "add"]
 Shape = Literal["openai", "anthropic"]
 
+INFERRED = "(inferred)"
+"""What stands in front of a note that was concluded, not said; its metadata holds `standing: inferred` too."""
 LINEAGE = "merged"
 """The key of a merged memory's metadata under which stands what it was made of."""
 TOGETHER = "together"

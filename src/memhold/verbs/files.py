@@ -145,7 +145,7 @@ class _Arrivals:
             revisions = tuple(replace(revision, id=ident, agent=self._scope.agent) for revision in revisions)
 
         def work(tx: WriteTx) -> int:
-            return import_memory(tx, revisions, key=key, secret=secret, ids=runtime.ids, entry=entry)
+            return import_memory(tx, revisions, key=key, secret=secret, ids=runtime.ids, by=by, entry=entry)
 
         return await runtime.store.write(self._place(restored.below), work, priority=Priority.IMPORT)
 

@@ -301,7 +301,7 @@ async def test_a_session_ends_and_status_and_context_tell() -> None:
     async with memory() as (client, _):
         await call(client, "add_memory", prompt="I moved to Lisbon.", response="Nice!", session="s")
         before = await call(client, "get_context", message="Where do I live?", session="s")
-        assert "user: I moved to Lisbon." in before
+        assert "user: [Reported by an assistant, not confirmed by the user] I moved to Lisbon." in before
         ended = await call(client, "end_session", session="s")
         assert ended.startswith("Ended; ")
         after = await call(client, "get_context", message="hello", session="s")

@@ -21,8 +21,7 @@ from memhold.text.analysis import analyse
 from memhold.text.sentences import sentences
 from memhold.text.token_estimate import FRAME, estimate_tokens
 from memhold.values.errors import TooLarge
-from memhold.values.origins import named
-from memhold.values.records import Author
+from memhold.values.origins import name_of, reported
 
 if TYPE_CHECKING:
     from memhold.values.answers import Hit
@@ -300,7 +299,8 @@ def _said_cost(hit: Hit) -> int:
     """What a line costs in tokens: the user's own mostly follow each other; one of the assistant's is named."""
     line = _line(hit, dated=False)
     who = f"{_who(hit)}: "
-    return _line_cost(line.replace(who, "", 1)) if hit.role == "user" else _line_cost(line) + NAME_TOKENS
+    own = hit.role == "user" and not reported(hit.role, hit.origin, hit.actor)
+    return _line_cost(line.replace(who, "", 1)) if own else _line_cost(line) + NAME_TOKENS
 
 
 def _in_order(lines: Sequence[tuple[str, str]], known: Sequence[Hit], said: Sequence[Hit]) -> list[tuple[str, str]]:
@@ -339,8 +339,9 @@ def _line(hit: Hit, *, dated: bool = True) -> str:
 def _who(hit: Hit) -> str:
     who = hit.role or hit.kind
     if hit.role is None and hit.origin in {"agent", "tool", "import"}:
-        by = named(Author(origin=hit.origin, name=hit.actor))
+        by = f"{hit.origin}{name_of(hit.actor)}"
         return f"{who}, noted by {by}" + ("" if hit.last_confirmed_at else ", not confirmed")
+    who = f"{who}{reported(hit.role, hit.origin, hit.actor)}"
     if hit.superseded_by or hit.outdated:
         return f"{who}, says something that no longer holds"
-    return str(who)
+    return who

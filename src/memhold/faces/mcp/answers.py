@@ -14,7 +14,7 @@ from memhold.recall.confidence import THRESHOLD
 from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status, missing_sentences, trouble_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import iso, to_jsonable
-from memhold.values.origins import named
+from memhold.values.origins import name_of, named
 from memhold.values.records import Change, Memory
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def _noted(item: Memory | Hit) -> list[str]:
         return []
     by = {"agent": "the assistant", "tool": "a tool", "import": "an import"}[item.origin]
     confirmed = "confirmed by the user" if item.last_confirmed_at is not None else "not confirmed"
-    return [f"noted by {by}{f' {item.actor}' if item.actor else ''}", confirmed]
+    return [f"noted by {by}{name_of(item.actor)}", confirmed]
 
 
 def _context(found: Context) -> str:
@@ -291,7 +291,7 @@ def _about_document(one: Document) -> list[str]:
     about = [f"document {json.dumps(one.path, ensure_ascii=False)}", f"revision {one.rev}", _day(one.updated_at)]
     about += [] if one.state == "active" else [one.state]
     by = {"agent": "the assistant", "tool": "a tool", "import": "an import"}.get(one.origin)
-    return about + ([f"written by {by}{f' {one.actor}' if one.actor else ''}"] if by else [])
+    return about + ([f"written by {by}{name_of(one.actor)}"] if by else [])
 
 
 def _document_write(done: DocumentWrite) -> str:
