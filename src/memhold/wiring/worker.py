@@ -36,6 +36,13 @@ class Chains(NamedTuple):
     compaction: ChainParts | None
 
 
+def _judging(chains: Chains, telling: ChainParts | None) -> ChainParts | None:
+    """Who judges notes: of a chain that only consolidates, none too small for a window in one call (decision 0132)."""
+    if chains.compaction is not None or telling is None or telling.judging == "itself":
+        return telling
+    return telling.judging
+
+
 def worker_of(
     store: Store,
     by: Upkeepers,
@@ -49,11 +56,7 @@ def worker_of(
     settings, adjudication = by.settings, chains.adjudication
     consolidation = None if chains.consolidation is None else _consolidation(store, chains.consolidation, by)
     telling = chains.compaction or (None if settings.compaction == "none" else chains.consolidation)
-    # A model too small for a window in one call is none to say which of twelve notes belong together (decision 0132).
-    judging = telling
-    if chains.compaction is None and telling is not None and telling.judging != "itself":
-        judging = telling.judging
-    compaction = compaction_once(store, judging, embedding, caches, by)
+    compaction = compaction_once(store, _judging(chains, telling), embedding, caches, by)
     rollups = rollups_once(store, telling, by)
 
     def likeness() -> Likeness:
