@@ -163,7 +163,7 @@ _ONE_OF_THEM = re.compile(
 )
 """Behind an article, one of what was just spoken of, and no subject of its own."""
 THIRD = re.compile(
-    r"(?i)\W*(?:(?:he|she|they|his|her|their|er|sie|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|il|elle|ils|elles|son|sa"
+    r"(?i)\W*+(?:(?:he|she|they|his|her|their|er|sie|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|il|elle|ils|elles|son|sa"
     r"|leur|él|ella|su|sus"
     r"|lui|lei|ele|ela|hij|zij|zijn|haar|dessen|deren|hon|han|он|она|они)(?:['’]\w+)?\b"
     r"|c['’](?:est|était)\s+(?:elles?|lui|eux)\b"

@@ -35,12 +35,12 @@ def quotations(message: str) -> list[Quotation]:
     stands for what is left out between them, and at the edge of a sentence that is cut since it is very long.
     """
     spans = list(_whole(message))
-    leads = _leads(message, spans)
+    leads, shown = _leads(message, spans), _shown(message, spans)
     found = []
     for at, (start, end) in enumerate(spans):
         sentence = " ".join(message[start:end].split())
         if sentence.rstrip("\"'”’»）) ")[-1:] not in _ASKED:
-            found.append(Quotation(sentence, _quoted(message, spans, leads, at)))
+            found.append(Quotation(sentence, _quoted(shown, leads, at)))
     return found
 
 
@@ -50,6 +50,8 @@ _GOES_ON = re.compile(
     r"(?<!\w)(?:\d{1,2}|Dr|Prof|Mr|Mrs|Ms|St|Sr|Sra|Mme|Hr|Fr|Ing|Nr|No|núm|bzw|ca|approx|vs|ул|г)\.\Z", re.IGNORECASE
 )
 """A full stop that ends no sentence: of a title, a short form, an ordinal ("am 14. Mai")."""
+_LONGEST = 12
+"""Characters at the end in which such a one stands whole."""
 
 
 def _whole(message: str) -> Iterator[tuple[int, int]]:
@@ -60,14 +62,14 @@ def _whole(message: str) -> Iterator[tuple[int, int]]:
             continue
         start = span.start if begun is None else begun
         goes_on = after is not None and not after.code and "\n" not in message[span.end : after.start]
-        begun = start if goes_on and _GOES_ON.search(message, start, span.end) else None
+        begun = start if goes_on and _GOES_ON.search(message, max(start, span.end - _LONGEST), span.end) else None
         if begun is None:
             yield start, span.end
 
 
 _MARKS = re.compile('["“”„«»「」『』]')
 _TAKEN_UP = re.compile(
-    r"(?i)\W*(?:(?:it|this|that|these|those|es|das|dies\w*|ça|cela|esto|eso|questo|isso|isto|dit|det|это|هو|هي|هم|هذا|هذه)\b"
+    r"(?i)\W*+(?:(?:it|this|that|these|those|es|das|dies\w*|ça|cela|esto|eso|questo|isso|isto|dit|det|это|هو|هي|هم|هذا|هذه)\b"
     r"|c['’]est\b|彼女?|[他她它](?:们|們)?|[这那這]|[こそ]れ|그(?:는|가|의|녀|들|건|게)|이(?:건|게)\s|걔)"
 )
 """Who or what was spoken of before, where `THIRD` has no word for it."""
@@ -94,31 +96,38 @@ def _leads(message: str, spans: list[tuple[int, int]]) -> list[int | None]:
     return found
 
 
-def _quoted(message: str, spans: list[tuple[int, int]], leads: list[int | None], at: int) -> str:
+def _quoted(shown: list[str], leads: list[int | None], at: int) -> str:
     chain, before = [at], leads[at]
     while before is not None and len(chain) < _MOST:
         chain.insert(0, before)
         before = leads[before]
-    told = _shown(message, spans, chain[0])
+    told = shown[chain[0]]
     for one, after in pairwise(chain):
-        told += (" " if after == one + 1 else " … ") + _shown(message, spans, after)
+        told += (" " if after == one + 1 else " … ") + shown[after]
     return told
 
 
 _MOST = 3
 """Sentences of one quotation."""
+_MARK = re.compile(r"[ \t]*+>")
 
 
-def _shown(message: str, spans: list[tuple[int, int]], at: int) -> str:
-    """A sentence in one line; what was cut has an ellipsis there, and a line that is quoted as in a mail its mark."""
-    start, end = spans[at]
-    told = " ".join(message[start:end].split())
-    line = message[message.rfind("\n", 0, start) + 1 : start].lstrip()
-    if line.startswith(">"):
-        told = f"> {told}"
-    return ("… " if at and _cut(message, spans[at - 1][1], start) else "") + (
-        f"{told} …" if at + 1 < len(spans) and _cut(message, end, spans[at + 1][0]) else told
-    )
+def _shown(message: str, spans: list[tuple[int, int]]) -> list[str]:
+    """Each sentence in one line; what was cut has an ellipsis there, and a line that a mail quotes its mark."""
+    found = []
+    mark, before = _MARK.match(message), 0
+    for at, (start, end) in enumerate(spans):
+        if line := message.rfind("\n", before, start) + 1:
+            mark = _MARK.match(message, line)
+        told = " ".join(message[start:end].split())
+        if mark is not None and mark.end() <= start:
+            told = f"> {told}"
+        found.append(
+            ("… " if at and _cut(message, before, start) else "")
+            + (f"{told} …" if at + 1 < len(spans) and _cut(message, end, spans[at + 1][0]) else told)
+        )
+        before = end
+    return found
 
 
 def _cut(message: str, end: int, start: int) -> bool:
