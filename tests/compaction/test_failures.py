@@ -71,7 +71,7 @@ async def test_a_group_a_relation_is_a_verdict_though_some_are_empty(opened: Ope
 
 @pytest.mark.parametrize("location", ["memory"], indirect=True)
 async def test_the_schema_takes_the_ids_that_are_shown_and_no_other(opened: Opened) -> None:
-    """A real small model wrote `s0` in each of six replies; a server that makes a grammar of the schema cannot."""
+    """A real small model named notes that it was not shown in three of five replies; under a grammar of the schema none can."""
     judge, vectors = judged(call(merged(BOTH))), close(ONE, TWO)
     alice = (await opened(judge, vectors)).scope(user="alice")
     await told(alice, ONE, TWO)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memhold.consolidate.clause_subjects import THIRD
+from memhold.text.mood import is_asked
 from memhold.text.sentences import sentences
 
 # ruff: noqa: RUF001 - letters and punctuation of every script
@@ -39,12 +40,10 @@ def quotations(message: str) -> list[Quotation]:
     found = []
     for at, (start, end) in enumerate(spans):
         sentence = " ".join(message[start:end].split())
-        if sentence.rstrip("\"'”’»）) ")[-1:] not in _ASKED:
+        if not is_asked(sentence.rstrip("\"'”’»）) ")):
             found.append(Quotation(sentence, _quoted(shown, leads, at)))
     return found
 
-
-_ASKED = "?？؟"
 
 _GOES_ON = re.compile(
     r"(?<!\w)(?:\d{1,2}|Dr|Prof|Mr|Mrs|Ms|St|Sr|Sra|Mme|Hr|Fr|Ing|Nr|No|núm|bzw|ca|approx|vs|ул|г)\.\Z", re.IGNORECASE

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from memhold.text import lazily
 from memhold.text.change import word_count
 from memhold.text.letter_words import letter_words
+from memhold.text.mood import is_asked
 from memhold.text.sentences import Span, sentences
 
 # ruff: noqa: RUF001 - letters of every script
@@ -212,7 +213,6 @@ _PASTED_LINE = lazily.compile(
     r"\s*(?:>|[-*•+]\s|\d{1,2}[.)]\s|#{1,6}\s|\||\w[\w .]{0,30}:\s*$|\*\*|//|/\*|dear\b|hi \w+,$|subject:)",
     re.IGNORECASE,
 )
-_MARKS = frozenset("?？؟")
 
 
 def instructions(text: str) -> list[Span]:
@@ -264,12 +264,12 @@ def _stands(said: str) -> bool:
         return False
     bare = without_quotes(said)
     if _OTHERS.search(bare) is not None or _OTHER_STATES.search(bare) is not None:
-        return bare[-1:] not in _MARKS
+        return not is_asked(bare)
     if _WISH.search(bare) is None and (_STATES.search(bare) is None or _NOT_SO.search(bare) is not None):
         return False
     if _PAST_REPORT.search(bare) is not None:
         return False
-    if bare[-1:] in _MARKS and _REQUEST.search(bare) is None:
+    if is_asked(bare) and _REQUEST.search(bare) is None:
         return False
     return _ONCE.search(bare) is None or _LASTING.search(bare) is not None
 

@@ -14,7 +14,9 @@ from memhold.text import lazily
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["proposes", "speaks_of_it", "supposed_in"]
+__all__ = ["is_asked", "proposes", "speaks_of_it", "supposed_in"]
+
+_QUESTION_MARKS: Final = ("?", "？", "؟")
 
 _WORDS: Final[Mapping[str, str]] = {
     "english": (
@@ -119,6 +121,11 @@ def speaks_of_it(text: str, language: str) -> bool:
     return _SPOKEN_OF.search(text) is not None or supposed_in(text, language) is not None
 
 
+def is_asked(clause: str) -> bool:
+    """Whether a clause ends in a question mark of any script."""
+    return clause.rstrip().endswith(_QUESTION_MARKS)
+
+
 def proposes(text: str, language: str) -> bool:
     """Whether a text asks or proposes something, or tells of it as not so yet."""
-    return re.search("[?？؟]", text) is not None or supposed_in(text, language) is not None
+    return any(mark in text for mark in _QUESTION_MARKS) or supposed_in(text, language) is not None

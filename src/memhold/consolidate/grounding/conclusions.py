@@ -17,6 +17,7 @@ from memhold.consolidate.grounding.words import literally, terms_of
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
+from memhold.text.mood import is_asked
 from memhold.text.person import first_words_of
 
 # ruff: noqa: RUF001 - letters and signs of every script
@@ -95,7 +96,7 @@ def _lived(claim: Claim, window: Sequence[Line]) -> bool:
     for line in window:
         for asked, sentence in pairwise([before, *SENTENCE.split(line.text)]):
             named = wanted & terms_of(sentence, claim.language) or literally(claim.core, sentence)
-            answer = asked.rstrip()[-1:] in "?？؟" and _LIVING.search(asked) is not None
+            answer = is_asked(asked) and _LIVING.search(asked) is not None
             if named and (answer or _LIVING.search(sentence) or _names_where(sentence)):
                 return True
         before = line.text
@@ -144,7 +145,7 @@ def _only_asked(claim: Claim, lines: Sequence[Line]) -> bool:
         if literally(claim.core, one) or (wanted and wanted <= terms_of(one, claim.language))
     ]
     return bool(held) and all(
-        one.rstrip()[-1:] in "?？؟"
+        is_asked(one)
         and not first_words_of(one, claim.language)
         and not terms_of(claim.frame, claim.language) & terms_of(one, claim.language)
         for one in held

@@ -15,7 +15,7 @@ from memhold.consolidate.grounding.subjects import ANYBODY, named_in
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, has_numbers_of, terms_of
 from memhold.text.details import details
 from memhold.text.kin import kin_in
-from memhold.text.mood import proposes
+from memhold.text.mood import is_asked, proposes
 from memhold.text.negation import negates
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import quantities
@@ -80,7 +80,7 @@ def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
     for clause, shared in near:
         if not _no(clause, within, over=over):
             affirmed |= shared
-        elif clause.rstrip()[-1:] not in "?？؟":
+        elif not is_asked(clause):
             denied |= shared
     denied -= affirmed | _taken_up_again(claim, clauses, within, over=over)
     if affirmed:  # "On Thursdays I don't cook since I sing": it is not the day that is denied

@@ -124,9 +124,8 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     if swapped(claim.core, " ".join(line.text for line in lines if line.own) or " ".join(line.text for line in lines)):
         return "the other of two that exclude each other"
     numbers = list(numbers_of(claim.core, said)) if claim.value else []
-    if len(numbers) == 1 and counts_another(claim.frame, numbers[0], lines, claim.language):
-        return "a number of something else"
-    if age_of_nobody(claim, lines):
+    counted = len(numbers) == 1 and counts_another(claim.frame, numbers[0], lines, claim.language)
+    if counted or age_of_nobody(claim, lines):
         return "a number of something else"
     if taken_from_another(claim, lines, window):
         return "said of something else"

@@ -13,7 +13,7 @@ from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.offers import agreed_to
 from memhold.consolidate.grounding.subjects import NEAR, NEAR_GRAMS
 from memhold.consolidate.grounding.words import UNSPACED, has_numbers_of, literally, overlap, terms_of
-from memhold.text.mood import speaks_of_it, supposed_in
+from memhold.text.mood import is_asked, speaks_of_it, supposed_in
 from memhold.text.negation import negates
 
 # ruff: noqa: RUF001 - letters of every script
@@ -71,7 +71,7 @@ _NOUN = re.compile(r"(?i)\W*(?:an?|eine?n?|une?|una?|um|uma|een|en|ett)\s[^\W\d_
 
 def _supposes(clause: str, claim: Claim, *, users: bool) -> bool:
     part = supposed_in(clause, claim.language)
-    if part is None and not users and not claim.value and clause.rstrip()[-1:] in "?？؟":
+    if part is None and not users and not claim.value and is_asked(clause):
         part = clause  # what somebody else asks they do not tell; a value of it stays as a doubt
     if part is None:
         return False
