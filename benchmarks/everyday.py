@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.measure import PATIENT, doing, percentile
 from benchmarks.recall import sureness
-from benchmarks.worlds import Moment, Question, Ranking, Said, World, baselines, read_worlds, shows, until_full
+from benchmarks.worlds import Moment, Question, Ranking, Said, World, baselines, fitting, read_worlds, shows
 from memhold.faces.python.open import AsyncMemhold
 from memhold.providers.vocabularies import tokenizer_of
 from memhold.recall.confidence import THRESHOLD
@@ -217,5 +217,5 @@ async def _contexts(
         ours.add(f"{budget} used of what is available", context.used / (context.budget - context.reserve))
         ours.add(f"{budget} tokens by {'the estimate' if exact is None else exact[0]}", count(text))
         for name, ranks in others.items():
-            plain = until_full(ranks(question), said, budget, count)
+            plain = "\n".join(said[name].text for name in fitting(ranks(question), said, budget, count))
             found.context.setdefault(f"{name}, until full", Tally()).add(str(budget), shows(plain, question, said))

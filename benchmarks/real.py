@@ -36,6 +36,7 @@ from memhold.providers.naming import entry_in_line
 from memhold.providers.stepwise import Stepwise
 from memhold.text.details import content_terms
 from memhold.text.quantities import quantities
+from memhold.values.errors import ModelError
 from memhold.wiring.models import embedding_of
 from memhold.wiring.system import SystemClock
 
@@ -76,6 +77,7 @@ class Recorded:
 
         Raises:
             LookupError: nothing was recorded, and there is no model.
+            ModelError: what the model answered, now or when it was recorded, is no answer.
         """
         shown = json.dumps([request.system, [turn.text for turn in request.turns], request.max_tokens])
         path = self.keep / f"{blake2b(shown.encode(), digest_size=12).hexdigest()}.json"
@@ -84,12 +86,18 @@ class Recorded:
                 raise LookupError(path.name)
             begun = perf_counter()
             try:
-                reply = await self.model.chat(request)
+                made = _plain(await self.model.chat(request))
+            except ModelError as error:
+                if error.cls not in {"next", "resample"}:
+                    raise  # nobody answered: a later run asks again
+                made = {"failed": {"cls": error.cls, "rule": error.rule, "reason": error.reason}}
             finally:
                 await self.model.close()  # a later call opens again; a run has no end of its own to close at
-            path.write_text(json.dumps(_plain(reply) | {"seconds": perf_counter() - begun}), encoding="utf-8")
+            path.write_text(json.dumps(made | {"seconds": perf_counter() - begun}), encoding="utf-8")
         held = json.loads(path.read_text(encoding="utf-8"))
         self.seconds.append(held.pop("seconds"))
+        if "failed" in held:
+            raise ModelError("the model's answer is none", model=self.name, **held["failed"])
         into, out = (count or 0 for count in held["usage"])
         self.tokens.append(into + out)
         self.read.append(into)
@@ -198,7 +206,13 @@ def run(
     posed = [(world, question) for world in worlds for question in world.questions][:questions]
     seen, sheet = _Seen(), Sheet()
     with (
-        Memhold.open("memory://", worker=False, consolidation=model, chain_seconds=6_000.0) as mem,
+        Memhold.open(
+            "memory://",
+            worker=False,
+            consolidation=model,
+            compaction="none" if asked == "turns" else "",  # as where the model is named: small ones judge no notes
+            chain_seconds=6_000.0,
+        ) as mem,
         Relay(entry.base_url, keep / "relayed") as relay,
     ):
         for window in windows:
@@ -240,7 +254,8 @@ def _answer_ours(mem: Memhold, posed: Sequence[tuple[World, Question]], relay: R
         scope = mem.scope(user=world.name, session="asking")
         context = scope.context([{"role": "user", "content": question.text}], budget=BUDGET)
         sheet.ask(relay.url, "memhold's context", question, _FENCE.sub("", context.as_text()))
-        for name in ("newest", "bm25"):
+    for name in ("newest", "bm25"):
+        for world, question in posed:
             sheet.ask(relay.url, f"messages, {name}", question, ranked(world, ranks[id(world)][name](question)))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.measure import Row, log
-from benchmarks.worlds import Question, World, until_full
+from benchmarks.worlds import Question, World, fitting
 from memhold.text.details import content_terms
 from memhold.text.quantities import quantities
 from memhold.text.token_estimate import estimate_tokens
@@ -19,7 +19,7 @@ __all__ = ["BUDGET", "Sheet", "filled", "ranked", "scored"]
 BUDGET = 2_000
 """Tokens, by the estimate, that each system has for what it knows."""
 SYSTEM = (
-    "Answer the question from the notes below it alone, in as few words as possible. If they do not say it, answer: "
+    "Answer the question from the notes above it alone, in as few words as possible. If they do not say it, answer: "
     "unknown."
 )
 
@@ -60,8 +60,10 @@ def filled(texts: Iterable[str]) -> str:
 
 
 def ranked(world: World, order: Sequence[str]) -> str:
-    """Messages of a world in an order, as many as the budget holds."""
-    return until_full(order, {one.id: one for one in world.said}, BUDGET, estimate_tokens)
+    """The first messages of an order, as many as the budget holds, as they were said one after the other."""
+    said = {one.id: one for one in world.said}
+    held = set(fitting(order, said, BUDGET, estimate_tokens))
+    return "\n".join(one.text for one in world.said if one.id in held)
 
 
 def scored(said: str, gold: str) -> float:
@@ -84,7 +86,7 @@ def _answer(url: str, question: str, notes: str) -> str:
     body: Mapping[str, object] = {
         "messages": [
             {"role": "system", "content": SYSTEM},
-            {"role": "user", "content": f"Question: {question}\n\nNotes:\n{notes or '(none)'}\n\nQuestion: {question}"},
+            {"role": "user", "content": f"Notes:\n{notes or '(none)'}\n\nQuestion: {question}"},
         ],
         "temperature": 0.0,
         "max_tokens": 60,

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sys
 import tempfile
+import uuid
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
+
+MOST_TOKENS = 1_000
+"""Of a reply, for each peer: a small model that goes in circles would fill its window."""
 
 
 class _Peer(Protocol):
@@ -29,7 +34,7 @@ class _Mem0:
         model = {"model": "model", "openai_base_url": url, "api_key": "none"}
         vectors = {"path": str(folder / "vectors"), "embedding_model_dims": dimension, "on_disk": False}
         config = {
-            "llm": {"provider": "openai", "config": {**model, "temperature": 0.0}},
+            "llm": {"provider": "openai", "config": {**model, "temperature": 0.0, "max_tokens": MOST_TOKENS}},
             "embedder": {"provider": "openai", "config": {**model, "embedding_dims": dimension}},
             "vector_store": {"provider": "qdrant", "config": vectors},
             "history_db_path": str(folder / "history.db"),
@@ -49,7 +54,15 @@ class _Mem0:
 class _LangMem:
     def __init__(self, url: str, _: int) -> None:
         chat = import_module("langchain_openai").ChatOpenAI
-        model = chat(model="model", base_url=url, api_key="none", temperature=0.0, timeout=3000, max_retries=0)
+        model = chat(
+            model="model",
+            base_url=url,
+            api_key="none",
+            temperature=0.0,
+            max_tokens=MOST_TOKENS,
+            timeout=3000,
+            max_retries=0,
+        )
         manager = import_module("langmem").create_memory_manager
         self.manager = manager(model, enable_inserts=True, enable_updates=True, enable_deletes=True)
         self.held: dict[str, list[Any]] = {}
@@ -68,6 +81,8 @@ class _LangMem:
 
 def _main() -> None:
     name, url = sys.argv[1:3]
+    drawn = random.Random(0)  # ids stand in what LangMem asks, and only the same request is replayed later
+    uuid.uuid4 = lambda: uuid.UUID(int=drawn.getrandbits(128), version=4)
     given = json.load(sys.stdin)
     peer: _Peer = (_Mem0 if name == "mem0" else _LangMem)(url, given["dimension"])
     taken = []

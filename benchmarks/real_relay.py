@@ -13,6 +13,7 @@ import os
 import threading
 import urllib.error
 import urllib.request
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,9 +23,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from memhold.providers.chat.forms import RepeatWatch
 from memhold.providers.embedding.builtin.model import BuiltinEmbedding
+from memhold.text.token_estimate import estimate_tokens
 
 __all__ = ["Relay"]
+
 
 _SECONDS = 3_000.0
 
@@ -35,6 +39,64 @@ def _processor(pid: int | None) -> float:
         return 0.0
     used = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(slots=True)
+class _Streamed:
+    """A streamed answer as one."""
+
+    text: str = ""
+    calls: dict[int, dict[str, str]] = field(default_factory=dict)
+    finish: str = "stop"
+    usage: dict[str, Any] | None = None
+
+    def take(self, event: Mapping[str, Any]) -> str:
+        """Add what came, and return what of it is of the model's words."""
+        self.usage = event.get("usage") or self.usage
+        said = ""
+        for choice in event.get("choices") or ():
+            self.finish = choice.get("finish_reason") or self.finish
+            delta = choice.get("delta") or {}
+            self.text += delta.get("content") or ""
+            said += delta.get("content") or ""
+            for call in delta.get("tool_calls") or ():
+                function = call.get("function") or {}
+                held = self.calls.setdefault(call.get("index", 0), {"name": "", "arguments": ""})
+                held["name"] = held["name"] or function.get("name") or ""
+                held["arguments"] += function.get("arguments") or ""
+                said += function.get("arguments") or ""
+        return said
+
+    def reply(self) -> dict[str, Any]:
+        """The answer in OpenAI's shape."""
+        message: dict[str, Any] = {"role": "assistant", "content": self.text or None}
+        if self.calls:
+            message["tool_calls"] = [
+                {"id": f"call_{place}", "type": "function", "function": function}
+                for place, function in sorted(self.calls.items())
+            ]
+        choice = {"index": 0, "message": message, "finish_reason": self.finish}
+        head = {"id": "reply", "object": "chat.completion", "created": 0, "model": "model"}
+        return head | {"choices": [choice], "usage": self.usage}
+
+
+def _collected(lines: Iterable[bytes], asked: str) -> dict[str, Any]:
+    """A streamed answer, cut where it goes in circles: what follows is the same again, and takes minutes here.
+
+    Memhold cuts its own there, so the others are spared it too. A cut reply has no count of the server's: its tokens
+    are the pieces that came, and those of the request the estimate.
+    """
+    streamed, watch, pieces = _Streamed(), RepeatWatch(), 0
+    for line in lines:
+        if not line.startswith(b"data: {"):
+            continue
+        said = streamed.take(json.loads(line[6:]))
+        pieces += bool(said)
+        if watch.circles(said):
+            streamed.finish = "length"
+            streamed.usage = {"prompt_tokens": estimate_tokens(asked), "completion_tokens": pieces}
+            break
+    return streamed.reply()
 
 
 @dataclass(slots=True)
@@ -136,12 +198,14 @@ class Relay:
             return 503, {"error": {"message": "nothing was recorded for this request, and no model is named"}}
         request = urllib.request.Request(  # noqa: S310 - the model's own URL, as the caller wrote it
             f"{self.upstream.rstrip('/')}/chat/completions",
-            data=json.dumps(body | {"stream": False}).encode(),
+            data=json.dumps(body | {"stream": True, "stream_options": {"include_usage": True}}).encode(),
             headers={"content-type": "application/json"},
         )
         try:
             with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310 - as above
-                return 200, json.loads(answer.read())
+                if "event-stream" not in answer.headers.get("content-type", ""):
+                    return 200, json.loads(answer.read())
+                return 200, _collected(answer, json.dumps(body.get("messages")))
         except urllib.error.HTTPError as error:
             return error.code, {"error": {"message": error.read().decode("utf-8", "replace")[:500]}}
 

@@ -21,7 +21,7 @@ from memhold.index.embedding import Embedding
 from memhold.text.analysis import analyse, analyse_query
 from memhold.values.jsonable import parse_time
 
-__all__ = ["Moment", "Question", "Ranking", "Said", "World", "baselines", "read_worlds", "shows", "until_full"]
+__all__ = ["Moment", "Question", "Ranking", "Said", "World", "baselines", "fitting", "read_worlds", "shows"]
 
 _K1, _B = 1.2, 0.75
 """BM25's usual constants (Robertson and Zaragoza 2009; Lucene's defaults)."""
@@ -196,12 +196,12 @@ async def _dense(world: World, embedding: Embedding) -> Mapping[str, list[str]]:
     return found
 
 
-def until_full(ranked: Iterable[str], said: Mapping[str, Said], budget: int, count: Callable[[str], int]) -> str:
-    """The texts of a ranking, in its order, as many as a budget of tokens holds; what does not fit is passed over."""
-    parts: list[str] = []
+def fitting(ranked: Iterable[str], said: Mapping[str, Said], budget: int, count: Callable[[str], int]) -> list[str]:
+    """The ids of a ranking, in its order, whose texts a budget of tokens holds; what does not fit is passed over."""
+    kept: list[str] = []
     for name in ranked:
         cost = count(said[name].text)
         if cost <= budget:
-            parts.append(said[name].text)
+            kept.append(name)
             budget -= cost
-    return "\n".join(parts)
+    return kept

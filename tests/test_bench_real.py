@@ -18,9 +18,12 @@ import pytest
 
 from benchmarks.losses.page import page, real_cost_table
 from benchmarks.losses.run import Results, run_real_costs
-from benchmarks.real import Window, everyday_windows, run
+from benchmarks.real import Recorded, Window, everyday_windows, run
 from benchmarks.real_answers import scored
 from benchmarks.real_relay import Relay
+from memhold.ports.models import ChatReply, ChatRequest
+from memhold.values.errors import FailureClass, ModelError
+from tests.scripted_server import Answer, ScriptedServer
 
 SAID = ["I keep two goats, Pia and Bo.", "How nice!", "And I moved to Oslo in May."]
 WORLD = {
@@ -171,6 +174,67 @@ def test_who_gives_up_on_vectors_takes_no_reply_out_of_the_figures(
             time.sleep(0.01)
         serving[0].join(20)
         assert (relay.given_up, len(relay.seconds)) == (0, 1)
+
+
+def streamed(pieces: list[dict[str, Any]]) -> Answer:
+    """A server's stream of these pieces of an answer, with its count at the end."""
+    events = [{"choices": [{"delta": piece}]} for piece in pieces]
+    events += [{"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": len(pieces)}}]
+    return Answer(type="text/event-stream", body="".join(f"data: {json.dumps(one)}\n\n" for one in events).encode())
+
+
+def test_a_streamed_reply_is_put_together_and_one_in_circles_is_cut(tmp_path: Path) -> None:
+    call = [
+        {"tool_calls": [{"index": 0, "function": one}]}
+        for one in ({"name": "save"}, {"arguments": "{"}, {"arguments": "}"})
+    ]
+    endless = [{"content": "It rains again. "}] * 400
+    for name, pieces in {"whole": [{"content": "Yes. "}, *call], "endless": endless}.items():
+        with (
+            ScriptedServer(lambda _, pieces=pieces: streamed(pieces)) as server,  # type: ignore[misc]
+            Relay(server.url, tmp_path / name) as relay,
+        ):
+            status, reply = relay.answered({"messages": [{"role": "user", "content": "Hello"}]})
+            [choice] = reply["choices"]
+            assert status == 200
+            if name == "whole":
+                assert choice["message"]["content"] == "Yes. "
+                assert [one["function"] for one in choice["message"]["tool_calls"]] == [
+                    {"name": "save", "arguments": "{}"}
+                ]
+                assert (relay.read, relay.written) == ([9], [4])
+            else:
+                assert choice["finish_reason"] == "length"
+                assert len(choice["message"]["content"]) < 1_000, "the rest was not waited for"
+                assert relay.read[0] > 0 < relay.written[0] < 400
+
+
+class Failing:
+    """A model whose answers are none; it counts how often it is asked."""
+
+    name = "failing"
+
+    def __init__(self, cls: FailureClass) -> None:
+        self.cls, self.asked = cls, 0
+
+    async def chat(self, _: ChatRequest) -> ChatReply:
+        self.asked += 1
+        raise ModelError("no", model="failing", cls=self.cls, rule="repeats", reason="the reply repeats itself")
+
+    async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(("cls", "asked"), [("next", 1), ("resample", 1), ("retry", 2)])
+async def test_an_answer_that_is_none_is_kept_and_nobodys_answer_is_not(
+    tmp_path: Path, cls: FailureClass, asked: int
+) -> None:
+    model = Failing(cls)
+    recorded = Recorded(model, tmp_path)
+    for _ in range(2):
+        with pytest.raises(ModelError) as raised:
+            await recorded.chat(ChatRequest(system="", turns=(), purpose="consolidation"))
+        assert (raised.value.cls, raised.value.reason) == (cls, "the reply repeats itself")
+    assert model.asked == asked
 
 
 def test_a_peers_vectors_come_from_the_built_in_embedding(tmp_path: Path) -> None:

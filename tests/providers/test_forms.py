@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
 from memhold.providers.entry import Entry
 from memhold.testing import ChaosServer
 from tests.providers.chain_fakes import TOOL, a_request
+from tests.scripted_server import Answer, Asked, ScriptedServer
 
 LOCAL = Entry(name="m", protocol="openai-chat", model="m", base_url="http://127.0.0.1:9/v1")
 HOSTED = Entry(name="m", protocol="openai-chat", model="m", base_url="https://api.example.com/v1")
@@ -136,3 +138,30 @@ def test_a_reply_that_goes_on_is_not_cut() -> None:
     watch = RepeatWatch()
     text = "".join(f'{{"attribute": "port of host {n}", "value": "{n * 7919 % 1000}"}}, ' for n in range(400))
     assert not any(watch.circles(text[at : at + 7]) for at in range(0, len(text), 7))
+
+
+BEGUN = '{"history_entry": "The user moved to Oslo. '
+
+
+def in_circles(asked: Asked) -> Answer:
+    """A stream of either protocol that begins an entry and then says one sentence over and over, without an end."""
+    pieces = [BEGUN, *["They asked for a map. "] * 400]
+    if asked.path.endswith("/api/chat"):
+        lines = [json.dumps({"message": {"content": piece}, "done": False}) for piece in pieces]
+        return Answer(type="application/x-ndjson", body="\n".join(lines).encode())
+    events = [json.dumps({"choices": [{"delta": {"content": piece}}]}) for piece in pieces]
+    return Answer(type="text/event-stream", body="".join(f"data: {event}\n\n" for event in events).encode())
+
+
+@pytest.mark.parametrize("protocol", ["openai-chat", "ollama-chat"])
+async def test_a_reply_in_circles_is_none_but_for_a_request_that_takes_what_came_before(protocol: Any) -> None:
+    with ScriptedServer(in_circles) as server:
+        model = chat_model(Entry(name="m", protocol=protocol, model="m", base_url=server.url), keys=lambda _: None)
+        with pytest.raises(ModelError, match="repeats itself") as raised:
+            await model.chat(a_request())
+        cut = await model.chat(replace(a_request(), partial=True))
+        await model.close()
+    assert raised.value.cls == "next"
+    assert (cut.finish, cut.tool_calls) == ("length", ())
+    assert cut.text.startswith(BEGUN)
+    assert len(cut.text) < 2000, "the rest was not waited for"

@@ -99,6 +99,7 @@ def _request(name: str, text: str, tool: Tool, purpose: str, most: int) -> ChatR
         tool=tool,
         max_tokens=max(most, min(4 * most, estimate_tokens(text))) if tool is SAVE_TURN else most,
         temperature=0.0,
+        partial=tool is SAVE_ENTRY,
     )
 
 
@@ -208,7 +209,7 @@ _BEGUN: Final = re.compile(r'"history_entry"\s*:\s*"((?:[^"\\]|\\.)*)')
 
 
 def _cut_entry(reply: ChatReply | None) -> str:
-    """The first whole sentences, each once, of an entry that ran into its token limit, as small models do."""
+    """The first whole sentences, each once, of an entry that went in circles or ran into its limit: small models do."""
     begun = None if reply is None or reply.finish != "length" else _BEGUN.search(reply.text)
     if begun is None:
         return ""

@@ -83,7 +83,9 @@ class ChatTurn:
 class ChatRequest:
     """What a model is asked: a system text, turns, and at most one tool that it must call (`tool`).
 
-    `steps` is the same in several short requests, for links that are asked so; others pass over it.
+    `steps` is the same in several short requests, for links that are asked so; others pass over it. With `partial` what
+    came before a reply went in circles is the answer, as one that ran into its limit (`finish` is "length"); without it
+    that is a failure.
     """
 
     system: str
@@ -92,6 +94,7 @@ class ChatRequest:
     tool: Tool | None = None
     max_tokens: int = 4096
     temperature: float | None = None
+    partial: bool = False
     steps: Steps | None = field(default=None, compare=False, repr=False)
 
 

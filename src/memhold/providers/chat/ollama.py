@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import Any, Literal
 
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.ports.stores import Clock
 from memhold.providers.chat.bare import KeySource
-from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
+from memhold.providers.chat.forms import REPEATS, Forms, RepeatWatch, schema_of
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire
 from memhold.providers.entry import Entry, Structured, endpoint, key_header
-from memhold.providers.failures.classify import Verdict
 
 __all__ = ["OllamaChat"]
 
@@ -56,14 +56,18 @@ class OllamaChat:
         calls: list[Mapping[str, Any]] = []
         last: Mapping[str, Any] = {}
         watch = RepeatWatch()
-        async for event in self._wire.events(url, headers, self._body(request, form), framing="lines"):
-            last = event.value
-            message = table(last.get("message"))
-            said = message.get("content")
-            text.append(said if isinstance(said, str) else "")
-            calls += items(message.get("tool_calls"))
-            if watch.circles(text[-1]):
-                self._wire.fail(Verdict(cls="next", reason="the reply repeats itself", code="repeats", rule="repeats"))
+        async with aclosing(self._wire.events(url, headers, self._body(request, form), framing="lines")) as events:
+            async for event in events:
+                last = event.value
+                message = table(last.get("message"))
+                said = message.get("content")
+                text.append(said if isinstance(said, str) else "")
+                calls += items(message.get("tool_calls"))
+                if watch.circles(text[-1]):
+                    if not request.partial:
+                        self._wire.fail(REPEATS)
+                    last = {"done": True, "done_reason": "length"}
+                    break
         if not last.get("done"):
             self._wire.cut()
         return _reply(self.entry.name, "".join(text), calls, last)

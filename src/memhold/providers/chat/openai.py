@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, assert_never
 
 from memhold.ports.models import ChatReply, ChatRequest, Tool, ToolCall, Usage
 from memhold.ports.stores import Clock
 from memhold.providers.chat.bare import KeySource
-from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
+from memhold.providers.chat.forms import REPEATS, Forms, RepeatWatch, schema_of
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
 from memhold.providers.entry import Entry, Structured, endpoint, host_of, key_header, looks_embedding
@@ -79,12 +80,16 @@ class OpenAIChat:
         url = endpoint(self.entry.base_url or "", "/chat/completions")
         body = self._body(request, await self._model(headers), form, forced=forced)
         collected = _Collected()
-        async for event in self._wire.events(url, headers, body):
-            collected.take(event.value, whole=event.whole)
-            if collected.broken is not None:
-                self._wire.refuse({"error": collected.broken})
-            if collected.circles:
-                self._wire.fail(Verdict(cls="next", reason="the reply repeats itself", code="repeats", rule="repeats"))
+        async with aclosing(self._wire.events(url, headers, body)) as events:
+            async for event in events:
+                collected.take(event.value, whole=event.whole)
+                if collected.broken is not None:
+                    self._wire.refuse({"error": collected.broken})
+                if collected.circles:
+                    if not request.partial:
+                        self._wire.fail(REPEATS)
+                    collected.finish = "length"
+                    break
         if not collected.seen:
             self._wire.fail(
                 Verdict(

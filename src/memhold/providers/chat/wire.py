@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -96,7 +96,7 @@ class Wire:
 
     async def events(
         self, url: str, headers: Mapping[str, str], body: Mapping[str, Any], *, framing: str = "sse"
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """The values of the answer in order; a server that does not stream gives one, marked `whole`.
 
         Raises:
