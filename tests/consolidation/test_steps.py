@@ -685,6 +685,7 @@ async def test_an_entry_of_another_form_is_kept_and_noted(opened: Opened) -> Non
     made = await alice.consolidate()
     [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
     assert change.detail["entry"][0] == "1 sentences"
+    assert change.detail["entry"][-1] == "1 of its sentences only inferred"
     assert (await alice.get(made.summaries[0])).text.startswith("[20"), "the time is ours"
 
 

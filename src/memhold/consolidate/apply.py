@@ -270,9 +270,11 @@ def _left_out(answers: Sequence[Answered]) -> dict[str, list[dict[str, str]]]:
 
 
 def _slips(taken: Sequence[Message], answers: Sequence[Answered]) -> list[str]:
-    """How entries differ from the form that was asked for: noted, since a form is no reason to lose one."""
+    """How entries differ from what was asked for: noted, since neither is a reason to lose one."""
     said = [unquoted(message) for message in taken if begins_turn(message)]
     found = [slip for answer in answers if answer.draft.nothing is None for slip in slips(answer.draft.entry, said)]
+    if concluded := sum(answer.draft.concluded for answer in answers):
+        found.append(f"{concluded} of its sentences only inferred")
     return list(dict.fromkeys(found))
 
 

@@ -173,9 +173,13 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a model made of a part. `nothing` is its reason where it found nothing worth keeping."""
+    """What a model made of a part. `nothing` is its reason where it found nothing worth keeping.
+
+    `concluded` are the sentences of the entry that are only inferred: they stay, since an entry is told as a model's.
+    """
 
     entry: str = ""
+    concluded: int = 0
     facts: tuple[Learned, ...] = ()
     notes: tuple[Noted, ...] = ()
     topics: tuple[str, ...] = ()

@@ -36,6 +36,7 @@ from memhold.consolidate.grounding.offers import refused_offer
 from memhold.consolidate.grounding.owners import anothers
 from memhold.consolidate.grounding.places import named_in_place_of_another, named_under_another
 from memhold.consolidate.grounding.quotes import quoted
+from memhold.consolidate.grounding.speakers import of_the_assistant
 from memhold.consolidate.grounding.subjects import other_subject, told_about
 from memhold.consolidate.grounding.supposed import only_supposed
 from memhold.consolidate.grounding.swaps import taken_from_another
@@ -53,8 +54,22 @@ __all__ = ["WRONG_SUBJECT", "find"]
 
 
 def find(claim: Claim, lines: Sequence[Line]) -> Finding:
-    """Whether lines say a claim: those it cites, else others of the window, which are then what it stands on."""
+    """Whether lines say a claim: those it cites, else others of the window, which are then what it stands on.
+
+    What the assistant is told to have said or done stands in lines of theirs, and no word of the user's denies that.
+    """
     claim = replace(claim, language=language_of(" ".join(line.text[:500] for line in lines)))
+    if not of_the_assistant(claim):
+        return _find(claim, lines)
+    theirs = [line for line in lines if not line.own]
+    told = best_lines(claim, theirs)
+    if says_it(claim, told) and _missing(claim, told, theirs) is None:
+        return _found(told, "said")
+    found = _find(claim, lines)
+    return found if found.standing is None else replace(found, standing="inferred")
+
+
+def _find(claim: Claim, lines: Sequence[Line]) -> Finding:
     cited = [line for line in lines if line.place in claim.cited]
     if claim.value and nothing(claim.core, claim.frame):
         denied = [line for line in cited if denies(claim, line)] or [line for line in lines if denies(claim, line)]
@@ -64,7 +79,7 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
             return Finding(standing=None, reason="no line says that there is none")
     if (line := quoted(claim, [*cited, *lines])) is not None:
         return _found([line], "said")
-    if refused_offer(claim, lines):
+    if not of_the_assistant(claim) and refused_offer(claim, lines):
         return Finding(standing=None, reason="the user said no to it")
     if claim.value and of_another_complement(claim, lines):
         return Finding(standing=None, reason="its line says another")

@@ -35,13 +35,15 @@ def ground(draft: Draft, lines: Sequence[Line], known: Sequence[Memory] = ()) ->
     left: list[LeftOut] = []
     facts = _kept_facts(_aimed(draft.facts), lines, left, known)
     notes = _kept_notes(draft.notes, lines, left)
-    kept, total = _kept_sentences(draft.entry, lines, left)
-    entry = _entry(draft.entry, kept, total)
+    found = _sentences_found(draft.entry, lines, left)
+    kept = [sentence for sentence, finding in found if finding.standing is not None]
+    entry = _entry(draft.entry, kept, len(found))
     if not facts and not notes and not kept:
         return Rejected(reason="nothing of it stands in a line of the window")
     if not entry:
         entry = _quoted_entry(lines)
-    return replace(draft, entry=entry, facts=facts, notes=notes, left_out=(*draft.left_out, *left))
+    concluded = sum(finding.standing == "inferred" for _, finding in found)
+    return replace(draft, entry=entry, concluded=concluded, facts=facts, notes=notes, left_out=(*draft.left_out, *left))
 
 
 def poor(draft: Draft) -> bool:
@@ -134,19 +136,15 @@ def _told_apart(
             yield fact, finding
 
 
-def _kept_sentences(entry: str, lines: Sequence[Line], left: list[LeftOut]) -> tuple[list[str], int]:
+def _sentences_found(entry: str, lines: Sequence[Line], left: list[LeftOut]) -> list[tuple[str, Finding]]:
+    """Each sentence of an entry with how it stands; those that do not are left out."""
     given = _sentences(entry)
     every = tuple(line.place for line in lines)
     # A model that is stuck says one sentence many times: each is looked for once.
     found = {one: find(Claim(core=_STAMP.sub("", one), cited=every), lines) for one in dict.fromkeys(given)}
-    kept: list[str] = []
-    for sentence in given:
-        finding = found[sentence]
-        if finding.standing is None:
-            left.append(LeftOut(kind="sentence", reason=finding.reason, text=sentence))
-        else:
-            kept.append(sentence)
-    return kept, len(given)
+    each = [(sentence, found[sentence]) for sentence in given]
+    left += [LeftOut(kind="sentence", reason=one.reason, text=text) for text, one in each if one.standing is None]
+    return each
 
 
 _HEAD = re.compile(r"\A\s*(?:\[[^\]]{1,40}\]\s*)+")
