@@ -315,6 +315,7 @@ def test_words_that_only_look_like_a_no_are_none(text: str) -> None:
     "text",
     ["Hunden sover alltid i sin korg vid dörren", "Mijn pas is verlopen", "De winkel is pas na de middag open",
      "Le bureau est à deux pas de la gare", "Todos os dias ela nada na piscina", "O carro dele fica no centro",
+     "J'habite à Lyon depuis mai.", "Elle revient mi-mai", "Jeg har bodd i Oslo siden mai", "Vi reiser i mai",
      "Keinosen auto on punainen", "Ne ho due, e li uso ogni giorno per il lavoro", "Gestern kam die Inga zu mir"],
 )  # fmt: skip
 def test_a_word_of_another_language_is_no_no(text: str) -> None:

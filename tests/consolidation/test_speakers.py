@@ -59,3 +59,35 @@ def test_a_no_of_the_users_takes_nothing_from_what_the_assistant_said() -> None:
     assert standing("The user was advised to avoid running and to use the turbo trainer at home.", *lines) == "said"
     assert standing("The assistant asked about skipping the swimming.", *lines) == "inferred"
     assert standing("The user is skipping the swimming.", *lines) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("User moved to Oslo in May.", "said"),
+        ("USER moved to Oslo in May, and user can't stand onions.", "said"),
+        ("User: moved to Oslo in May", "said"),
+        ("The onions are out. User can't stand onions.", "said"),
+        ("User Guide moved to Oslo in May.", None),
+        ("Users moved to Oslo in May.", None),
+        ("User moved to Bergen in May.", None),
+    ],
+)
+def test_the_user_without_an_article_is_the_user_and_nobodys_name(sentence: str, expected: str | None) -> None:
+    assert standing(sentence, "u: I moved to Oslo in May, and I can't stand onions: they are out.") == expected
+
+
+@pytest.mark.parametrize(
+    ("bare", "article", "line"),
+    [
+        ("Nutzer wohnt seit Mai in Graz.", "Der Nutzer wohnt seit Mai in Graz.", "u: Ich wohne seit Mai in Graz."),
+        ("Usuario vive en Burgos.", "El usuario vive en Burgos.", "u: Vivo en Burgos desde mayo."),
+        ("Utilisateur habite à Lyon.", "L'utilisateur habite à Lyon.", "u: J'habite à Lyon depuis mai."),
+        ("User's cat is Momo.", "The user's cat is Momo.", "u: My cat is Momo."),
+        ("Assistant asked whether Momo is well.", "The assistant asked whether Momo is well.", "a: Is Momo well?"),
+    ],
+)
+def test_without_an_article_a_sentence_stands_as_with_it(bare: str, article: str, line: str) -> None:
+    found = {standing(sentence, line, "u: That is all.") for sentence in (bare, article)}
+    assert len(found) == 1
+    assert None not in found

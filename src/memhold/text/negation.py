@@ -46,7 +46,7 @@ _SHARED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
         ("sans", "french", "english german"),
         ("sin", "spanish", "swedish norwegian danish english"),
         ("nem", "portuguese hungarian", "danish"),
-        ("mai", "italian catalan", "romanian"),
+        ("mai", "italian catalan", "romanian french norwegian german"),
         ("inga", "swedish", "english german"),
     )
 }
@@ -59,8 +59,9 @@ _UNSPACED = lazily.compile(
     r"|않|없|(?<![잘연])못|아니|아닌|아님|아냐|(?<!\w)안(?=\s)|지 (?:마세요|마라|마십시오|말아|말 것)"
 )
 _OTHERWISE = lazily.compile(
-    # The month May, in German and French, beside "never" in Italian; the number of a thing.
-    r"(?-i:\bMai\b)|\d\.? mai\b|\bmai (?=\d{4})|\b(?:en|de|du|fin|début|au) mai\b|\bno\.?\s*(?=\d)"
+    # The month May, in German, French and Norwegian, beside "never" in Italian; the number of a thing.
+    r"(?-i:\bMai\b)|\d\.? mai\b|\bmai (?=\d{4})|\bno\.?\s*(?=\d)"
+    r"|\b(?:en|de|du|fin|début|au|mi|depuis|dès|avant|après|pour|courant)[ -]mai\b"
     # A step: what follows an article, a possessive or a number is a noun.
     r"|\b(?:une?|les?|des|aux?|[mts]on|[mts]es|ces?|cet|leurs?|[nv]os|deux|trois|quatre|cinq|dix|cent|mille|quelques"
     r"|chaque|\d+)\s+pas\b|\bpas à pas\b"

@@ -11,9 +11,29 @@ from memhold.consolidate.contract import Standing
 
 # ruff: noqa: RUF001 - signs and letters of every script
 
-__all__ = ["ROLES", "THE_USER", "Claim", "Finding", "Line"]
+__all__ = ["ROLES", "THE_USER", "Claim", "Finding", "Line", "with_articles"]
 
-ROLES: Final = frozenset({"user", "assistant", "tool", "system", "ユーザー", "사용자", "用户", "用戶"})
+_ARTICLES: Final = {
+    "user": "the user",
+    "assistant": "the assistant",
+    "nutzer": "der nutzer",
+    "nutzerin": "die nutzerin",
+    "benutzer": "der benutzer",
+    "benutzerin": "die benutzerin",
+    "assistent": "der assistent",
+    "utilisateur": "l'utilisateur",
+    "utilisatrice": "l'utilisatrice",
+    "usuario": "el usuario",
+    "usuaria": "la usuaria",
+    "asistente": "el asistente",
+    "utente": "l'utente",
+    "usuário": "o usuário",
+    "usuária": "a usuária",
+    "gebruiker": "de gebruiker",
+    "användare": "användaren",
+    "bruker": "brukeren",
+}
+ROLES: Final = frozenset({*_ARTICLES, "tool", "system", "ユーザー", "사용자", "用户", "用戶"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,3 +91,15 @@ THE_USER = re.compile(
     r"用户|用戶|ユーザーは?|사용자[는가]?)"
 )
 """What a model calls the user, in the language of the entry."""
+
+_BARE_ROLE = re.compile(
+    rf"(?i)(?P<before>\A\W*|[.!?;]\s+|,?\s(?:and|und|et|y|e|en|och|og)\s)(?P<who>{'|'.join(_ARTICLES)})(?=(?:['’]s)?[\s:,])"
+)
+
+
+def with_articles(text: str) -> str:
+    """A text in which the user and the assistant have the article of their language: "User moved" is "the user moved".
+
+    Many models leave it out at the beginning of a sentence, where the word then looks like somebody's name.
+    """
+    return _BARE_ROLE.sub(lambda found: f"{found['before']}{_ARTICLES[found['who'].casefold()]}", text)

@@ -8,7 +8,7 @@ from typing import Final
 
 from memhold.consolidate.contract import Standing
 from memhold.consolidate.grounding.changes import replaced, turned_round
-from memhold.consolidate.grounding.claims import Claim, Finding, Line
+from memhold.consolidate.grounding.claims import Claim, Finding, Line, with_articles
 from memhold.consolidate.grounding.complements import of_another_complement, of_nothing_told
 from memhold.consolidate.grounding.conclusions import only_points, says_another, standing_of, translated
 from memhold.consolidate.grounding.dates import ON_DAYS, calendar_stands, day_stands, month_named
@@ -59,6 +59,8 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     What the assistant is told to have said or done stands in lines of theirs, and no word of the user's denies that.
     """
     claim = replace(claim, language=language_of(" ".join(line.text[:500] for line in lines)))
+    if not claim.value:
+        claim = replace(claim, core=with_articles(claim.core))
     if not of_the_assistant(claim):
         return _find(claim, lines)
     theirs = [line for line in lines if not line.own]
