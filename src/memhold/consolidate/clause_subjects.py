@@ -19,7 +19,7 @@ from typing import Final
 from memhold.facts.keys.lexicon import LANGUAGES, lexicon
 from memhold.text.details import capitalises_nouns, details
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
-from memhold.text.kin import kin_in
+from memhold.text.kin import hyphened, kin_in
 from memhold.text.negation import negates
 from memhold.text.person import first_words_of
 from memhold.text.quantities import quantities
@@ -260,7 +260,7 @@ def whose_clauses(
 
     `own_names` are the speaker's own, `known` what is a name for certain elsewhere in the conversation.
     """
-    found = list(_clauses(text, language, own_names, known))
+    found = list(_clauses(hyphened(text), language, own_names, known))
     groups = _joined((one.who for one in found), known)
     return tuple(
         Clause(
@@ -438,11 +438,31 @@ def _split(sentence: str) -> Iterator[tuple[str, str]]:
     """The clauses of a sentence, each with what stands between it and the one before."""
     place, sign = 0, ""
     for match in CLAUSE.finditer(sentence):
+        if _is_with(sentence[place : match.start()], match[0], sentence[match.end() :]):
+            continue
         if sentence[place : match.start()].strip():
             yield sign, sentence[place : match.start()]
         place, sign = match.end(), match[0]
     if sentence[place:].strip():
         yield sign, sentence[place:]
+
+
+_WITH = re.compile(rf"(?i)\b(?:with|mit|avec|con|com|met|med)\s+(?:{MINE})\s")
+_ANOTHER = re.compile(
+    rf"(?i)(?:{MINE})\s+[^\W\d_]+(?:\s+(?-i:[A-Z\u00c0-\u00de])[^\W\d_]+)?"
+    r"(?:\s+(?P<where>in|at|near|im|am|bei|en|a|à|dans|chez|na|no|em|bij|i|på)\s|\W*\Z)"
+)
+
+
+def _is_with(before: str, sign: str, after: str) -> bool:
+    """Whether a conjunction only adds to whom somebody is with: "with my wife Ana and our dog Toby in Rome".
+
+    Not where the place was said before it: "with my wife in Oslo, and my son in Rome".
+    """
+    if sign.strip().casefold() not in {"and", "und", "et", "y", "e", "en", "och", "og"} or not _WITH.search(before):
+        return False
+    found = _ANOTHER.match(after)
+    return found is not None and (found["where"] is None or re.search(rf"(?i)\b{found['where']}\b", before) is None)
 
 
 def _subject(
@@ -543,6 +563,19 @@ def _of_noun(text: str, language: str) -> list[str]:
 
 
 _NOS: Final = frozenset({"spanish", "portuguese", "catalan"})
+_NAMES_TOO: Final = {
+    "Mia": ("italian",),
+    "Mio": ("italian",),
+    "Min": ("swedish", "norwegian", "danish"),
+    "Mina": ("swedish", "norwegian"),
+}
+"""Possessives that are also names of people, with the languages in which they are possessives."""
+_PRO_DROP: Final = frozenset({"italian", "spanish", "portuguese"})
+_VERB_OF_MINE = re.compile(
+    r"(?i)[^\W\d_]+[oò]\s+(?:(?:a|ad|al|alla|in|nel|nella|come|en|como|no|na|num|numa|em|ao|à)\s"
+    rf"|(?:con|com)\s(?:{MINE})\s)"
+)
+"""In languages that leave the pronoun out, a verb of the first person before what follows a verb: "abito a Torino"."""
 _NAMES_WITH_ARTICLES: Final = frozenset({"italian", "portuguese"})
 _RELATIVE = re.compile(
     r"\W*(?P<name>[A-Z\u00c0-\u00de]\w+)['’]s\s+(?P<noun>[a-z]+)(?:\s(?P<called>[A-Z\u00c0-\u00de]\w+))?"
@@ -565,6 +598,8 @@ def _possessor(clause: str, language: str) -> re.Match[str] | None:
     for match in _POSSESSED.finditer(clause):
         if language in _NOS and match[0].casefold().startswith("nos "):
             continue  # "nos mudamos": there it is no possessive
+        if language not in _NAMES_TOO.get(match[0].split()[0], language):
+            continue  # "Mia is six" is of Mia, and not of what is mine in Italian
         before = clause[: match.start()].split()
         if not before or before[-1].casefold().strip("'\"(") not in EVIDENCE:
             if language == "english" and before and _I.match(clause):
@@ -586,6 +621,8 @@ def _is_name(
     folded = first.casefold()
     if folded not in known and _BEFORE_A_TITLE.match(clause):
         return False  # "Saw Dr. Amari today"
+    if folded not in known and language in _PRO_DROP and _VERB_OF_MINE.match(clause.lstrip()):
+        return False
     if not first[:1].isupper() or folded in own_names or negates(first) or (folded in EVIDENCE and folded not in known):
         return False
     if any(calendar_words(one) for one in word.split()) or quantities(first):

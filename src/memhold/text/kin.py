@@ -12,7 +12,7 @@ from typing import Final
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["kin_in", "names_of_kin", "other_kin", "strangers"]
+__all__ = ["hyphened", "kin_in", "names_of_kin", "other_kin", "strangers"]
 
 _WORDS: Final[Mapping[str, str]] = {
     "english": "mother=mothers? mom mum mommy mummy mama; father=fathers? dad daddy papa; parents=parents?"
@@ -118,6 +118,7 @@ def _compiled(language: str, table: str) -> tuple[re.Pattern[str], tuple[str, ..
 
 _PATTERNS: Final = {language: _compiled(language, table) for language, table in _WORDS.items()}
 _RUN: Final = re.compile(r"[\w-]+")
+_IN_LAW: Final = re.compile(r"(?i)\b((?:mother|father|parent|brother|sister|son|daughter)s?) in law\b")
 _LONGEST_RUN: Final = 40
 _MOST_READ: Final = 20_000
 """Characters of a text that are read for kin."""
@@ -125,7 +126,7 @@ _MOST_READ: Final = 20_000
 
 def _found(text: str, language: str) -> list[tuple[str, int, int]]:
     """The kin that a text names, with where each stands."""
-    text = text[:_MOST_READ]
+    text = hyphened(text[:_MOST_READ])
     if _WIDE.search(text):
         pattern, kins = _PATTERNS["wide"]
         return [(kins[one.lastindex - 1], one.start(), one.end()) for one in pattern.finditer(text) if one.lastindex]
@@ -143,6 +144,11 @@ def _kin_of(word: str, language: str) -> str | None:
     pattern, kins = _PATTERNS[language]
     found = pattern.fullmatch(word)
     return None if found is None or found.lastindex is None else kins[found.lastindex - 1]
+
+
+def hyphened(text: str) -> str:
+    """A text in which "sister in law" is one word, as it is in "sister-in-law"; no place in it moves."""
+    return _IN_LAW.sub(r"\1-in-law", text)
 
 
 def kin_in(text: str, language: str) -> frozenset[str]:

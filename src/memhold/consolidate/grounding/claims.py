@@ -33,7 +33,17 @@ _ARTICLES: Final = {
     "användare": "användaren",
     "bruker": "brukeren",
 }
-ROLES: Final = frozenset({*_ARTICLES, "tool", "system", "ユーザー", "사용자", "用户", "用戶"})
+_DEFINITE: Final = (
+    "användaren",
+    "brukeren",
+    "brugeren",
+    "assistenten",
+    "пользователь",
+    "пользовательница",
+    "ассистент",
+)
+"""As the languages say it that have no article before a noun."""
+ROLES: Final = frozenset({*_ARTICLES, *_DEFINITE, "tool", "system", "ユーザー", "사용자", "用户", "用戶"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from memhold.consolidate.clause_subjects import Clause, names_in, whose_clauses
+from memhold.consolidate.clause_subjects import CLAUSE, Clause, names_in, whose_clauses
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import ANYBODY, named_in
@@ -28,7 +28,8 @@ __all__ = ["AGAINST", "denies", "turned"]
 AGAINST = re.compile(
     r"(?i)\b(?:dislike|hate|avoid|al{1,2}[eé]rg|intoleran|unverträg|refus|against|stop|quit|former|ex-|no longer|least|"
     r"end|gave up|fear|"
-    r"cancel|reject|declin|abneig|hass|vermeid|ohne|gegen|déteste|évite|refus|odia|evita|rechaz|contra)"
+    r"cancel|reject|declin|detest|abneig|hass|vermeid|ohne|gegen|détest|évite|refus|odi[aeo]|odei|evit[aeo]|aborre"
+    r"|rechaz|contra|haat|hekel|vermijd|hatar|avskyr|undvik|ненави|избега)"
     r"|싫|못|알레르기|거부|嫌|苦手|アレルギー|讨厌|過敏|过敏|避"
 )
 """Words that say no without a word of denial: what they are said of may stand in a clause that denies."""
@@ -42,6 +43,8 @@ def denies(claim: Claim, line: Line) -> bool:
 
 def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
     """Whether the claim says yes of what its lines only deny, or no of what none denies."""
+    if (apart := _set_apart(claim, lines)) is not None:
+        return apart[1] or turned(apart[0], lines, window)
     within = " ".join(line.text for line in lines)
     names = frozenset(
         term for detail in details(within) if detail.kind == "name" for term in terms_of(detail.text, claim.language)
@@ -68,7 +71,8 @@ def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
         told = [one for one in clauses if all_of_it & terms_of(one, claim.language)]
         told = told or [line.text for line in lines]
         return not any(
-            negates(one, within) or any(word.casefold() not in own for word in AGAINST.findall(one)) for one in told
+            negates(one, within) or _APART.search(one) or any(w.casefold() not in own for w in AGAINST.findall(one))
+            for one in told
         )
     if _only_passed_over(claim, lines) or _but_for_it(claim, [one for one in clauses if not negates(one, within)]):
         return True
@@ -80,13 +84,44 @@ def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
     for clause, shared in near:
         if not _no(clause, within, over=over):
             affirmed |= shared
-        elif not is_asked(clause):
+        elif not is_asked(clause) and not _of_another_name(claim, clause, clauses, within):
             denied |= shared
     denied -= affirmed | _taken_up_again(claim, clauses, within, over=over)
     if affirmed:  # "On Thursdays I don't cook since I sing": it is not the day that is denied
         denied -= {term for word in calendar_words(within) for term in terms_of(word, claim.language)}
     # Of pairs of characters an ending makes new ones, which no clause has.
     return len(denied) * (4 if UNSPACED.search(claim.told) else 3) >= max(1, len(wanted)) and bool(denied)
+
+
+_APART = re.compile(
+    r"(?i)(?:,?\s(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|en|maar|och|men)|,)\s(?:not|nicht|pas|no|non|não|niet|inte|не)\s"
+    r"|\s(?:instead of|rather than|over|statt|anstatt|au lieu de|plutôt que|en lugar de|en vez de|invece di|anziché"
+    r"|em vez de|in plaats van|i stället för|вместо)\s"
+    r"|\s(?:except(?: for)?|apart from|other than|außer|sauf|excepté|excepto|salvo|tranne|eccetto|exceto|behalve|utom"
+    r"|кроме)\s"
+)
+
+
+def _set_apart(claim: Claim, lines: Sequence[Line]) -> tuple[Claim, bool] | None:
+    """A sentence up to what it sets itself against ("Sam, not Samuel"), and whether the lines say yes of the latter.
+
+    None where it sets itself against nothing of which they speak.
+    """
+    found = None if claim.value else _APART.search(claim.core)
+    if found is None or not claim.core[: found.start()].strip():
+        return None
+    apart = terms_of(claim.core[found.end() :], claim.language)
+    denied: set[str] = set()
+    affirmed: set[str] = set()
+    for line in lines:
+        first, *behind = _DENYING.split(line.text)
+        affirmed |= terms_of(first, claim.language)
+        for part in behind:
+            no, *yes = CLAUSE.split(part)
+            denied |= terms_of(no, claim.language)
+            affirmed |= terms_of(" ".join(yes), claim.language)
+    swapped = bool(apart & affirmed - denied)
+    return (replace(claim, core=claim.core[: found.start()]), swapped) if swapped or apart <= denied else None
 
 
 _NONE_OF = re.compile(
@@ -100,6 +135,22 @@ def _not_that_one(claim: Claim, clauses: Sequence[str], within: str) -> bool:
     wanted = terms_of(found["what"], claim.language) if found is not None else frozenset()
     held = [one for one in clauses if wanted & terms_of(one, claim.language)]
     return bool(held) and not any(negates(one, within) or AGAINST.search(one) for one in held)
+
+
+def _of_another_name(claim: Claim, clause: str, clauses: Sequence[str], within: str) -> bool:
+    """Whether a clause says that something is over of one name, and the claim is of one of which another says yes.
+
+    "I used to live in Austin but I'm in Denver now": who lives in Denver is denied by nothing.
+    """
+    if negates(clause, within) or claim.value:
+        return False
+    named = [{one.text.casefold() for one in details(text) if one.kind == "name"} for text in (claim.core, clause)]
+    wanted, over = named
+    return bool(over - wanted) and any(
+        wanted - over & {one.text.casefold() for one in details(other) if one.kind == "name"}
+        for other in clauses
+        if other != clause and not negates(other, within)
+    )
 
 
 def _taken_up_again(claim: Claim, clauses: Sequence[str], within: str, *, over: bool) -> frozenset[str]:
@@ -147,6 +198,11 @@ def _against_denied(claim: Claim, clauses: Sequence[str], within: str) -> bool:
         return False
     return bool(held) and not negates(claim.whole, within) and all(negates(one, within) for one in held)
 
+
+_DENYING = re.compile(
+    rf"{_APART.pattern}|(?i:\b(?:not|never|no|nicht|nie|kein\w*|pas|jamais|non|nunca|não|niet|nooit|geen|inte|aldrig"
+    r"|не|никогда)\b|n['’]t\b)"
+)
 
 _PASSED_OVER = re.compile(
     r"(?i)(?<!\w)(?:instead of|rather than|in place of|statt|anstelle(?: von)?|anstatt|au lieu d['’eu]e?|plutôt que"
@@ -200,7 +256,7 @@ def _set_against(claim: Claim, lines: Sequence[Line]) -> Iterator[list[tuple[str
 
 _ENDED = re.compile(
     r"(?i)\A\W*(?:antes|prima|avant|davor|zuvor|früher|before (?:that|then)|earlier|eerder|tidigare|раньше)\b"
-    r"|\b(?:quit|stopped|gave up|given up|used to|until|former\w*|past|aufgehört|früher\w*|ehemals|arrêté"
+    r"|\b(?:quit|stopped|gave up|given up|used to|until|former\w*|previously|past|aufgehört|früher\w*|ehemals|arrêté"
     r"|autrefois|ancien\w*"
     r"|dej[éó]|smesso|gestopt|vroeger|slutat"
     r"|бросил[аи]?)\b"

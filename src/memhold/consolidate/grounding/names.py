@@ -82,6 +82,10 @@ def other_place(core: str, lines: Sequence[Line], window: Sequence[Line]) -> boo
     return False
 
 
+_AN_AGE = re.compile(r"(?i)\w+-(?:year|month|week|day)s?-old")
+"""How old somebody is, which looks like an identifier: its number is a detail of its own."""
+
+
 def names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
     """The names, paths and identifiers that a claim must have from a line.
 
@@ -90,7 +94,7 @@ def names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
     """
     own = own_names(window)
     for detail in details(claim.core):
-        if detail.kind not in _HARD or detail.text.casefold() in own | ROLES:
+        if detail.kind not in _HARD or detail.text.casefold() in own | ROLES or _AN_AGE.fullmatch(detail.text):
             continue
         if claim.language == "german" and detail.kind == "name" and german_noun(detail.text, claim.core, window):
             continue
@@ -98,7 +102,8 @@ def names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
             yield detail
     first = _CAPITAL.match(claim.core.lstrip("\"'“„«([ "))
     begins = first is not None and not claim.value and _subject_first(first[0], claim.language)
-    if first is not None and begins and not is_a_word(first[0], window) and not _functional(first[0]):
+    role = first is not None and first[0].casefold() in ROLES
+    if first is not None and begins and not role and not is_a_word(first[0], window) and not _functional(first[0]):
         yield Detail(kind="name", text=first[0])
     if claim.value:
         for match in _CAPITAL.finditer(claim.core):
@@ -118,7 +123,8 @@ def names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
 _GERMAN_ARTICLE = re.compile(
     r"(?i)\b(?:der|die|das|den|dem|des|ein(?:e[nmrs]?)?|kein(?:e[nmrs]?)?|(?:mein|dein|sein|ihr|unser)(?:e[nmrs]?)?"
     r"|im|am|vom|zum|zur|beim|ins"
-    r"|jede[nmrs]?|alle[nr]?|viele[nr]?|\d+)\s+(?:\w+e[nmrs]?\s+)?\Z"
+    r"|jede[nmrs]?|alle[nr]?|viele[nr]?|\d+|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\w+(?:zig|ßig|zehn)"
+    r"|hundert|tausend)\s+(?:\w+e[nmrs]?\s+)?\Z"
 )
 
 COMPOUND: Final = 4

@@ -13,6 +13,7 @@ from memhold.consolidate.clause_subjects import CLAUSE
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.words import UNSPACED, terms_of
 from memhold.text.details import content_terms
+from memhold.text.figures import figures
 from memhold.text.function_words import EVIDENCE
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import Quantity, quantities
@@ -164,6 +165,8 @@ def ordinal_stands(place: int, lines: Sequence[Line]) -> bool:
 
 def number_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool:
     """Whether a line has a number, in whatever form, with its unit and beside what it counts."""
+    if (clock := _time_stands(wanted, claim, lines)) is not None:
+        return clock
     for line in lines:
         dated = spans_of(line.text, line.at) if wanted.unit not in {None, *_COUNTED} else []
         for held in quantities(line.text):
@@ -186,6 +189,19 @@ def number_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool:
             if wanted.unit in {None, "year"} and wanted.values & _calendar(start, end):
                 return True
     return False
+
+
+def _time_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool | None:
+    """Whether lines have the time of the clock of which a number is the hour or the minutes: "3 pm" is "15:00".
+
+    None where it is no such number, or where no line has a time of that hour: it may be told in another way.
+    """
+    mine = next((one for one in figures(claim) if one.unit == "clock" and one.start <= wanted.start < one.end), None)
+    if mine is None:
+        return None
+    half = mine.half or ("a" if claim[mine.start] == "0" else None)  # "03:00" is no time of the afternoon
+    theirs = [one for line in lines for one in figures(line.text) if one.unit == "clock" and one.values & mine.values]
+    return any(half == one.half or not (half and one.half) for one in theirs) if theirs else None
 
 
 @dataclass(frozen=True, slots=True)
