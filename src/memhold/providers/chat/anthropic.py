@@ -9,6 +9,7 @@ from typing import Any, Literal
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.ports.stores import Clock
 from memhold.providers.chat.bare import KeySource
+from memhold.providers.chat.forms import RepeatWatch
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
 from memhold.providers.entry import Entry, endpoint
@@ -73,6 +74,8 @@ class AnthropicChat:
                 collected.take_whole(event.value)
             else:
                 collected.take(event.value)
+            if collected.circles:
+                self._wire.end_circles()
         if not collected.seen:
             self._wire.fail(
                 Verdict(
@@ -120,6 +123,8 @@ class _Collected:
     reason: str | None = None
     seen: bool = False
     stopped: bool = False
+    circles: bool = False
+    watch: RepeatWatch = field(default_factory=RepeatWatch)
 
     def take(self, event: Mapping[str, Any]) -> None:
         index = event.get("index")
@@ -159,12 +164,15 @@ class _Collected:
         self.blocks[position] = begun
 
     def _more(self, position: int, delta: Mapping[str, Any]) -> None:
-        # Deltas of thinking and of signatures are no part of the answer.
+        # Deltas of thinking and of signatures are no part of the answer; a model that thinks in circles gives none.
         part = {"text_delta": delta.get("text"), "input_json_delta": delta.get("partial_json")}.get(
             str(delta.get("type"))
         )
         if isinstance(part, str) and position in self.blocks:
             self.blocks[position].parts.append(part)
+        said = delta.get("thinking") if part is None else part
+        if isinstance(said, str):
+            self.circles = self.circles or self.watch.circles(said)
 
     def _count(self, usage: object) -> None:
         if isinstance(usage, dict):

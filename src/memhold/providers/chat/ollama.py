@@ -12,7 +12,6 @@ from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire
 from memhold.providers.entry import Entry, Structured, endpoint, key_header
-from memhold.providers.failures.classify import Verdict
 
 __all__ = ["OllamaChat"]
 
@@ -62,8 +61,9 @@ class OllamaChat:
             said = message.get("content")
             text.append(said if isinstance(said, str) else "")
             calls += items(message.get("tool_calls"))
-            if watch.circles(text[-1]):
-                self._wire.fail(Verdict(cls="next", reason="the reply repeats itself", code="repeats", rule="repeats"))
+            thought = message.get("thinking")
+            if watch.circles(text[-1] + (thought if isinstance(thought, str) else "")):
+                self._wire.end_circles()
         if not last.get("done"):
             self._wire.cut()
         return _reply(self.entry.name, "".join(text), calls, last)
