@@ -577,6 +577,12 @@ async def test_operations_name_what_they_touch_and_leave_the_rest(opened: Opened
             "Oslo",
             {("home city", "Rome")},
         ),
+        (
+            "My sister Anna moved from Oslo to Rome.",
+            {"subject": "Anna", "attribute": "home city", "value": "Rome"},
+            "Oslo",
+            {("home city", "Rome")},
+        ),
         ("I work in Rome.", {"attribute": "work city", "value": "Rome", "operation": "add"}, "Oslo", {("work city", "Rome")}),
         ("I moved to Rome.", {"attribute": "place where I live", "value": "Rome"}, "Rome", set()),
         ("It is Rome for me these days, no longer Oslo.", {"attribute": "whereabouts", "value": "Rome"}, "Rome", set()),
