@@ -224,6 +224,28 @@ def test_a_large_function_is_noticed() -> None:
     assert large_functions(ast.parse(f"class A:\n  async def f(self):\n{told}{body[10:]}")) == []
 
 
+def unbounded_requests(tree: ast.Module) -> list[str]:
+    """Where a module asks a model without saying its temperature or how long an answer may be."""
+    wanted = {"temperature", "max_tokens"}
+    calls = [one for one in ast.walk(tree) if isinstance(one, ast.Call) and ast.unparse(one.func) == "ChatRequest"]
+    return [
+        f"line {one.lineno}: says no {', '.join(sorted(lacking))}"
+        for one in calls
+        if (lacking := wanted - {keyword.arg for keyword in one.keywords})
+    ]
+
+
+def test_each_request_to_a_model_says_its_temperature_and_its_limit() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in MODULES if "testing" not in path.parts}
+    asking = {path: ast.parse(text) for path, text in texts.items() if "ChatRequest(" in text}
+    assert len(asking) > 5
+    assert {str(path): found for path, tree in asking.items() if (found := unbounded_requests(tree))} == {}
+
+
+def test_a_request_without_a_limit_is_noticed() -> None:
+    assert unbounded_requests(ast.parse("ChatRequest(temperature=0.0)")) == ["line 1: says no max_tokens"]
+
+
 def test_exports_are_sorted_and_there() -> None:
     assert {name: why for name in NAMES if (why := wrong_exports(name)) is not None} == {}
 

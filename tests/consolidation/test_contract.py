@@ -200,6 +200,10 @@ MENDED: dict[str, tuple[dict[str, Any], str, Any]] = {
     "a number as a value": (fact(value=42), "value", "42"),
     "a value in a list": (fact(value=["A"]), "value", "A"),
     "no operation": (fact(operation=None), "operation", "set"),
+    "an operation in a list": (fact(operation=["add"]), "operation", "add"),
+    "an operation in capitals": (fact(operation=" ADD "), "operation", "add"),
+    "facts as a text of their list": ({**GOOD, "facts": json.dumps([FACT])}, "value", "A"),
+    "a fact alone as a text of itself": ({**GOOD, "facts": json.dumps(FACT)}, "value", "A"),
     "a target that was not shown": (fact(target="f3"), "target", None),
     "a target in brackets": (fact(target="[f2]"), "target", 2),
     "a time that is none": (fact(holds_from="last spring"), "holds_from", None),
@@ -226,6 +230,11 @@ UNREADABLE = {
     "a huge value": {"facts": [FACT, {**FACT, "value": "x" * 3000}]},
     "half a surrogate pair": {"facts": [FACT, {**FACT, "value": "b\ud83d"}]},
     "an unknown operation": {"facts": [FACT, {**FACT, "operation": "replace"}]},
+    "two operations": {"facts": [FACT, {**FACT, "operation": ["set", "remove"]}]},
+    "an object as an operation": {"facts": [FACT, {**FACT, "operation": {"set": True}}]},
+    "not a number as a value": {"facts": [FACT, {**FACT, "value": float("nan")}]},
+    "more than any number as a value": {"facts": [FACT, {**FACT, "value": [float("inf")]}]},
+    "not a number as a note": {"notes": [NOTE, {**NOTE, "text": float("-inf")}]},
     "an error as a value": {"facts": [FACT, {**FACT, "value": "Error: 429 Too Many Requests"}]},
     "reasoning without a beginning": {"facts": [FACT, {**FACT, "value": "</think> A"}]},
     "a recalled note": {"notes": [NOTE, {**NOTE, "text": "Alice told in March that she prefers the window seat."}]},
@@ -250,6 +259,14 @@ def test_missing_lists_are_empty_ones(lists: dict[str, Any]) -> None:
     draft = read_reply(called({"history_entry": GOOD["history_entry"], **lists}), FRAME)
     assert isinstance(draft, Draft), draft
     assert draft.notes == ()
+
+
+@pytest.mark.parametrize("notes", ["Alice wants a report.", ["Alice wants a report."], '["Alice wants a report."]'])
+def test_a_text_in_the_place_of_a_note_is_one_without_a_source(notes: Any) -> None:
+    draft = read_reply(called({**GOOD, "notes": notes}), FRAME)
+    assert isinstance(draft, Draft), draft
+    assert [(one.text, one.sources) for one in draft.notes] == [("Alice wants a report.", ())]
+    assert draft.left_out == ()
 
 
 def test_an_entry_in_a_list_is_its_sentences_and_a_repetition_is_said_once() -> None:

@@ -567,6 +567,47 @@ async def test_operations_name_what_they_touch_and_leave_the_rest(opened: Opened
     assert sum(m.value == "pizza" for m in facts.values()) == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "given", "home", "others"),
+    [
+        ("I work as a baker.", {"attribute": "job", "value": "baker"}, "Oslo", {("job", "baker")}),
+        (
+            "My sister Anna lives in Rome.",
+            {"subject": "Anna", "attribute": "home city", "value": "Rome"},
+            "Oslo",
+            {("home city", "Rome")},
+        ),
+        (
+            "My sister Anna moved from Oslo to Rome.",
+            {"subject": "Anna", "attribute": "home city", "value": "Rome"},
+            "Oslo",
+            {("home city", "Rome")},
+        ),
+        ("I work in Rome.", {"attribute": "work city", "value": "Rome", "operation": "add"}, "Oslo", {("work city", "Rome")}),
+        ("I moved to Rome.", {"attribute": "place where I live", "value": "Rome"}, "Rome", set()),
+        ("It is Rome for me these days, no longer Oslo.", {"attribute": "whereabouts", "value": "Rome"}, "Rome", set()),
+        ("I like tea.", {"attribute": "home city", "value": "Oslo", "operation": "remove"}, "Oslo", set()),
+        ("We broke up, the city and me.", {"attribute": "home city", "value": "Oslo", "operation": "remove"}, None, set()),
+        ("I left Oslo.", {"attribute": "home city", "value": "Oslo", "operation": "remove"}, None, set()),
+    ],
+)  # fmt: skip
+async def test_a_known_fact_that_a_model_names_is_meant_where_the_user_speaks_of_it_or_of_a_change(
+    opened: Opened, clock: FakeClock, line: str, given: dict[str, Any], home: str | None, others: set[tuple[str, str]]
+) -> None:
+    told = {**fact("home city", "Oslo"), **given, "target": "f1"}
+    model = ScriptedChat([saved(fact("home city", "Oslo")), saved(told)], name="m")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
+    await alice.add(user("I live in Oslo."))
+    await alice.consolidate()
+    clock.advance(60)
+    await alice.add(user(line))
+    await alice.consolidate()
+    assert "[f1] user | home city | Oslo" in model.asked[1].turns[0].text
+    active = {(m.attribute, m.value) for m in await everything(alice) if m.kind == "fact" and m.state == "active"}
+    assert active == others | ({("home city", home)} if home else set())
+
+
 async def test_an_assistants_supposition_does_not_displace_what_the_user_told(opened: Opened, clock: FakeClock) -> None:
     model = ScriptedChat([saved(fact("home", "Paris", "m2")), saved(fact("home", "Rome", "m1"))], name="m")
     mem = await opened(model)

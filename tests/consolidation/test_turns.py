@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.consolidate.contract import Draft, Frame, read_reply
 from memhold.consolidate.turns import joined
 from memhold.errors import InvalidSetting, ModelError
 from memhold.journal.windows import Part, Piece
@@ -136,11 +137,86 @@ def test_a_message_that_is_told_over_again_is_kept_as_the_users_own_words(head: 
 )
 def test_of_an_entry_that_ran_into_its_token_limit_the_whole_sentences_are_kept_once(written: str, kept: str) -> None:
     cut = ChatReply(model="m", text=f'{{"history_entry": {written}', finish="length")
-    made = joined(part_of("I keep goats in Uri."), [None, cut]).tool_calls[0].arguments
+    made = joined(part_of("I keep goats in Uri."), [ChatReply(model="m", text=NOTHING), cut]).tool_calls[0].arguments
     assert made["history_entry"] == kept
     ended = ChatReply(model="m", text=f'{{"history_entry": {written}', finish="stop")
-    made = joined(part_of("I keep goats in Uri."), [None, ended]).tool_calls[0].arguments
+    made = joined(part_of("I keep goats in Uri."), [ChatReply(model="m", text=NOTHING), ended]).tool_calls[0].arguments
     assert made["history_entry"] == "“I keep goats in Uri.”", "what is cut for another reason is no answer"
+
+
+NOTHING = '{"facts": [], "notes": []}'
+ENTRY = '{"history_entry": "The user keeps goats in Uri."}'
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "why"),
+    [
+        ("Sure, noted.", "stop", "answered without the arguments of save_turn"),
+        ("", "stop", "an empty reply"),
+        ('{"facts": [{"subject": "user", "attr', "length", "stopped at the token limit"),
+        ("I'm sorry, but I can't help with that.", "stop", "the model refused"),
+    ],
+)
+async def test_a_window_of_which_no_message_was_read_is_not_done(text: str, finish: Any, why: str) -> None:
+    class Useless:
+        name = "useless"
+
+        async def chat(self, _: ChatRequest) -> ChatReply:
+            return ChatReply(model=self.name, text=text, finish=finish)
+
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=Stepwise(Useless()), embedding="none") as mem:
+        alice = mem.scope(user="alice", session="s")
+        await alice.add(SAID)
+        made = await alice.consolidate()
+        assert (len(made.summaries), len(made.raw)) == (0, 1), "it waits whole"
+        assert why in (made.last_error or "")
+
+
+async def test_what_was_not_read_of_a_window_stands_in_its_change() -> None:
+    class Halting(Small):
+        async def chat(self, request: ChatRequest) -> ChatReply:
+            if "Seven goats." in request.turns[0].text.rsplit("\n\n", 1)[-1]:
+                return ChatReply(model=self.name, text='{"facts": [', finish="length")
+            return await super().chat(request)
+
+    for model in (Halting(), Small(fails=("I keep goats in Uri, as",))):
+        _, _, detail = await consolidated(model)
+        why = "stopped at the token limit" if isinstance(model, Halting) else "no answer"
+        assert {"kind": "message", "reason": why} in detail["unreadable"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"facts": {"subject": "user", "attribute": "goats", "value": "in Uri"}, "notes": "The user keeps goats."},
+        {
+            "facts": '[{"subject": "user", "attribute": "goats", "value": "in Uri"}]',
+            "notes": [{"text": "The user keeps goats."}],
+        },
+    ],
+)
+def test_one_item_in_the_place_of_a_list_is_kept(given: dict[str, Any]) -> None:
+    replies = [ChatReply(model="m", text=json.dumps(given)), ChatReply(model="m", text=ENTRY)]
+    made = joined(part_of("I keep goats in Uri."), replies).tool_calls[0].arguments
+    assert [fact["value"] for fact in made["facts"]] == ["in Uri"]
+    assert [note["text"] for note in made["notes"]] == ["The user keeps goats."]
+
+
+def test_an_item_that_is_none_is_left_to_the_reader_who_says_so() -> None:
+    given = {"facts": ["goats", [[["deep"]]]], "notes": [{"said": "x"}, 7]}
+    replies = [ChatReply(model="m", text=json.dumps(given)), ChatReply(model="m", text=ENTRY)]
+    made = read_reply(joined(part_of("I keep goats in Uri."), replies), Frame(places=frozenset({1})))
+    assert isinstance(made, Draft)
+    assert [one.reason for one in made.left_out] == ["a fact is no object"] * 2 + ["a note is no object"] * 2
+
+
+def test_an_entry_that_came_as_its_sentences_is_their_text() -> None:
+    replies = [
+        ChatReply(model="m", text=NOTHING),
+        ChatReply(model="m", text='{"history_entry": ["The user keeps goats.", "They are in Uri."]}'),
+    ]
+    made = joined(part_of("I keep goats in Uri."), replies).tool_calls[0].arguments
+    assert made["history_entry"] == "The user keeps goats. They are in Uri."
 
 
 def test_of_an_entry_without_an_end_the_first_sentences_are_kept() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from memhold import AsyncMemhold, Memhold
 from memhold.errors import IdempotencyConflict, InvalidSetting, SecretFound
-from memhold.journal.secrets import SecretRedactor, known_secrets
+from memhold.journal.secrets import SecretRedactor, _MarkedSecrets, known_secrets
 from memhold.verbs.token_text import mint
 
 RNG = Random(8)
@@ -55,6 +55,9 @@ SECRETS: dict[str, tuple[str, str]] = {
     "groq": ("say {} once", "gsk_" + some(WORD, 52)),
     "mistral said": ("my mistral key is {}, keep it", "aB3" + some(WORD, 29)),
     "mistral": ('Mistral API Key: "{}"', "aB3" + some(WORD, 29)),
+    "mistral in an environment": ("export KEY={}", "aB3" + some(WORD, 29)),
+    "mistral in an error": ("Incorrect API key provided: {}.", "aB3" + some(WORD, 29)),
+    "openai of old": ("say {} once", "sk-" + some(WORD, 20) + "T3BlbkFJ" + some(WORD, 20)),
     "google": ("key {}", "AIza" + some(WORD, 35)),
     "hugging face": ("{} is it", "hf_" + some(string.ascii_letters, 34)),
     "memhold": ("{} is it", mint(secrets.token_bytes)[1]),
@@ -75,6 +78,8 @@ SECRETS: dict[str, tuple[str, str]] = {
     "password in json": ('{{"user": "me", "password": "{}"}}', "correcthorse"),
     "api key": ("api_key: {}", some(HEX, 32)),
 }  # fmt: skip
+
+MISTRAL = [name for name in SECRETS if name.startswith("mistral")]
 
 # What must stay as it is: talk, code, ids and hashes.
 HARMLESS = [
@@ -105,6 +110,15 @@ def test_a_secret_is_found_and_only_it_is_replaced(name: str) -> None:
     assert cleaned.endswith(after)
     assert re.fullmatch(r"\[redacted: [\w -]+\]", cleaned.removeprefix(before).removesuffix(after))
     assert REDACTOR.redact(cleaned) == (cleaned, 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["openai", "openai project", "openai of old", "anthropic", "openrouter", "deepseek", "groq", *MISTRAL]
+)
+def test_keys_of_the_catalogs_providers_are_known_without_the_library(name: str) -> None:
+    around, secret = SECRETS[name]
+    cleaned, count = _MarkedSecrets().redact(around.format(secret))
+    assert (count, secret in cleaned) == (1, False)
 
 
 @pytest.mark.parametrize("text", HARMLESS)

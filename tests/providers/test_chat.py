@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import warnings
+from dataclasses import replace
 
 import pytest
 from chain_fakes import TOOL, a_request
@@ -144,6 +145,56 @@ async def test_forcing_is_dropped_once_and_for_good_where_it_is_refused(server, 
     forced = {"openai-chat": "required", "anthropic-messages": "tool"}[protocol]
     free = {"openai-chat": None, "anthropic-messages": "auto"}[protocol]
     assert choices == [forced, free, free]
+
+
+REFUSED_TEMPERATURES = (
+    {"message": "Unsupported value: 'temperature' does not support 0 with this model.", "code": "unsupported_value"},
+    {"type": "invalid_request_error", "message": "`temperature` may only be set to 1 when thinking is enabled."},
+)
+
+
+@pytest.mark.parametrize("refusal", REFUSED_TEMPERATURES)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_a_temperature_is_left_out_once_and_for_good_where_it_is_refused(server, protocol, refusal):
+    server.script([answer(400, {"error": refusal})])
+    model = chat_model(an_entry(server, protocol), keys=KEYS.get)
+    for _ in range(2):
+        assert (await model.chat(replace(a_request(), temperature=0.0))).finish == "tool"
+    await model.close()
+    sent = [request.body.get("options", request.body) for request in server.asked(model="m1")]
+    assert ["temperature" in one for one in sent] == [True, False, False]
+
+
+async def test_a_temperature_that_was_not_sent_is_not_left_out(server):
+    server.always(answer(400, {"error": REFUSED_TEMPERATURES[0]}))
+    with pytest.raises(ModelError):
+        await asked(an_entry(server))
+    assert len(server.asked(model="m1")) == 1
+
+
+async def test_the_limit_goes_by_its_other_name_once_and_for_good_where_one_is_refused(server):
+    refusal = (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    )
+    server.script([answer(400, {"error": {"message": refusal, "code": "unsupported_parameter"}})])
+    model = chat_model(an_entry(server), keys=KEYS.get)
+    for _ in range(2):
+        assert (await model.chat(replace(a_request(), max_tokens=77))).finish == "tool"
+    await model.close()
+    names = [
+        [name for name in ("max_tokens", "max_completion_tokens") if name in request.body]
+        for request in server.asked(model="m1")
+    ]
+    assert names == [["max_tokens"], ["max_completion_tokens"], ["max_completion_tokens"]]
+    assert server.asked(model="m1")[-1].body["max_completion_tokens"] == 77
+
+
+async def test_a_limit_that_is_refused_under_both_names_ends_there(server):
+    refusal = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    server.always(answer(400, {"error": {"message": refusal}}))
+    with pytest.raises(ModelError):
+        await asked(an_entry(server))
+    assert len(server.asked(model="m1")) == 2
 
 
 async def test_another_400_is_one_request(server):

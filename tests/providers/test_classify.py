@@ -338,6 +338,28 @@ def test_a_rule_that_looks_for_nothing_or_stands_twice_is_refused():
         read_rules(RULE + RULE.partition("[401]")[2])
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        "gsk_Zz9yZz9yZz9yZz9yZz9yZz9yZz9yZz9yZz9yZz9y",
+        "sk-0c251bec1d1bfadde07682d7d40a1b2c",
+        "Sh80UQ24HYyQgUuKIgZLTaEjpXycHfKg",
+        "sk-ZGrBOUTp7tBqHtJvaYALT3BlbkFJubyNLOidO4d3",
+        "sk-or-v1-0c251bec1d1bfadde07682d7d40a1b2c",
+    ],
+)
+def test_a_key_in_the_place_of_a_code_is_none(key: str) -> None:
+    found = classify("chat", 400, {}, {"error": {"message": "no", "code": key, "type": "invalid_request_error"}})
+    assert found.code == "invalid_request_error"
+
+
+@pytest.mark.parametrize(
+    "code", ["1302", "AADSTS50034", "model_not_found", "InvalidParameterValue", "E0001", "http_429"]
+)
+def test_a_code_of_words_and_numbers_is_one(code: str) -> None:
+    assert classify("chat", 400, {}, {"error": {"message": "no", "code": code}}).code == code
+
+
 def test_a_code_that_a_message_quotes_is_told_only_where_it_is_one_of_errors() -> None:
     """Some servers quote the request in their message, and what a user wrote may look like a code."""
     quoted = {

@@ -43,6 +43,21 @@ async def test_any_exception_of_a_link_asks_the_next(error: Exception) -> None:
     assert found.attempts[0].cls is not None
 
 
+@pytest.mark.parametrize(
+    "given",
+    [None, "Noted.", {"text": "x"}, ChatReply(model="own", text="x", usage=None)],  # type: ignore[arg-type]
+)
+async def test_what_is_no_reply_asks_the_next(given: object) -> None:
+    class Own:
+        name = "own"
+
+        async def chat(self, _: object) -> object:
+            return given
+
+    found = await asked(Own(), lambda reply: reply.text)
+    assert [(one.model, one.code) for one in found.attempts] == [("own", "unreadable"), ("second", None)]
+
+
 async def test_a_check_that_stumbles_over_a_reply_asks_the_next() -> None:
     def check(reply: ChatReply) -> str:
         if reply.model == "first":

@@ -149,11 +149,18 @@ def in_circles(asked: Asked) -> Answer:
     if asked.path.endswith("/api/chat"):
         lines = [json.dumps({"message": {"content": piece}, "done": False}) for piece in pieces]
         return Answer(type="application/x-ndjson", body="\n".join(lines).encode())
-    events = [json.dumps({"choices": [{"delta": {"content": piece}}]}) for piece in pieces]
+    if asked.path.endswith("/messages"):
+        told = [
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": one}} for one in pieces
+        ]
+        begun = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+        events = [json.dumps(one) for one in ({"type": "message_start", "message": {}}, begun, *told)]
+    else:
+        events = [json.dumps({"choices": [{"delta": {"content": piece}}]}) for piece in pieces]
     return Answer(type="text/event-stream", body="".join(f"data: {event}\n\n" for event in events).encode())
 
 
-@pytest.mark.parametrize("protocol", ["openai-chat", "ollama-chat"])
+@pytest.mark.parametrize("protocol", ["openai-chat", "ollama-chat", "anthropic-messages"])
 async def test_a_reply_in_circles_is_none_but_for_a_request_that_takes_what_came_before(protocol: Any) -> None:
     with ScriptedServer(in_circles) as server:
         model = chat_model(Entry(name="m", protocol=protocol, model="m", base_url=server.url), keys=lambda _: None)

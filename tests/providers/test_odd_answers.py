@@ -82,6 +82,57 @@ async def test_reasoning_that_comes_in_pieces_is_left_out():
         assert (await asked(url)).text == "Yes."
 
 
+TOLD = '{"attribute": "home", "value": "Oslo"}, '
+THOUGHT = "Wait, let me think about that again. "
+CIRCLES = {
+    "openai-chat text": (SSE, "openai-chat", [], chunk({"content": TOLD})),
+    "openai-chat parts": (SSE, "openai-chat", [], chunk({"content": [{"type": "text", "text": TOLD}]})),
+    "openai-chat call": (
+        SSE,
+        "openai-chat",
+        [],
+        chunk({"tool_calls": [{"index": 0, "function": {"arguments": TOLD}}]}),
+    ),
+    "openai-chat thoughts": (SSE, "openai-chat", [], chunk({"reasoning_content": THOUGHT})),
+    "openai-chat reasoning": (SSE, "openai-chat", [], chunk({"reasoning": THOUGHT})),
+    **{
+        f"anthropic-messages {kind}": (
+            SSE,
+            "anthropic-messages",
+            [
+                {"type": "message_start", "message": {}},
+                {"type": "content_block_start", "index": 0, "content_block": {"type": block}},
+            ],
+            {"type": "content_block_delta", "index": 0, "delta": {"type": kind, field: said}},
+        )
+        for kind, block, field, said in (
+            ("text_delta", "text", "text", TOLD),
+            ("input_json_delta", "tool_use", "partial_json", TOLD),
+            ("thinking_delta", "thinking", "thinking", THOUGHT),
+        )
+    },
+    "ollama-chat text": ("application/x-ndjson", "ollama-chat", [], {"message": {"content": TOLD}}),
+    "ollama-chat thoughts": ("application/x-ndjson", "ollama-chat", [], {"message": {"thinking": THOUGHT}}),
+}
+
+
+@pytest.mark.parametrize("name", CIRCLES)
+async def test_a_reply_that_repeats_itself_is_cut_in_every_protocol(name):
+    kind, protocol, begin, again = CIRCLES[name]
+    once = events if kind == SSE else lambda *values: "".join(json.dumps(one) + "\n" for one in values).encode()
+    async with serving(kind, [once(*begin, *[again] * 4000), once(*[again] * 4000)], endless=True) as (url, _):
+        with pytest.raises(ModelError) as caught:
+            await asked(url, protocol)
+    assert (caught.value.cls, caught.value.code) == ("next", "repeats")
+
+
+async def test_thoughts_that_repeat_themselves_cost_no_answer_that_came_whole():
+    message = {"content": "Yes.", "reasoning_content": THOUGHT * 40}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    async with serving("application/json", [json.dumps(answer).encode()]) as (url, _):
+        assert (await asked(url)).text == "Yes."
+
+
 async def test_calls_of_tools_that_come_interleaved_or_under_one_index():
     def call(index, **values):
         return chunk({"tool_calls": [{"index": index, **values}]})

@@ -31,6 +31,7 @@ def merge_request(memories: Sequence[Memory]) -> ChatRequest:
         purpose=PURPOSE,
         tool=merge_memories(len(memories)),
         max_tokens=MAX_ANSWER_TOKENS,
+        temperature=0.0,
     )
 
 

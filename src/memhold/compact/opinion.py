@@ -48,6 +48,7 @@ def opinion_request(memories: Sequence[Memory], text: str) -> ChatRequest:
         purpose=PURPOSE,
         tool=CHECK_MERGE,
         max_tokens=MAX_ANSWER_TOKENS,
+        temperature=0.0,
     )
 
 

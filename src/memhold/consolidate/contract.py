@@ -8,12 +8,14 @@ reason is a shape, never content.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, TypeVar, cast
 
+from memhold.asking.envelopes import decoded
 from memhold.asking.replies import Fault, arguments_of, labels_of, text_of
 from memhold.ports.models import ChatReply, Rejected, Tool
 from memhold.text.compare import canonical_text
@@ -32,7 +34,9 @@ __all__ = [
     "LeftOut",
     "Noted",
     "Standing",
+    "listed",
     "read_reply",
+    "said",
     "save_memory",
 ]
 
@@ -40,7 +44,8 @@ T = TypeVar("T")
 Operation = Literal["set", "add", "remove"]
 Standing = Literal["said", "inferred"]
 """`inferred`: concluded from what was said, with no new hard detail."""
-ItemKind = Literal["fact", "note", "sentence"]
+ItemKind = Literal["fact", "note", "sentence", "message"]
+"""`message`: what a request about one message of the window was answered with."""
 
 MAX_ENTRY = 6_000
 MAX_VALUE = 2_000
@@ -50,6 +55,8 @@ MAX_NOTES = 40
 MAX_SOURCES = 200
 MAX_LABELS_READ = 100
 OPERATIONS: Final = frozenset({"set", "add", "remove"})
+NONE: Final = frozenset({"", "none", "null", "n/a"})
+"""What a model writes in the place of an empty list."""
 RETOLD: Final = "retold"
 """Where `memhold.consolidate.turns` puts what it takes out; no schema names it, so no model is asked for it."""
 QUOTED_LENGTH = 24
@@ -199,10 +206,14 @@ class Frame:
 
 def read_reply(reply: ChatReply, frame: Frame) -> Draft | Rejected:
     """The draft that a reply holds, or the shape of why it holds none."""
+    if reply.unread and not reply.tool_calls:
+        return Rejected(reason=reply.unread[0])
     try:
-        return _draft(arguments_of(reply, SAVE_MEMORY), frame)
+        draft = _draft(arguments_of(reply, SAVE_MEMORY), frame)
     except Fault as fault:
         return Rejected(reason=str(fault), refused=fault.refused)
+    unread = (LeftOut(kind="message", reason=why) for why in reply.unread)
+    return replace(draft, left_out=(*draft.left_out, *unread))
 
 
 # --------------------------------------------------------------------------------------------- the content
@@ -227,7 +238,7 @@ class _Reading:
 
     def each(self, given: Mapping[str, Any], name: str, kind: ItemKind, most: int, read: Callable[[Any], T]) -> list[T]:
         """What can be read of a list, each once; what cannot is left out with its reason."""
-        items = _listed(given.get(name))
+        items = listed(given.get(name))
         if len(items) > most:
             self.drop(kind, f"{len(items) - most} entries over {most}")
         found: list[T] = []
@@ -256,7 +267,7 @@ def _draft(given: Mapping[str, Any], frame: Frame) -> Draft:
     reading.retold(given.get(RETOLD))
     facts = reading.each(given, "facts", "fact", MAX_FACTS, lambda item: _fact(item, frame))
     notes = reading.each(given, "notes", "note", MAX_NOTES, lambda item: _note(item, frame))
-    entry, nothing = _said(given, "history_entry"), _said(given, "nothing_to_remember")
+    entry, nothing = said(given, "history_entry"), said(given, "nothing_to_remember")
     if isinstance(nothing, str) and not facts and not notes and not (isinstance(entry, str) and entry.strip()):
         return Draft(nothing=text_of(nothing, "nothing_to_remember", MAX_VALUE), left_out=tuple(reading.left_out))
     text = text_of(entry, "history_entry", MAX_ENTRY)
@@ -271,7 +282,7 @@ def _draft(given: Mapping[str, Any], frame: Frame) -> Draft:
     )
 
 
-def _said(given: Mapping[str, Any], name: str) -> Any:
+def said(given: Mapping[str, Any], name: str) -> Any:
     """A text, which may have come as a list of its sentences; None where it is blank or a word for none."""
     value = given.get(name)
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
@@ -279,11 +290,17 @@ def _said(given: Mapping[str, Any], name: str) -> Any:
     return None if value is False or value is True or (isinstance(value, str) and not value.strip()) else value
 
 
-def _listed(value: Any) -> Sequence[Any]:
-    """A list; one item alone is a list of it, and what is missing or a word for none is an empty one."""
+def listed(value: Any) -> Sequence[Any]:
+    """A list; one item alone is a list of it, and what is missing or a word for none is an empty one.
+
+    A list that came as a text of itself is that list.
+    """
+    if isinstance(value, str):
+        inside = decoded(value)
+        value = inside if isinstance(inside, list | Mapping) else value.strip()
     if isinstance(value, list):
         return value
-    return [value] if isinstance(value, Mapping) else []
+    return [value] if isinstance(value, Mapping) or (isinstance(value, str) and value.casefold() not in NONE) else []
 
 
 def _table(item: Any, kind: str) -> Mapping[str, Any]:
@@ -294,14 +311,14 @@ def _table(item: Any, kind: str) -> Mapping[str, Any]:
 
 def _fact(given: Any, frame: Frame) -> Learned:
     item = _table(given, "a fact")
-    operation = item.get("operation") or "set"
-    if operation not in OPERATIONS:
+    operation = _one(item.get("operation")) or "set"
+    if not isinstance(operation, str) or operation.strip().casefold() not in OPERATIONS:
         raise Fault("a fact's operation is unknown")
     return Learned(
         subject=_subject(text_of(item.get("subject"), "a fact's subject", MAX_NAME)),
         attribute=text_of(item.get("attribute"), "a fact's attribute", MAX_NAME),
         value=text_of(_one(item.get("value")), "a fact's value", MAX_VALUE),
-        operation=cast("Operation", operation),
+        operation=cast("Operation", operation.strip().casefold()),
         importance=_importance(item.get("importance")),
         sources=_sources(item.get("sources"), frame),
         target=_target(item.get("target"), frame),
@@ -312,7 +329,7 @@ def _fact(given: Any, frame: Frame) -> Learned:
 
 
 def _note(given: Any, frame: Frame) -> Noted:
-    item = _table(given, "a note")
+    item = {"text": given} if isinstance(given, str) else _table(given, "a note")
     text = text_of(_one(item.get("text")), "a note's text", MAX_VALUE)
     _unquoted(text, frame, "a note")
     return Noted(
@@ -325,9 +342,11 @@ def _note(given: Any, frame: Frame) -> Noted:
 
 
 def _one(value: Any) -> Any:
-    """A text that came as a list of it alone, or as a plain number."""
+    """A text that came as a list of it alone, or as a plain number; what JSON has no number for says nothing."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
+    if isinstance(value, float) and not math.isfinite(value):
+        return ""
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from memhold.consolidate.asking import only_recalled, quoted_in
 from memhold.consolidate.contract import Learned, Noted
 from memhold.consolidate.snapshot import Snapshot
-from memhold.facts.keys import Operation, cardinality, wording
+from memhold.facts.keys import Operation, canonical, cardinality, compare, wording
 from memhold.facts.plans import of_a_time, planned
 from memhold.facts.quotes import MAX_SENTENCE, spoken, stands, told
 from memhold.facts.remember import Writer, fact_text
@@ -21,7 +21,9 @@ from memhold.journal.windows import begins_turn, is_result
 from memhold.messages.fences import unquoted
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import WriteTx
+from memhold.text.change import changes
 from memhold.text.compare import same_value
+from memhold.text.details import content_terms
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
 from memhold.values.origins import users_line
 from memhold.values.records import INFERRED, Author, Effect, Importance, Memory, Message, Tier, Trust
@@ -157,7 +159,7 @@ class Learner:
         if given.holds_from is not None and given.holds_from > at and given.operation != "remove":
             self._planned(given, sources)
             return
-        target = self._target(given)
+        target = self._target(given, sources)
         if target is None:
             self._state(given, sources, given.value, at, _MODEL[given.operation])
             return
@@ -274,13 +276,40 @@ class Learner:
         named = [self.snapshot.messages[place - 1] for place in sorted(places)]
         return [message for message in named if message.id not in self._silent]
 
-    def _target(self, given: Learned) -> Memory | None:
-        """The known fact that is meant, where it still stands; else the operation stands on its own words."""
+    def _target(self, given: Learned, sources: Sequence[Message]) -> Memory | None:
+        """The known fact that is meant, where it still stands; else the operation stands on its own words.
+
+        A model names one by default too: one of somebody else is never meant, and one under another key takes a value
+        only where the user speaks of a change, or of what is known.
+        """
         if given.target is None:
             return None
         shown = self.snapshot.known[given.target - 1]
         current = self.tx.find_memories([shown.id])
-        return current[0] if current and current[0].state == "active" else None
+        if not current or current[0].state != "active" or not _same_subject(given, current[0]):
+            return None
+        meant = given.operation == "remove" or _same_key(given, current[0]) or _changes(given, current[0], sources)
+        return current[0] if meant else None
+
+
+def _same_subject(given: Learned, held: Memory) -> bool:
+    """Whether a statement is about whom a fact is about; the attribute is one that no rule knows."""
+    mine, theirs = (canonical(subject, "x") for subject in (given.subject, held.subject))
+    return mine.text == theirs.text or compare(mine, theirs).same == "same"
+
+
+def _same_key(given: Learned, held: Memory) -> bool:
+    mine, theirs = canonical(given.subject, given.attribute), canonical(held.subject, held.attribute or "")
+    return compare(mine, theirs).same == "same"
+
+
+def _changes(given: Learned, held: Memory, sources: Sequence[Message]) -> bool:
+    """Whether the user says that something changes where they say the value, or names the fact that is to change."""
+    own = [message for message in sources if begins_turn(message) and users_line(message)]
+    sentence = spoken(own, given.value).sentence
+    said = (sentence,) if sentence else told(own)
+    known = content_terms(f"{held.attribute} {held.value}")
+    return any(changes(one) or known & content_terms(one) for one in said)
 
 
 def trust_of(sources: Sequence[Message], said: str = "") -> Trust:

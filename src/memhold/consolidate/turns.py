@@ -16,7 +16,7 @@ from memhold.asking.envelopes import decoded
 from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of
 from memhold.consolidate.attributes import own_sentence
-from memhold.consolidate.contract import RETOLD, SAVE_MEMORY
+from memhold.consolidate.contract import RETOLD, SAVE_MEMORY, listed, said
 from memhold.consolidate.grounding import Claim, Line
 from memhold.facts.keys import cardinality
 from memhold.journal.windows import Part, Piece, begins_turn
@@ -104,15 +104,27 @@ def _request(name: str, text: str, tool: Tool, purpose: str, most: int) -> ChatR
 
 
 def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
-    """The replies to `in_turns(part)` as one call of `save_memory`; None stands for one that was no answer."""
+    """The replies to `in_turns(part)` as one call of `save_memory`; None stands for one that was no answer.
+
+    What of them is no answer stands in `unread`. Where that is more than half of them there is no call: a window of
+    which next to nothing was read is not done.
+    """
+    unread = [why for tool, reply in _asked(replies) if (why := _fault(reply, tool)) is not None]
+    answered = [reply for reply in replies if reply is not None]
+    if len(unread) * 2 > len(replies):
+        return _no_reply(unread, answered)
     own = [piece for piece in part.pieces if begins_turn(piece.message) and piece.text.strip()]
     above = dict(zip((piece.number for piece in part.pieces[1:]), part.pieces, strict=False))
     retold: list[dict[str, str]] = []
     facts: dict[tuple[str, ...], dict[str, Any]] = {}
     notes: dict[tuple[str, ...], dict[str, Any]] = {}
+    odd: dict[str, list[None]] = {"facts": [], "notes": []}  # of what is no item the reader says so
     for piece, reply in zip(own, replies, strict=False):
         given = _given(reply, SAVE_TURN)
-        for fact in _tables(given.get("facts")):
+        for fact in listed(given.get("facts")):
+            if not isinstance(fact, Mapping):
+                odd["facts"].append(None)
+                continue
             named = [str(fact.get(name) or "") for name in ("subject", "attribute", "value")]
             if (words := _own_words(named, piece, above.get(piece.number))) is not None:
                 quoted = {"text": f"“{words}”", "importance": "mid", "sources": [f"m{piece.number}"]}
@@ -122,18 +134,28 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 parts = dict(zip(("subject", "attribute", "value"), named, strict=True))
                 retold.append({"kind": "fact", "text": f"{named[0]} | {named[1]} = {named[2]}", **parts})
                 continue
-            blank = {**fact, "operation": _operation(fact), "importance": "mid", "sources": []}
+            kept = {name: fact[name] for name in ("subject", "attribute", "value") if name in fact}
+            blank = {**kept, "operation": _operation(fact), "importance": "mid", "sources": []}
             facts.setdefault(_key(*named), blank)["sources"] += _line(piece, " ".join(named[1:]))
-        for text in _texts(given.get("notes")):
+        for note in listed(given.get("notes")):
+            text = note.get("text") if isinstance(note, Mapping) else note
+            if not isinstance(text, str):
+                odd["notes"].append(None)
+                continue
             if _retold(piece, above.get(piece.number), text):
                 retold.append({"kind": "note", "text": text})
                 continue
             blank = {"text": text, "importance": "mid", "sources": []}
             notes.setdefault(_key(text), blank)["sources"] += _line(piece, text)
     last = replies[-1]
-    entry = str(_given(last, SAVE_ENTRY).get("history_entry") or "") or _cut_entry(last) or _quoted(own)
-    arguments = {"history_entry": entry, "facts": list(facts.values()), "notes": list(notes.values()), RETOLD: retold}
-    answered = [reply for reply in replies if reply is not None]
+    told = said(_given(last, SAVE_ENTRY), "history_entry")
+    entry = told if isinstance(told, str) else _cut_entry(last) or _quoted(own)
+    arguments = {
+        "history_entry": entry,
+        "facts": [*facts.values(), *odd["facts"]],
+        "notes": [*notes.values(), *odd["notes"]],
+        RETOLD: retold,
+    }
     return ChatReply(
         model=answered[-1].model if answered else "",
         text="",
@@ -141,6 +163,40 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
         finish="tool",
         prompt=prompt("consolidate_turn").version,
         usage=_sum(answered),
+        unread=tuple(unread),
+    )
+
+
+def _asked(replies: Sequence[ChatReply | None]) -> list[tuple[Tool, ChatReply | None]]:
+    """Each reply with what it was asked for: the last for the entry."""
+    return [(SAVE_ENTRY if place == len(replies) else SAVE_TURN, reply) for place, reply in enumerate(replies, 1)]
+
+
+def _fault(reply: ChatReply | None, tool: Tool) -> str | None:
+    """Why a reply is no answer; None where it is one. An entry that ran into its limit is one as far as it goes."""
+    if reply is None:
+        return "no answer"
+    if reply.finish == "refusal":
+        return "refused"
+    try:
+        arguments_of(reply, tool)
+    except Fault as fault:
+        if tool is SAVE_ENTRY and _cut_entry(reply):
+            return None
+        return "refused" if fault.refused else str(fault)
+    return None
+
+
+def _no_reply(unread: Sequence[str], answered: Sequence[ChatReply]) -> ChatReply:
+    """What is left of replies that are no answer: how they failed, and what they cost."""
+    refused = all(why == "refused" for why in unread)
+    return ChatReply(
+        model=answered[-1].model if answered else "",
+        text="",
+        finish="refusal" if refused else "other",
+        prompt=prompt("consolidate_turn").version,
+        usage=_sum(answered),
+        unread=tuple(unread),
     )
 
 
@@ -160,10 +216,6 @@ def _as_line(piece: Piece) -> Line:
 
 def _key(*parts: str) -> tuple[str, ...]:
     return tuple(canonical_text(part).casefold() for part in parts)
-
-
-def _texts(value: Any) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _retold(piece: Piece, above: Piece | None, told: str) -> bool:
@@ -219,12 +271,6 @@ def _cut_entry(reply: ChatReply | None) -> str:
     for one in whole:
         once.setdefault(_key(one), one)
     return " ".join([*once.values()][:MOST_SENTENCES])
-
-
-def _tables(value: Any) -> list[dict[str, Any]]:
-    kept = ("subject", "attribute", "value")
-    held = value if isinstance(value, list) else []
-    return [{name: one[name] for name in kept if name in one} for one in held if isinstance(one, dict)]
 
 
 def _operation(fact: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ _RULES: Final[tuple[tuple[str, str, tuple[str, ...], int, bool], ...]] = (
 
 # Mistral's keys and some others have no prefix: 32 letters of both cases and digits behind the word "key".
 _UNMARKED: Final = (
-    r"(?i:key)s?[\s\"'`]{0,3}(?i:is|ist|lautet|est|es)?[\s\"'`:=]{0,4}"
+    r"(?i:key)s?[\s\"'`]{0,3}(?i:is|ist|lautet|est|es|provided)?[\s\"'`:=]{0,4}"
     r"\b((?=[A-Za-z0-9]*\d)(?=[A-Za-z0-9]*[a-z])(?=[A-Za-z0-9]*[A-Z])[A-Za-z0-9]{32,64})\b"
 )
 
@@ -64,10 +64,12 @@ _UNMARKED: Final = (
 _OWN: Final[tuple[tuple[str, str, str], ...]] = (
     ("Anthropic API Key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,200}"),
     ("OpenAI API Key", "sk-", r"\bsk-(?:proj-|svcacct-|admin-)[A-Za-z0-9_-]{20,200}"),
+    ("OpenAI API Key", "T3BlbkFJ", r"\bsk-[A-Za-z0-9_-]{16,200}T3BlbkFJ[A-Za-z0-9_-]{16,200}"),
     ("OpenRouter API Key", "sk-or-", r"sk-or-(?:v\d-)?[A-Za-z0-9_-]{20,200}"),
     ("DeepSeek API Key", "sk-", r"\bsk-(?=[a-z0-9]*\d)[a-z0-9]{32,64}\b"),
     ("Groq API Key", "gsk_", r"\bgsk_[A-Za-z0-9]{20,100}\b"),
     ("API Key", "ey", _UNMARKED),
+    ("API Key", "EY", _UNMARKED),
     ("GitHub Token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,255}"),
     ("Google API Key", "AIza", r"AIza[0-9A-Za-z_-]{35}"),
     ("Hugging Face Token", "hf_", r"\bhf_[A-Za-z0-9]{30,40}\b"),

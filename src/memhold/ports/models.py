@@ -124,7 +124,8 @@ class Usage:
 class ChatReply:
     """A model's answer, collected from its stream; reasoning text is left out.
 
-    `prompt` is the version of the prompt that was answered, where it is another than the request's.
+    `prompt` is the version of the prompt that was answered, where it is another than the request's. Of a reply that is
+    put together of several, `unread` says for each that was no answer what it lacked: shapes, no content.
     """
 
     model: str
@@ -133,6 +134,7 @@ class ChatReply:
     finish: Literal["stop", "tool", "length", "refusal", "other"] = "stop"
     usage: Usage = Usage()
     prompt: str | None = None
+    unread: tuple[str, ...] = ()
 
 
 class ChatModel(Protocol):

@@ -87,7 +87,7 @@ def price_of_consolidation(entry: Entry) -> float | None:
 async def probe_chat(entry: Entry, model: ChatModel, *, clock: Clock) -> Probe:
     """Call a link once and see whether it calls a tool. A listed model that cannot load fails here."""
     turns = (ChatTurn(role="user", text="My favorite food is sushi. Save it with the tool."),)
-    request = ChatRequest(system="", turns=turns, purpose="test", tool=PROBE_TOOL, max_tokens=512)
+    request = ChatRequest(system="", turns=turns, purpose="test", tool=PROBE_TOOL, max_tokens=512, temperature=0.0)
     begun = clock.now()
     try:
         reply = await model.chat(request)

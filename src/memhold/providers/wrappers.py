@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
@@ -157,6 +157,13 @@ def attempt_of(error: ModelError, *, number: int, seconds: float) -> Attempt:
     )
 
 
+def _reply(value: object) -> ChatReply:
+    """What a model of the caller's own gave back, where it is a reply at all; else a TypeError."""
+    if not isinstance(value, ChatReply) or not isinstance(cast("object", value.usage), Usage):
+        raise TypeError
+    return value
+
+
 class Retrying:
     """A model that is asked again when its trouble passes: class `retry`, within the attempts.
 
@@ -225,7 +232,7 @@ class Retrying:
     async def _answer(self, request: ChatRequest) -> ChatReply:
         """The edge around a link's answer: whatever goes wrong in it is that link's failure, and the next is asked."""
         try:
-            return await self._model.chat(request)
+            return _reply(await self._model.chat(request))
         except ModelError as error:
             error.retry_after = bounded_delay(error.retry_after)
             raise

@@ -53,6 +53,7 @@ def rollup_request(wanted: Wanted) -> ChatRequest:
         purpose=PURPOSE,
         tool=ROLL_UP,
         max_tokens=MAX_ANSWER_TOKENS,
+        temperature=0.0,
     )
 
 

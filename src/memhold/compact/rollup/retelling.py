@@ -77,6 +77,7 @@ def telling_request(asked: Untold) -> ChatRequest:
         purpose=PURPOSE,
         tool=TELL_ANEW,
         max_tokens=MAX_ANSWER_TOKENS,
+        temperature=0.0,
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.ports.stores import Clock
 from memhold.providers.chat.bare import KeySource
+from memhold.providers.chat.forms import RepeatWatch
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
 from memhold.providers.entry import Entry, endpoint
@@ -68,11 +70,17 @@ class AnthropicChat:
         headers = {"anthropic-version": _VERSION} | ({"x-api-key": key} if key is not None else {})
         url = endpoint(self.entry.base_url or "", "/messages")
         collected = _Collected()
-        async for event in self._wire.events(url, headers, self._body(request, forced=forced)):
-            if event.whole:
-                collected.take_whole(event.value)
-            else:
-                collected.take(event.value)
+        async with aclosing(self._wire.events(url, headers, self._body(request, forced=forced))) as events:
+            async for event in events:
+                if event.whole:
+                    collected.take_whole(event.value)
+                else:
+                    collected.take(event.value)
+                if collected.circles:
+                    if not request.partial:
+                        self._wire.end_circles()
+                    collected.reason, collected.stopped = "max_tokens", True
+                    break
         if not collected.seen:
             self._wire.fail(
                 Verdict(
@@ -120,6 +128,8 @@ class _Collected:
     reason: str | None = None
     seen: bool = False
     stopped: bool = False
+    circles: bool = False
+    watch: RepeatWatch = field(default_factory=RepeatWatch)
 
     def take(self, event: Mapping[str, Any]) -> None:
         index = event.get("index")
@@ -159,12 +169,15 @@ class _Collected:
         self.blocks[position] = begun
 
     def _more(self, position: int, delta: Mapping[str, Any]) -> None:
-        # Deltas of thinking and of signatures are no part of the answer.
+        # Deltas of thinking and of signatures are no part of the answer; a model that thinks in circles gives none.
         part = {"text_delta": delta.get("text"), "input_json_delta": delta.get("partial_json")}.get(
             str(delta.get("type"))
         )
         if isinstance(part, str) and position in self.blocks:
             self.blocks[position].parts.append(part)
+        said = delta.get("thinking") if part is None else part
+        if isinstance(said, str):
+            self.circles = self.circles or self.watch.circles(said)
 
     def _count(self, usage: object) -> None:
         if isinstance(usage, dict):

@@ -11,10 +11,9 @@ from memhold.asking.boilerplate import is_refusal
 from memhold.asking.envelopes import objects_in, unwrapped
 from memhold.ports.models import ChatReply, ChatRequest, Tool, ToolCall
 from memhold.providers.entry import FORMS, Entry, Structured
-from memhold.providers.failures.classify import Verdict
 from memhold.values.errors import ModelError
 
-__all__ = ["REPEATS", "Forms", "RepeatWatch", "as_call", "instructed", "schema_of"]
+__all__ = ["Forms", "RepeatWatch", "as_call", "instructed", "schema_of"]
 
 _FORM_RULES: Final = frozenset({"form", "schema", "parameter", "tool-choice", "no-tools"})
 """What the table of failures calls a request whose form a server does not take."""
@@ -118,10 +117,6 @@ def _closed(value: Any) -> Any:
     if found.get("type") == "object" and "properties" in found:
         found.setdefault("additionalProperties", False)
     return found
-
-
-REPEATS: Final = Verdict(cls="next", reason="the reply repeats itself", code="repeats", rule="repeats")
-"""A reply that goes in circles is none, but for a request that takes what came before (`ChatRequest.partial`)."""
 
 
 class RepeatWatch:

@@ -18,12 +18,20 @@ __all__ = ["chat_model"]
 def chat_model(entry: Entry, *, keys: KeySource, clock: Clock | None = None, forms: Forms | None = None) -> BareChat:
     """The bare model of an entry: one request a call, no retries, its own URL, key, headers and protocol.
 
+    A request that is refused because of its form or its temperature is sent once more in another.
+
     `close()` on it lets go of its connections. `clock` reads dates in Retry-After; `forms` is how it is asked for
     arguments, where that is known better than by its entry.
 
     Raises:
         InvalidSetting: the entry is not a chat model that is called over a network (an embedding model, or `rules`).
     """
+    from memhold.providers.chat.temperature import Tempered
+
+    return Tempered(_spoken(entry, keys, clock, forms))
+
+
+def _spoken(entry: Entry, keys: KeySource, clock: Clock | None, forms: Forms | None) -> BareChat:
     match entry.protocol:
         case "openai-chat":
             from memhold.providers.chat.openai import OpenAIChat

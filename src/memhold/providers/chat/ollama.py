@@ -9,7 +9,7 @@ from typing import Any, Literal
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.ports.stores import Clock
 from memhold.providers.chat.bare import KeySource
-from memhold.providers.chat.forms import REPEATS, Forms, RepeatWatch, schema_of
+from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire
 from memhold.providers.entry import Entry, Structured, endpoint, key_header
@@ -63,9 +63,10 @@ class OllamaChat:
                 said = message.get("content")
                 text.append(said if isinstance(said, str) else "")
                 calls += items(message.get("tool_calls"))
-                if watch.circles(text[-1]):
+                thought = message.get("thinking")
+                if watch.circles(text[-1] + (thought if isinstance(thought, str) else "")):
                     if not request.partial:
-                        self._wire.fail(REPEATS)
+                        self._wire.end_circles()
                     last = {"done": True, "done_reason": "length"}
                     break
         if not last.get("done"):

@@ -10,7 +10,7 @@ from typing import Any, Literal, assert_never
 from memhold.ports.models import ChatReply, ChatRequest, Tool, ToolCall, Usage
 from memhold.ports.stores import Clock
 from memhold.providers.chat.bare import KeySource
-from memhold.providers.chat.forms import REPEATS, Forms, RepeatWatch, schema_of
+from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
 from memhold.providers.entry import Entry, Structured, endpoint, host_of, key_header, looks_embedding
@@ -35,7 +35,8 @@ _FINISH: Mapping[str, Finish] = {
 class OpenAIChat:
     """A `ChatModel` over chat completions. One request a call.
 
-    But for a link that does not take a forced tool choice: it is asked once more without forcing, and not forced again.
+    But for a link that does not take a forced tool choice, or the field of the token limit: it is asked once more
+    without forcing, or with the field's other name, and so from then on.
     """
 
     def __init__(
@@ -44,6 +45,10 @@ class OpenAIChat:
         self.entry = entry
         self._wire = Wire(entry, keys=keys, clock=clock)
         self._forces = True
+        # OpenAI deprecated `max_tokens`, and its reasoning models refuse it; most others know nothing else.
+        default = _LIMITS[1] if host_of(entry.base_url) == "api.openai.com" else _LIMITS[0]
+        self._limit = str(entry.options.get("max_tokens_field", default))
+        self._renamed = False
         self._forms = forms or Forms(entry)
         self._served: str | None = None
 
@@ -65,20 +70,30 @@ class OpenAIChat:
         return await self._forms.ask(request, self._in_form)
 
     async def _in_form(self, request: ChatRequest, form: Structured) -> ChatReply:
-        try:
-            return await self._ask(request, form, forced=self._forces)
-        except ModelError as error:
-            if error.rule == "model":
-                self._served = None  # a server that was asked for its model may serve another one by now
-            if request.tool is None or form != "tool" or not self._forces or not unforced(error):
-                raise
-            self._forces = False
-        return await self._ask(request, form, forced=False)
+        while True:
+            try:
+                return await self._ask(request, form)
+            except ModelError as error:
+                if error.rule == "model":
+                    self._served = None  # a server that was asked for its model may serve another one by now
+                if not self._yields(error, forced=request.tool is not None and form == "tool"):
+                    raise
 
-    async def _ask(self, request: ChatRequest, form: Structured, *, forced: bool) -> ChatReply:
+    def _yields(self, error: ModelError, *, forced: bool) -> bool:
+        """Whether the next request is another one than the one that was refused; each change is made once."""
+        if forced and self._forces and unforced(error):
+            self._forces = False
+            return True
+        if error.rule == "limit-field" and not self._renamed:
+            self._renamed = True
+            self._limit = _LIMITS[0] if self._limit == _LIMITS[1] else _LIMITS[1]
+            return True
+        return False
+
+    async def _ask(self, request: ChatRequest, form: Structured) -> ChatReply:
         headers = self._headers()
         url = endpoint(self.entry.base_url or "", "/chat/completions")
-        body = self._body(request, await self._model(headers), form, forced=forced)
+        body = self._body(request, await self._model(headers), form)
         collected = _Collected()
         async with aclosing(self._wire.events(url, headers, body)) as events:
             async for event in events:
@@ -87,7 +102,7 @@ class OpenAIChat:
                     self._wire.refuse({"error": collected.broken})
                 if collected.circles:
                     if not request.partial:
-                        self._wire.fail(REPEATS)
+                        self._wire.end_circles()
                     collected.finish = "length"
                     break
         if not collected.seen:
@@ -124,23 +139,20 @@ class OpenAIChat:
             reason = "the server has no chat model loaded; load one there"
         return self._wire.fail(Verdict(cls="park", reason=reason, code="no_models_loaded", rule="model"))
 
-    def _body(self, request: ChatRequest, model: str, form: Structured, *, forced: bool) -> dict[str, Any]:
+    def _body(self, request: ChatRequest, model: str, form: Structured) -> dict[str, Any]:
         messages = [{"role": "system", "content": request.system}] if request.system else []
         messages += [{"role": turn.role, "content": turn.text} for turn in request.turns]
-        options = dict(self.entry.options)
-        # OpenAI deprecated `max_tokens`, and its reasoning models refuse it; most others know nothing else.
-        default = "max_completion_tokens" if host_of(self.entry.base_url) == "api.openai.com" else "max_tokens"
-        body: dict[str, Any] = {"model": model, "messages": messages}
-        body[options.pop("max_tokens_field", default)] = request.max_tokens
+        options = {name: value for name, value in self.entry.options.items() if name != "max_tokens_field"}
+        body: dict[str, Any] = {"model": model, "messages": messages, self._limit: request.max_tokens}
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.tool is not None:
-            body |= self._demand(request.tool, form, forced=forced)
+            body |= self._demand(request.tool, form)
         if self.entry.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body | options
 
-    def _demand(self, tool: Tool, form: Structured, *, forced: bool) -> dict[str, Any]:
+    def _demand(self, tool: Tool, form: Structured) -> dict[str, Any]:
         """The fields that ask for a tool's arguments in a form."""
         match form:
             case "schema":
@@ -155,11 +167,13 @@ class OpenAIChat:
                 found: dict[str, Any] = {"tools": [{"type": "function", "function": function}]}
                 # llama.cpp and LM Studio take a word alone; with one tool it says the same.
                 named: Any = {"type": "function", "function": {"name": tool.name}}
-                return found | ({"tool_choice": "required" if self.entry.served_locally else named} if forced else {})
+                choice = {"tool_choice": "required" if self.entry.served_locally else named}
+                return found | (choice if self._forces else {})
             case _:
                 assert_never(form)
 
 
+_LIMITS = ("max_tokens", "max_completion_tokens")
 _NAMED = 5
 _NAME = 80
 
@@ -204,6 +218,9 @@ class _Collected:
         if choice.get("error") or choice.get("finish_reason") == "error":
             self.broken = choice.get("error") or "the provider broke off"
         message = table(choice.get("message" if whole else "delta"))
+        if not whole:  # thoughts are no part of the answer, but a model that thinks in circles gives none
+            for thought in (message.get("reasoning_content"), message.get("reasoning")):
+                self._watched(thought)
         self._say(message.get("content"))
         self.refused = self.refused or bool(message.get("refusal"))
         for position, call in enumerate(items(message.get("tool_calls"))):
@@ -214,10 +231,16 @@ class _Collected:
     def _say(self, content: object) -> None:
         if isinstance(content, str):
             self.text.append(content)
-            self.circles = self.circles or self.watch.circles(content)
+            self._watched(content)
         elif isinstance(content, list):  # Mistral: parts, of which those of type `thinking` are not the answer
             parts = [part.get("text") for part in items(content) if part.get("type") == "text"]
-            self.text += [text for text in parts if isinstance(text, str)]
+            said = [text for text in parts if isinstance(text, str)]
+            self.text += said
+            self._watched("".join(said))
+
+    def _watched(self, said: object) -> None:
+        if isinstance(said, str):
+            self.circles = self.circles or self.watch.circles(said)
 
     def _call(self, call: Mapping[str, Any], position: int) -> None:
         index = call.get("index")
@@ -232,7 +255,7 @@ class _Collected:
         sent = function.get("arguments")
         if isinstance(sent, str):
             known.parts.append(sent)
-            self.circles = self.circles or self.watch.circles(sent)
+            self._watched(sent)
         elif sent is not None:
             known.value = sent
 

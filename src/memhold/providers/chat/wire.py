@@ -28,6 +28,7 @@ __all__ = ["Event", "Wire", "unforced"]
 _CONNECT_SECONDS: Final = 10.0
 _ENDLESS: Final = Verdict(cls="resample", reason=f"the answer does not end; {LOOK}", code="endless", rule="endless")
 _GARBLED: Final = Verdict(cls="resample", reason=f"the answer is no UTF-8; {LOOK}", code="garbled", rule="garbled")
+_CIRCLES: Final = Verdict(cls="next", reason="the reply repeats itself", code="repeats", rule="repeats")
 _CUT: Final = Verdict(
     cls="resample",
     reason="the server stopped in the middle of its answer; see what it says of itself",
@@ -122,6 +123,10 @@ class Wire:
     def cut(self) -> NoReturn:
         """Raise for a stream that ended early: the partial answer is discarded."""
         self.fail(_CUT)
+
+    def end_circles(self) -> NoReturn:
+        """Raise for a reply that repeats itself: what would still come is more of the same, and is paid for."""
+        self.fail(_CIRCLES)
 
     def refuse(self, body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> NoReturn:
         """Raise what a body says, such as a reply of success that carries an error."""

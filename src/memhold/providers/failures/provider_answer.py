@@ -305,9 +305,14 @@ def _embedded(text: str) -> tuple[object, str]:
     return value, text[:start] + text[end:]
 
 
+# Words, each perhaps with a number behind it (`AADSTS50034`), or a number alone: a letter behind a digit, as keys have
+# them, is in no code that is known.
+_CODE = re.compile(r"(?=.{2,64}\Z)[A-Za-z]+\d{0,6}(?:[_.\-]+(?:[A-Za-z]+\d{0,6}|\d{1,6}))*[_.\-]?|\d{1,6}")
+
+
 def _most_specific(codes: list[str]) -> str | None:
-    """The provider's most telling code, if it looks like one: never a sentence, so never content."""
-    fit = [code for code in codes if re.fullmatch(r"[A-Za-z][A-Za-z0-9_.\-]{1,63}|\d{1,6}", code)]
+    """The provider's most telling code, if it looks like one: never a sentence, so never content, and never a key."""
+    fit = [code for code in codes if _CODE.fullmatch(code)]
     fit = [code for code in fit if code.lower() not in {"error", "none", "null"}]
     dull = {"invalid_request_error", "server_error", "api_error"}
     return next((code for code in fit if code.lower() not in dull), fit[0] if fit else None)
