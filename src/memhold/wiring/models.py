@@ -334,10 +334,11 @@ def reranker_of(settings: Settings) -> Reranker | None:
 
 
 def key_embedding(name: str) -> EmbeddingModel:
-    """The embedding of a name: `builtin`, a model directory, or an embedding model of the catalog.
+    """The embedding of a name, as the setting `embedding` takes it; where no event loop runs.
 
     Raises:
-        InvalidSetting: the catalog has no embedding model of that name.
+        InvalidSetting: none has that name.
+        ModelError: the server that was to name its model could not be asked.
     """
     if name == "builtin":
         from memhold.providers.embedding.builtin.model import builtin_embedding
@@ -349,19 +350,10 @@ def key_embedding(name: str) -> EmbeddingModel:
         from memhold.providers.embedding.directory import DirectoryEmbedding
 
         return DirectoryEmbedding(Path(name))
-    entry = check_embedding(catalog(), name)
-    if entry.protocol == "ollama-embeddings":
-        from memhold.providers.embedding.ollama import OllamaEmbedding
+    from memhold.providers.embedders import embedding_model
+    from memhold.providers.naming import with_lines
+    from memhold.providers.wrappers import HostGates
 
-        url = entry.base_url or "http://127.0.0.1:11434"
-        return OllamaEmbedding(model=entry.model, base_url=url, headers=entry.headers, timeout=entry.deadline)
-    from memhold.providers.embedding.openai import OpenAIEmbedding
-
-    return OpenAIEmbedding(
-        model=entry.model,
-        base_url=entry.base_url or "https://api.openai.com/v1",
-        clock=SystemClock(),
-        api_key=None if entry.api_key_env is None else os.environ.get(entry.api_key_env),
-        headers=entry.headers,
-        timeout=entry.deadline,
-    )
+    table = with_lines(catalog(), [(name, "embedding")], os.environ) if in_catalog(name) else catalog()
+    entry = check_embedding(table, name)
+    return asyncio.run(embedding_model(entry, keys=os.environ.get, clock=SystemClock(), gates=HostGates()))
