@@ -34,10 +34,17 @@ class Questions:
 
     The first slow answer is waited for to the limit; it goes on in the background, and until one comes back whole
     every further question is answered at once with `TooSlow`. So it is after a failure: nobody waits for the next.
+
+    Args:
+        embed: gives the vector of a question.
+        late: is told of an answer that did not come in so many seconds; what comes of the call it learns elsewhere.
     """
 
-    def __init__(self, embed: Callable[[str], Awaitable[Matrix]]) -> None:
+    def __init__(
+        self, embed: Callable[[str], Awaitable[Matrix]], late: Callable[[float], None] | None = None
+    ) -> None:
         self._embed = embed
+        self._late = late
         self._resting = False
         self._why = ""
         self._rest: Resting | None = None
@@ -64,6 +71,8 @@ class Questions:
         if not task.done():
             self._resting, self._why = True, "did not answer in time"
             self._watch(task, clock)
+            if self._late is not None:
+                self._late(seconds)
             raise TooSlow("the embedding took too long")
         try:
             return task.result()

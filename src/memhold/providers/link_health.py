@@ -26,6 +26,7 @@ __all__ = ["Links", "healths", "keyless", "site_of", "what_to_do"]
 _STALE: Final = timedelta(seconds=60)
 """How long a note stands in the store before one that says the same is written again: another process may differ."""
 _QUOTA: Final = next(rule.why for rule in RULES if rule.name == "quota")
+_LATE_QUESTION: Final = "late_question"
 _DOWN: Final = frozenset({"park", "auth", "retry"})
 
 
@@ -97,6 +98,11 @@ class Links:
             self.note(Attempt(model=entry.name, cls="retry", reason=_absent(entry)))
         elif absent:
             self._lay(LinkNote(model=entry.name, url=site_of(entry), seen_at=self._clock.now()))
+
+    def late(self, entry: Entry, seconds: float) -> None:
+        """Note that an embedding did not answer a question in time; what comes of that call is noted as any other."""
+        why = f"no answer within {seconds:g} s, as long as a question waits"
+        self.note(Attempt(model=entry.name, cls="retry", code=_LATE_QUESTION, reason=why))
 
     def unwritten(self) -> list[LinkNote]:
         """What was noted since the last `take`."""
@@ -213,6 +219,8 @@ def what_to_do(entry: Entry, note: LinkNote) -> str:
             return widen(entry)
         case "retry" if note.code == UNLOADED:
             return f"load the model {at} and keep it there, or let that server load it just in time"
+        case "retry" if note.code == _LATE_QUESTION:
+            return f"see whether the server {at} is busy or loads the model; until it answers, words alone do"
         case "retry" if note.code == LATE:
             return (
                 f"see whether the server {at} is busy or loads the model; give it more than {entry.deadline:g} s"

@@ -163,7 +163,11 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
             raise _unknown(name)
         return await held.models.embedding(check_embedding(held.models.catalog, name).name)
 
-    return Embedding(opened)
+    def late(seconds: float) -> None:
+        if held is not None and own is None and in_catalog(name):
+            held.models.links.late(check_embedding(held.models.catalog, name), seconds)
+
+    return Embedding(opened, late)
 
 
 def _official(name: str) -> EmbeddingModel:
