@@ -145,7 +145,7 @@ async def test_an_embedding_that_hangs_is_told_at_once_and_no_longer_once_it_ans
             finally:
                 hangs.clear()
                 go_on.set()
-            while (await alice.recall("where?")).degraded:
+            while (await alice.recall("where?")).degraded:  # noqa: ASYNC110 - a probe tells nobody
                 await asyncio.sleep(0)
             assert (await alice.status()).models[line].answers is True
 

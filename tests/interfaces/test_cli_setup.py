@@ -6,6 +6,7 @@ import asyncio
 import errno
 import json
 import os
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -200,14 +201,51 @@ def test_nothing_found_says_what_to_do_and_no_hosted_vendor_is_taken_unasked(
     value=st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30),
 )
 def test_a_setting_is_written_once_and_nothing_else_changes(head: list[str], table: str, value: str) -> None:
-    import tomllib
-
     before = "\n".join([*head, table])
     after = tomllib.loads(with_setting(before, "consolidation", value))
     was = tomllib.loads(before)
     assert after.pop("consolidation") == value
     was.pop("consolidation", None)
     assert after == was
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        'consolidation = """\nollama:old\n"""\n',
+        'consolidation = [\n  "ollama:old",\n  "lmstudio:old",\n]\n',
+        'mirror = """\n[x]\n"""\n',
+        "oops = = 1\n",
+    ],
+)
+def test_setup_leaves_a_file_alone_that_a_line_would_break(server: ChaosServer, here: Path, before: str) -> None:
+    mine = here / "mine.toml"
+    mine.write_text(before)
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", f"{server.url}#m", "--file", str(mine)])
+    assert done.exit_code != 0
+    assert f'write consolidation = "{server.url}#m" there yourself' in done.output
+    assert mine.read_text() == before
+
+
+def test_setup_takes_the_place_of_a_setting_whose_name_stands_in_quotes(server: ChaosServer, here: Path) -> None:
+    (here / "memhold.toml").write_text('"consolidation" = "ollama:old"\n')
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", f"{server.url}#m"])
+    assert done.exit_code == 0, done.output
+    assert tomllib.loads((here / "memhold.toml").read_text()) == {"consolidation": f"{server.url}#m"}
+
+
+def test_setup_into_a_folder_that_is_not_there_says_so_before_a_model_is_asked(here: Path) -> None:
+    asked: list[Asked] = []
+
+    def answer(one: Asked) -> Answer:
+        asked.append(one)
+        return Answer(status=500)
+
+    with ScriptedServer(answer) as server:
+        line = f"{server.url}/v1#m"
+        done = CliRunner().invoke(cli, ["setup", "--consolidation", line, "--file", str(here / "no" / "memhold.toml")])
+    assert f"there is no folder {here / 'no'}" in done.output
+    assert not asked
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])

@@ -6,6 +6,7 @@ import errno
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -56,6 +57,7 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     chosen = line or _chosen(found, ask=not yes and not quiet)
     if chosen is None:
         raise click.ClickException(_HOSTED.format(clean(found[0].line)) if found else _NOTHING)
+    before, after = _rewritten(path, "consolidation", chosen)
     rows = models_view(None).test(chosen)
     for row in rows if not quiet else ():
         form = f", asked by {row['form']}" if row.get("form") else ""
@@ -63,8 +65,6 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     if not any(row["reachable"] and row["tools"] is not False for row in rows):
         named = without_secrets(chosen)
         raise click.ClickException(f"{named} does not work ({clean(str(rows[0]['text']))}); nothing was written")
-    before = path.read_text(encoding="utf-8") if path.is_file() else ""
-    after = with_setting(before, "consolidation", chosen)
     if after != before:
         _put(path, after)
     if not quiet:
@@ -100,11 +100,37 @@ def with_setting(text: str, name: str, value: str) -> str:
     table = _TABLE.search(text)
     end = table.start() if table is not None else len(text)
     head, rest = text[:end], text[end:]
-    line = re.compile(rf"^[ \t]*{re.escape(name)}[ \t]*=.*$", re.MULTILINE)
+    line = re.compile(rf"""^[ \t]*(["']?){re.escape(name)}\1[ \t]*=.*$""", re.MULTILINE)
     if line.search(head) is not None:
         return line.sub(lambda _: said, head, count=1) + rest
     gap = "\n" if rest else ""
     return f"{head}{'' if not head or head.endswith(chr(10)) else chr(10)}{said}\n{gap}{rest}"
+
+
+def _rewritten(path: Path, name: str, value: str) -> tuple[str, str]:
+    """What a file of settings says, and what it is to say.
+
+    Raises:
+        ClickException: it cannot be written there, or a line of it in another's place would break it.
+    """
+    from memhold.providers.entry import shown as without_secrets
+
+    if not path.parent.is_dir():
+        raise click.ClickException(f"there is no folder {path.parent}; make it, or name another file with --file")
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    after = with_setting(before, name, value)
+    if not _only_sets(before, after, name, value):
+        said = json.dumps(without_secrets(value), ensure_ascii=False)
+        raise click.ClickException(f"no line of {path} can be set by itself; write {name} = {said} there yourself")
+    return before, after
+
+
+def _only_sets(before: str, after: str, name: str, value: str) -> bool:
+    """Whether what was written holds what stood there before, and one setting, as TOML reads both."""
+    try:
+        return tomllib.loads(before) | {name: value} == tomllib.loads(after)
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _chosen(found: Sequence[Offer], *, ask: bool) -> str | None:

@@ -40,9 +40,7 @@ class Questions:
         late: is told of an answer that did not come in so many seconds; what comes of the call it learns elsewhere.
     """
 
-    def __init__(
-        self, embed: Callable[[str], Awaitable[Matrix]], late: Callable[[float], None] | None = None
-    ) -> None:
+    def __init__(self, embed: Callable[[str], Awaitable[Matrix]], late: Callable[[float], None] | None = None) -> None:
         self._embed = embed
         self._late = late
         self._resting = False

@@ -193,8 +193,15 @@ def check_embedding(table: Catalog, name: str) -> Entry:
     Raises:
         InvalidSetting: the catalog has none; it says what may be passed instead.
     """
-    from memhold.providers.naming import chain_of_kind
+    from memhold.providers.naming import chain_of_kind, pieces
 
+    if len(pieces(name)) > 1:
+        from memhold.providers.entry import shown
+
+        raise InvalidSetting(
+            f"embedding names several ({shown(name):.80}); the vectors of a store are of one model: name one",
+            name="embedding",
+        )
     try:
         first = chain_of_kind(table, name, "embedding")[0]
     except InvalidSetting:

@@ -38,6 +38,8 @@ _MAY_BE_ZERO = {
     "unload_retry_count",
     "unload_retry_delay_ms",
 }
+_CHAINS = frozenset({"consolidation", "adjudication", "compaction", "embedding"})
+"""Settings that take a list of models as well as one text with commas."""
 _LONGEST_DAYS = 36_500
 _SHARES = {"compact_distance", "compact_word_distance"}
 
@@ -276,6 +278,8 @@ def _checked(values: Mapping[str, Any], where: str, types: Mapping[str, type]) -
 
 
 def _converted(name: str, value: Any, wanted: type, where: str) -> Any:
+    if name in _CHAINS and isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
     if isinstance(value, str) and wanted is not str:
         text = value.strip().lower()
         if wanted is bool and text in _TRUE | _FALSE:
