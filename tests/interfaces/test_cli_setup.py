@@ -33,7 +33,14 @@ def server() -> Iterator[ChaosServer]:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GROQ_API_KEY", "OPENROUTER_API_KEY", "MEMHOLD_CONSOLIDATION"):
+    for name in (
+        "OPENAI_BASE_URL",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "GROQ_API_KEY",
+        "OPENROUTER_API_KEY",
+        "MEMHOLD_CONSOLIDATION",
+    ):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -207,6 +214,13 @@ def test_a_setting_is_written_once_and_nothing_else_changes(head: list[str], tab
     assert after.pop("consolidation") == value
     was.pop("consolidation", None)
     assert after == was
+
+
+@pytest.mark.usefixtures("here")
+def test_a_key_that_is_not_set_is_said_once() -> None:
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", "openai:gpt-x"])
+    line = "openai:gpt-x: the variable OPENAI_API_KEY is not set; set OPENAI_API_KEY where this runs (0.0 s)"
+    assert done.output.splitlines()[0] == line
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,12 @@ def test_the_vendor_itself_and_whoever_has_a_key_is_asked_with_it(environment: d
     assert entry_in_line("openai:m", environment=environment).api_key_env == "OPENAI_API_KEY"
 
 
+@pytest.mark.parametrize("given", ["localhost:1234", "box/v1", "/v1"])
+def test_a_variable_that_holds_no_url_is_named(given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"OPENAI_BASE_URL is '.*'; it begins with http:// or https://"):
+        entry_in_line("openai:m", environment={"OPENAI_BASE_URL": given})
+
+
 def test_a_list_is_a_chain_of_exactly_these() -> None:
     table = with_lines(load_catalog(), [("ollama:qwen3, gpt-4.1-mini", "chat"), ("llamacpp:m", "chat")], {})
     assert [one.name for one in table.chain("ollama:qwen3, gpt-4.1-mini")] == ["ollama:qwen3", "gpt-4.1-mini"]

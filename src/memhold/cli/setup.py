@@ -61,10 +61,10 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     rows = models_view(None).test(chosen)
     for row in rows if not quiet else ():
         form = f", asked by {row['form']}" if row.get("form") else ""
-        click.echo(clean(f"{row['model']}: {row['text']}{form} ({row['seconds']:.1f} s)", 1_000))
+        click.echo(clean(f"{row['model']}: {_told(row)}{form} ({row['seconds']:.1f} s)", 1_000))
     if not any(row["reachable"] and row["tools"] is not False for row in rows):
         named = without_secrets(chosen)
-        raise click.ClickException(f"{named} does not work ({clean(str(rows[0]['text']))}); nothing was written")
+        raise click.ClickException(f"{named} does not work ({clean(_told(rows[0]))}); nothing was written")
     if after != before:
         _put(path, after)
     if not quiet:
@@ -105,6 +105,11 @@ def with_setting(text: str, name: str, value: str) -> str:
         return line.sub(lambda _: said, head, count=1) + rest
     gap = "\n" if rest else ""
     return f"{head}{'' if not head or head.endswith(chr(10)) else chr(10)}{said}\n{gap}{rest}"
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """What a test showed; an error begins with the model's name, which stands before this anyway."""
+    return str(row["text"]).removeprefix(f"{row['model']}: ")
 
 
 def _rewritten(path: Path, name: str, value: str) -> tuple[str, str]:

@@ -66,6 +66,8 @@ _TRAINED_WITH = (
     ),
 )
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE)
+_PATHS = ("/chat/completions", "/embeddings")
+"""What a URL that was copied from somewhere ends in, whatever is asked of that server."""
 _SMALL_BILLIONS: Final = 4.0  # Qwen 1.5B kept a fifth of a whole window, and nearly all of it line by line
 _HOSTED_SECONDS: Final = 30.0  # a hosted model that takes longer is stuck
 _OLLAMA_CONTEXT: Final = 16_384  # holds a window of 10,000 tokens; half a GB for a 1.5B model, 2 GB for 8B
@@ -242,11 +244,12 @@ def guess_protocol(base_url: str | None, model: str) -> Protocol | None:
 def endpoint(base_url: str, path: str, *, version: str = "/v1") -> str:
     """The URL of `path` (such as `/chat/completions`) at a base URL that may or may not end in its version.
 
-    `https://x`, `https://x/v1`, `https://x/v1/` and `https://x/v1/chat/completions` give the same; a base URL that has
-    another version (`/v1beta/openai`, `/api/v3`) or names an Azure deployment is taken as it is. A query is kept.
+    `https://x`, `https://x/v1`, `https://x/v1/` and `https://x/v1/chat/completions` give the same for any path; a base
+    URL that has another version (`/v1beta/openai`, `/api/v3`) or names an Azure deployment is taken as it is. A query is kept.
     """
     parts = urlsplit(base_url.strip())
-    base = parts.path.rstrip("/").removesuffix(path.rstrip("/"))
+    base = parts.path.rstrip("/")
+    base = base.removesuffix(next((one for one in (path.rstrip("/"), *_PATHS) if base.endswith(one)), ""))
     if version and not _VERSION.search(base) and "/deployments/" not in base:
         base += version
     if not version:

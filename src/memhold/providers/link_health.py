@@ -15,7 +15,7 @@ from memhold.ports.models import LinkNote
 from memhold.ports.stores import Clock
 from memhold.providers.context_room import CONTEXT_TOO_SMALL, needed, too_small, widen
 from memhold.providers.entry import FORMS, Entry, Structured, origin_of, shown
-from memhold.providers.failures.classify import LATE, UNLOADED, UNREADABLE
+from memhold.providers.failures.classify import LATE, NO_KEY, NOWHERE, UNLOADED, UNREADABLE
 from memhold.providers.failures.rules import RULES
 from memhold.providers.naming import is_line
 from memhold.values.answers import ModelHealth
@@ -205,6 +205,8 @@ def what_to_do(entry: Entry, note: LinkNote) -> str:
     """What mends a link of which a note says that it fails."""
     at = f"at {site_of(entry)}" if entry.base_url else "there"
     match note.cls:
+        case "auth" if entry.api_key_env and note.code == NO_KEY:
+            return f"set {entry.api_key_env} where this runs"
         case "auth" if entry.api_key_env:
             return f"check the key in {entry.api_key_env}"
         case "auth":
@@ -213,6 +215,11 @@ def what_to_do(entry: Entry, note: LinkNote) -> str:
             return "pay for the account or name another model"
         case "park" | "retry" if "base URL" in note.reason:
             return f"{shown(entry.base_url or '')} is to lead to a model's API"
+        case "park" if note.reason == NOWHERE and entry.served_locally:
+            url = shown(entry.base_url or "")
+            return (
+                f"see whether {url} is the URL of a model's API; if so, load the model there or name one that it serves"
+            )
         case "park":
             return f"load the model {at} or name one that it serves"
         case _ if note.code == CONTEXT_TOO_SMALL:
