@@ -150,6 +150,17 @@ async def test_an_embedding_that_hangs_is_told_at_once_and_no_longer_once_it_ans
             assert (await alice.status()).models[line].answers is True
 
 
+async def test_what_fails_again_says_why_once_and_names_no_class_of_ours(nobody) -> None:
+    line = f"{nobody}/v1#mine"
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=line, model_backoff_seconds=0.001) as mem:
+        alice = mem.scope(user="alice", session="s")
+        await alice.add(SAID)
+        await alice.consolidate()
+        again = (await alice.consolidate()).last_error or ""
+    assert again.startswith("consolidation: no model of the chain answered")
+    assert again.count("no server answers") == 1
+
+
 async def test_a_chain_with_one_link_that_works_holds_nothing_up(nobody) -> None:
     server = ChaosServer()
     await server.start()

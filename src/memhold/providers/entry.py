@@ -245,7 +245,8 @@ def endpoint(base_url: str, path: str, *, version: str = "/v1") -> str:
     """The URL of `path` (such as `/chat/completions`) at a base URL that may or may not end in its version.
 
     `https://x`, `https://x/v1`, `https://x/v1/` and `https://x/v1/chat/completions` give the same for any path; a base
-    URL that has another version (`/v1beta/openai`, `/api/v3`) or names an Azure deployment is taken as it is. A query is kept.
+    URL that has another version (`/v1beta/openai`, `/api/v3`) or names an Azure deployment is taken as it is. A query
+    is kept.
     """
     parts = urlsplit(base_url.strip())
     base = parts.path.rstrip("/")
