@@ -102,16 +102,18 @@ async def test_a_key_that_is_not_set_is_told_by_its_variable(monkeypatch, caplog
         assert "GROQ_API_KEY" in ((await alice.end_session()).notice or "")
 
 
-@pytest.mark.parametrize("line", ["{nobody}/v1#mine", "openai:text-embedding-3-small"])
+@pytest.mark.parametrize(
+    "line", ["{nobody}/v1#mine", "openai:text-embedding-3-small", "openrouter:openai/text-embedding-3-small"]
+)
 async def test_an_embedding_that_does_not_work_is_told_at_open(monkeypatch, caplog, nobody, line) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENROUTER_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
     with caplog.at_level(logging.WARNING, logger="memhold.models"):
         mem = await AsyncMemhold.open("memory://", worker=False, embedding=line.format(nobody=nobody))
     await mem.close()
     [told] = [one.getMessage() for one in caplog.records if one.name == "memhold.models"]
     assert told.startswith("embedding: the model ")
-    assert ("OPENAI_API_KEY" if line.startswith("openai:") else nobody) in told
+    assert (nobody if "nobody" in line else f"{line.partition(':')[0].upper()}_API_KEY") in told
     assert told.endswith("until it works, questions are answered by words alone")
 
 

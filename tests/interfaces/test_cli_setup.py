@@ -110,6 +110,12 @@ def test_a_form_that_fails_at_work_is_stepped_down_from_once_and_for_good(here: 
     assert picky.forms == ["json_object"]
 
 
+def test_a_table_shows_a_port_between_colons_and_a_name_in_brackets_as_they_are(here: Path) -> None:
+    (here / "memhold.toml").write_text('[models."a :1234: [b]"]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
+    done = CliRunner().invoke(cli, ["models"])
+    assert "a :1234: [b]" in done.stdout
+
+
 # ------------------------------------------------------------------------------------------------ what is found
 
 

@@ -140,34 +140,31 @@ class HeldModels:
 
 
 def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None) -> Embedding | None:
-    """The embedding that a setting names: `none`, `builtin`, a published one, a directory, an entry of the catalog."""
+    """The embedding that a setting names: `none`, `builtin`, a published one, a directory, an entry of the catalog.
+
+    Without the `held` models of a store its calls are written nowhere.
+    """
     if own is None and name == "none":
         return None
-
-    folder = Path(name).expanduser()
 
     async def opened() -> EmbeddingModel:
         if own is not None:
             return own
-        if name == "builtin":
-            from memhold.providers.embedding.builtin.model import builtin_embedding
-
-            return builtin_embedding()
-        if name in OFFICIAL:
-            return await asyncio.to_thread(_official, name)
-        if "://" not in name and await asyncio.to_thread(folder.is_dir):
-            from memhold.providers.embedding.directory import DirectoryEmbedding
-
-            return await asyncio.to_thread(DirectoryEmbedding, folder)
-        if held is None:
-            raise _unknown(name)
-        return await held.models.embedding(check_embedding(held.models.catalog, name).name)
+        if held is not None and in_catalog(name):
+            return await held.models.embedding(check_embedding(held.models.catalog, name).name)
+        return await _of_no_store(name)
 
     def late(seconds: float) -> None:
         if held is not None and own is None and in_catalog(name):
             held.models.links.late(check_embedding(held.models.catalog, name), seconds)
 
     return Embedding(opened, late)
+
+
+def _folder(name: str) -> Path | None:
+    """The directory of that name, where there is one and the name is no URL."""
+    folder = Path(name).expanduser()
+    return folder if "://" not in name and folder.is_dir() else None
 
 
 def _official(name: str) -> EmbeddingModel:
@@ -182,9 +179,11 @@ def _official(name: str) -> EmbeddingModel:
 
 def in_catalog(name: str) -> bool:
     """Whether an embedding of that name is to be in the catalog; else it is ours, or a directory, there or not."""
-    if name.startswith(("http://", "https://")):
-        return True
-    return name not in {"none", "builtin", *OFFICIAL} and os.sep not in name and not Path(name).expanduser().is_dir()
+    if name in {"none", "builtin", *OFFICIAL}:
+        return False
+    from memhold.providers.naming import is_line
+
+    return is_line(name) or (os.sep not in name and not Path(name).expanduser().is_dir())
 
 
 def check_embedding(table: Catalog, name: str) -> Entry:
@@ -351,20 +350,26 @@ def key_embedding(name: str) -> EmbeddingModel:
         InvalidSetting: none has that name.
         ModelError: the server that was to name its model could not be asked.
     """
+    return asyncio.run(_of_no_store(name))
+
+
+async def _of_no_store(name: str) -> EmbeddingModel:
+    """An embedding outside of a store: its calls are written nowhere."""
     if name == "builtin":
         from memhold.providers.embedding.builtin.model import builtin_embedding
 
         return builtin_embedding()
     if name in OFFICIAL:
-        return _official(name)
-    if Path(name).is_dir():
+        return await asyncio.to_thread(_official, name)
+    folder = await asyncio.to_thread(_folder, name)
+    if folder is not None:
         from memhold.providers.embedding.directory import DirectoryEmbedding
 
-        return DirectoryEmbedding(Path(name))
+        return await asyncio.to_thread(DirectoryEmbedding, folder)
     from memhold.providers.embedders import embedding_model
     from memhold.providers.naming import with_lines
     from memhold.providers.wrappers import HostGates
 
     table = with_lines(catalog(), [(name, "embedding")], os.environ) if in_catalog(name) else catalog()
     entry = check_embedding(table, name)
-    return asyncio.run(embedding_model(entry, keys=os.environ.get, clock=SystemClock(), gates=HostGates()))
+    return await embedding_model(entry, keys=os.environ.get, clock=SystemClock(), gates=HostGates())

@@ -10,7 +10,8 @@ import pytest
 from memhold import Memhold
 from memhold.providers.catalog import load_catalog
 from memhold.providers.entry import prefixes_of
-from memhold.values.errors import InvalidSetting
+from memhold.values.errors import InvalidSetting, ModelError
+from memhold.wiring.models import embedding_of
 from tests.scripted_server import Answer, Asked, ScriptedServer, sent
 
 QUESTION = "where do I live?"
@@ -131,3 +132,19 @@ def test_what_is_no_prefix_and_no_length_is_refused(field: str) -> None:
     user = f'[models.mine]\nmodel = "x"\nbase_url = "http://127.0.0.1:9/v1"\n{field}\n'
     with pytest.raises(InvalidSetting, match=field.split(maxsplit=1)[0]):
         load_catalog(user=user)
+
+
+async def test_what_has_no_store_asks_the_same_server_in_the_same_words(server: Embedder) -> None:
+    embedding = embedding_of(f"{server.url}/v1", None, None)
+    assert embedding is not None
+    await embedding.query(QUESTION)
+    assert f"search_query: {QUESTION}" in server.texts
+
+
+@pytest.mark.parametrize("name", ["http://127.0.0.1:9/v1#m", "openrouter:no/such", "/no/such/folder", "no-such"])
+async def test_what_does_not_load_is_refused_there_too(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    embedding = embedding_of(name, None, None)
+    assert embedding is not None
+    with pytest.raises((ModelError, InvalidSetting)):
+        await embedding.query(QUESTION)
