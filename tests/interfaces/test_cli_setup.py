@@ -121,7 +121,8 @@ def test_a_table_shows_a_port_between_colons_and_a_name_in_brackets_as_they_are(
 
 async def test_local_servers_are_asked_for_their_models_and_whoever_is_none_has_none(picky: Picky) -> None:
     found = await local_offers({"ollama": picky.url, "vllm": "http://127.0.0.1:1"})
-    assert [one.line for one in found] == ["ollama:chat-a", "ollama:chat-b"]
+    assert [one.line for one in found if not one.embeds] == ["ollama:chat-a", "ollama:chat-b"]
+    assert [one.line for one in found if one.embeds] == ["ollama:nomic-embed-text"]
     assert all(one.local for one in found)
 
 
@@ -220,6 +221,31 @@ def test_a_setting_is_written_once_and_nothing_else_changes(head: list[str], tab
     assert after.pop("consolidation") == value
     was.pop("consolidation", None)
     assert after == was
+
+
+def test_an_embedding_that_is_served_here_is_offered_and_never_the_model_that_consolidates(
+    server: ChaosServer, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat, embedding = f"{server.url}#m", f"{server.url}#nomic-embed-text"
+    offered(
+        monkeypatch,
+        Offer(line=embedding, where=server.url, local=True, embeds=True),
+        Offer(line=chat, where=server.url, local=True),
+    )
+    done = CliRunner().invoke(cli, ["setup", "--yes"])
+    assert done.exit_code == 0, done.output
+    assert f"memhold reindex --to {embedding}" in done.output
+    assert tomllib.loads((here / "memhold.toml").read_text()) == {"consolidation": chat}
+    assert json.loads(CliRunner().invoke(cli, ["setup", "--json"]).stdout)["embeddings"] == [embedding]
+    with (here / "memhold.toml").open("a") as file:
+        file.write('embedding = "builtin"\n')
+    assert "reindex" not in CliRunner().invoke(cli, ["setup", "--yes"]).output
+
+
+def test_an_embedding_in_one_line_is_tried_as_one(server: ChaosServer) -> None:
+    done = CliRunner().invoke(cli, ["models", "test", f"{server.url}/v1#nomic-embed-text", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["models"][0]["text"].endswith("dimensions")
 
 
 @pytest.mark.usefixtures("here")

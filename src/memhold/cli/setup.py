@@ -53,7 +53,8 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     from memhold.wiring.setup import offers
 
     quiet = common.as_json
-    found = [] if line is not None else offers()
+    offered = [] if line is not None else offers()
+    found, embeddings = [one for one in offered if not one.embeds], [one.line for one in offered if one.embeds]
     chosen = line or _chosen(found, ask=not yes and not quiet)
     if chosen is None:
         raise click.ClickException(_HOSTED.format(clean(found[0].line)) if found else _NOTHING)
@@ -74,12 +75,13 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     common.show(
         {
             "offers": [one.line for one in found],
+            "embeddings": embeddings,
             "consolidation": without_secrets(chosen),
             "file": str(path),
             "tested": rows,
             "window": shown,
         },
-        lambda: _say_window(shown),
+        lambda: _say_end(shown, embeddings, after),
     )
 
 
@@ -179,6 +181,21 @@ def _window(text: str, line: str) -> dict[str, Any]:
         "left_out": len(dropped),
         "last_error": made.last_error,
     }
+
+
+def _say_end(shown: Mapping[str, Any] | None, embeddings: Sequence[str], written: str) -> None:
+    """What became of the text, and how meaning is told by an embedding that is served here, where none is named yet."""
+    _say_window(shown)
+    if embeddings and "embedding" not in tomllib.loads(written):
+        said = json.dumps(embeddings[0], ensure_ascii=False)
+        click.echo(
+            clean(
+                f"meaning is told by the built-in embedding; {embeddings[0]} is served here too: to take that, run"
+                f" memhold reindex --to {embeddings[0]} where there is a store already, and write"
+                f" embedding = {said} above the first table of the file",
+                1_000,
+            )
+        )
 
 
 def _say_window(shown: Mapping[str, Any] | None) -> None:
