@@ -16,6 +16,7 @@ from memhold import AsyncMemhold
 from memhold.cli.main import cli
 from memhold.faces.mcp.answers import answer_of
 from memhold.server.metrics import Metrics
+from memhold.testing import HashEmbedding
 from memhold.testing.chaos import ChaosServer, answer
 from tests.scripted_server import Answer, Asked, ScriptedServer, sent
 
@@ -150,6 +151,30 @@ async def test_an_embedding_that_hangs_is_told_at_once_and_no_longer_once_it_ans
             while (await alice.recall("where?")).degraded:  # noqa: ASYNC110 - a probe tells nobody
                 await asyncio.sleep(0)
             assert (await alice.status()).models[line].answers is True
+
+
+async def test_vectors_of_another_embedding_are_told_with_what_to_do(tmp_path) -> None:
+    path = str(tmp_path / "m.db")
+    async with AsyncMemhold.open(path, worker=False, embedding=HashEmbedding(dimension=16)) as mem:
+        await mem.scope(user="alice").add(SAID)
+        await mem.settle()
+        assert not [one for one in await mem.admin.doctor() if one.check == "vectors"]
+    async with AsyncMemhold.open(path, worker=False) as mem:
+        assert (await mem.scope(user="alice").status()).degraded == ("meaning",)
+        [told] = [one for one in await mem.admin.doctor() if one.check == "vectors"]
+        assert "words alone answer" in told.what
+        assert "memhold reindex --to" in told.advice
+        await mem.admin.reembed()
+        await mem.settle()
+        assert not [one for one in await mem.admin.doctor() if one.check == "vectors"]
+
+
+async def test_none_is_no_model(caplog) -> None:
+    async with AsyncMemhold.open("memory://", worker=False, consolidation="none", adjudication="none") as mem:
+        alice = mem.scope(user="alice")
+        await alice.add(SAID)
+        assert "no model is configured" in ((await alice.consolidate()).last_error or "")
+    assert not caplog.records
 
 
 async def test_what_fails_again_says_why_once_and_names_no_class_of_ours(nobody) -> None:

@@ -45,34 +45,15 @@ async def embedding_model(
         ModelError: the server of an `auto` could not be asked.
     """
     named = None if record is None else partial(_named, entry.name, record)
-    limits = _limits(entry)
     match entry.protocol:
         case "builtin-embeddings":
             from memhold.providers.embedding.builtin.model import builtin_embedding
 
             return builtin_embedding()
         case "local-embeddings":
-            from memhold.providers.embedding.directory import DirectoryEmbedding
-
-            return DirectoryEmbedding(
-                entry.model, query_prefix=entry.query_prefix or "", document_prefix=entry.document_prefix or ""
-            )
+            return _directory(entry)
         case "ollama-embeddings":
-            from memhold.providers.embedding.ollama import OllamaEmbedding
-
-            query, document = _prefixes(entry, entry.model)
-            return OllamaEmbedding(
-                model=entry.model,
-                base_url=entry.base_url or "",
-                api_key=Wire(entry, keys=keys, clock=clock).key,
-                headers=entry.headers,
-                query_prefix=query,
-                document_prefix=document,
-                limits=limits,
-                timeout=entry.deadline,
-                gate=gates.of(entry),
-                record=named,
-            )
+            return _ollama(entry, Wire(entry, keys=keys, clock=clock), gates, named)
         case "openai-embeddings":
             from memhold.providers.embedding.openai import OpenAIEmbedding
 
@@ -87,7 +68,7 @@ async def embedding_model(
                 headers=entry.headers,
                 query_prefix=query,
                 document_prefix=document,
-                limits=limits,
+                limits=_limits(entry),
                 unload_retry_count=unload_retry_count,
                 unload_retry_delay_ms=unload_retry_delay_ms,
                 timeout=entry.deadline,
@@ -99,6 +80,31 @@ async def embedding_model(
                 f"{entry.name} speaks {entry.protocol}, which makes no vectors; name an embedding model",
                 name=entry.name,
             )
+
+
+def _ollama(entry: Entry, wire: Wire, gates: HostGates, record: Record | None) -> EmbeddingModel:
+    from memhold.providers.embedding.ollama import OllamaEmbedding
+
+    query, document = _prefixes(entry, entry.model)
+    return OllamaEmbedding(
+        model=entry.model,
+        base_url=entry.base_url or "",
+        api_key=wire.key,
+        headers=entry.headers,
+        query_prefix=query,
+        document_prefix=document,
+        limits=_limits(entry),
+        timeout=entry.deadline,
+        gate=gates.of(entry),
+        record=record,
+    )
+
+
+def _directory(entry: Entry) -> EmbeddingModel:
+    from memhold.providers.embedding.directory import DirectoryEmbedding
+
+    query, document = entry.query_prefix or "", entry.document_prefix or ""
+    return DirectoryEmbedding(entry.model, query_prefix=query, document_prefix=document)
 
 
 def _limits(entry: Entry) -> Limits:

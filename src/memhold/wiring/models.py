@@ -54,7 +54,7 @@ def chain_parts(
 ) -> ChainParts | None:
     """The chain of a purpose (`consolidation`, `adjudication`): of an object, else of the name in its setting."""
     name: str = getattr(settings, purpose)
-    if model is None and not name:
+    if model is None and name in {"", "none"}:
         return None
     from memhold.wiring.chains import chain_of, chain_of_objects
 

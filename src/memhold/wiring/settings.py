@@ -87,8 +87,9 @@ class Settings:
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
         consolidation: the model that consolidates: `openai:MODEL`, `anthropic:MODEL`, `ollama:MODEL`, `lmstudio:MODEL`,
             `http://host:port/v1`, `http://host:port/v1#MODEL`, or a chain or model of the catalog; several, between
-            commas, are asked in that order; empty for none.
-        adjudication: the chain or model of the catalog that says whether two keys of facts are one; empty for none.
+            commas, are asked in that order; empty or `none` for none.
+        adjudication: the chain or model of the catalog that says whether two keys of facts are one; empty or `none`
+            for none.
         key_threshold: the similarity at which two keys are one, measured for your embedding; 0 for what is shipped.
         models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `memhold.toml`.
         consolidate_messages: how many messages make a session's window due at once.
