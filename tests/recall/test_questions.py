@@ -53,12 +53,14 @@ async def test_after_one_slow_answer_nobody_waits_until_it_came() -> None:
 
 async def test_who_is_always_too_slow_is_waited_for_once() -> None:
     embedder, clock = Embedder(), FakeClock()
-    questions = Questions(embedder)
+    told: list[float] = []
+    questions = Questions(embedder, told.append)
     with pytest.raises(TooSlow):
         await questions.ask("a", seconds=0.01, clock=clock)
     embedder.let.set()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
+    assert told == [0.01, 0.01], "when it did not come, and when it came too late"
     for asked in (2, 2, 3):
         if asked == 3:
             clock.advance(timedelta(seconds=31))
@@ -67,7 +69,7 @@ async def test_who_is_always_too_slow_is_waited_for_once() -> None:
             await questions.ask("b", seconds=0.0, clock=clock)  # no answer comes within that time
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        assert (embedder.asked, bool(questions.resting)) == (asked, True)
+        assert (embedder.asked, len(told), bool(questions.resting)) == (asked, asked + 1, True)
     await questions.close()
 
 

@@ -38,7 +38,7 @@ class Questions:
 
     Args:
         embed: gives the vector of a question.
-        late: is told of an answer that did not come in so many seconds; what comes of the call it learns elsewhere.
+        late: is told of an answer that did not come in so many seconds, and again where it came after them.
     """
 
     def __init__(self, embed: Callable[[str], Awaitable[Matrix]], late: Callable[[float], None] | None = None) -> None:
@@ -70,7 +70,7 @@ class Questions:
             raise
         if not task.done():
             self._resting, self._slow, self._why = True, True, "did not answer in time"
-            self._watch(task, None, clock)
+            self._watch(task, seconds, clock, late=True)
             if self._late is not None:
                 self._late(seconds)
             raise TooSlow("the embedding took too long")
@@ -104,18 +104,20 @@ class Questions:
         if not busy and not (self._rest is not None and self._rest.lasts(clock.now())):
             self._watch(asyncio.ensure_future(self._embed(text)), seconds, clock)
 
-    def _watch(self, task: asyncio.Future[Matrix], seconds: float | None, clock: Clock) -> None:
-        """See what comes of a call: within so many seconds it heals; None: it is too late for that already."""
+    def _watch(self, task: asyncio.Future[Matrix], seconds: float, clock: Clock, *, late: bool = False) -> None:
+        """See what comes of a call: an answer within so many seconds heals, but where it is `late` already."""
         loop = asyncio.get_running_loop()
         begun = loop.time()
 
         def ended(done: asyncio.Future[Matrix]) -> None:
             if done.cancelled():
                 return
-            if done.exception() is not None or (seconds is not None and loop.time() - begun > seconds):
+            if done.exception() is not None:
                 self._rest = Resting(since=clock.now(), length=REST)
-            elif seconds is None:
-                self._rest = None
+            elif late or loop.time() - begun > seconds:
+                self._rest = None if late else Resting(since=clock.now(), length=REST)
+                if self._late is not None:
+                    self._late(seconds)  # whoever made the call took it for an answer like any other
             else:
                 self._slow = False
                 self.answers()
