@@ -74,7 +74,11 @@ CASES: dict[str, tuple[Answer | None, Answer | None, tuple[str, ...]]] = {
         sent({"error": "No models loaded. Please load a model in the developer page."}, 400),
         ("not loaded", "no models loaded"),
     ),
-    "three models and none loaded": (THREE, None, ("lists 3 chat models", "name one", "alpha, beta, gamma")),
+    "three models and none loaded": (
+        THREE,
+        None,
+        ("lists 3 chat models", "name one (alpha, beta, gamma), as in http://127.0.0.1:", "/v1#alpha"),
+    ),
     "an error in an answer of success": (
         None,
         sent({"error": {"message": "The model has crashed", "type": "server_error"}}),
