@@ -97,7 +97,7 @@ async def test_an_embedder_that_failed_is_tried_again(clock: FakeClock, jump: ti
     clock.advance(-jump)
     clock.advance(31)
     with pytest.raises(TooSlow):
-        await questions.ask("tea", seconds=0, clock=clock)
+        await questions.ask("tea", seconds=5, clock=clock)
     await asyncio.sleep(0)
     answers[1].set_result(np.zeros((1, 3), dtype=np.float32))
     await rounds()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,9 @@ from memhold import AsyncMemhold
 from memhold.cli.main import cli
 from memhold.faces.mcp.answers import answer_of
 from memhold.server.metrics import Metrics
+from memhold.testing import HashEmbedding
 from memhold.testing.chaos import ChaosServer, answer
+from tests.scripted_server import Answer, Asked, ScriptedServer, sent
 
 SAID = [{"role": "user", "content": "I live in Oslo and I am allergic to walnuts."}]
 
@@ -97,6 +101,91 @@ async def test_a_key_that_is_not_set_is_told_by_its_variable(monkeypatch, caplog
         alice = mem.scope(user="alice", session="s")
         await alice.add(SAID)
         assert "GROQ_API_KEY" in ((await alice.end_session()).notice or "")
+
+
+@pytest.mark.parametrize(
+    "line", ["{nobody}/v1#mine", "openai:text-embedding-3-small", "openrouter:openai/text-embedding-3-small"]
+)
+async def test_an_embedding_that_does_not_work_is_told_at_open(monkeypatch, caplog, nobody, line) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENROUTER_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with caplog.at_level(logging.WARNING, logger="memhold.models"):
+        mem = await AsyncMemhold.open("memory://", worker=False, embedding=line.format(nobody=nobody))
+    await mem.close()
+    [told] = [one.getMessage() for one in caplog.records if one.name == "memhold.models"]
+    assert told.startswith("embedding: the model ")
+    assert (nobody if "nobody" in line else f"{line.partition(':')[0].upper()}_API_KEY") in told
+    assert told.endswith("until it works, questions are answered by words alone")
+
+
+async def test_an_embedding_that_hangs_is_told_at_once_and_no_longer_once_it_answered() -> None:
+    hangs, asked = threading.Event(), threading.Event()
+    hangs.set()
+    go_on = threading.Event()
+
+    def vectors(asks: Asked) -> Answer:
+        if asks.body is not None and "where?" in asks.body["input"] and hangs.is_set():
+            asked.set()
+            go_on.wait()
+        texts = [] if asks.body is None else asks.body["input"]
+        return sent({"data": [{"index": place, "embedding": [1.0, 2.0]} for place, _ in enumerate(texts)]})
+
+    with ScriptedServer(vectors) as server:
+        line = f"{server.url}/v1#mine"
+        mem = await AsyncMemhold.open("memory://", worker=False, embedding=line, recall_timeout=0.5)
+        async with mem:
+            alice = mem.scope(user="alice")
+            await alice.add(SAID)
+            await mem.settle()
+            try:
+                assert (await alice.recall("where?")).degraded == ("meaning",)
+                status = await alice.status()
+                one = status.models[line]
+                assert asked.is_set()
+                assert (one.answers, one.since is not None, status.degraded) == (False, True, ("meaning",))
+                assert "no answer within 0.5 s" in one.told
+                assert f"see whether the server at {server.url} is busy or loads the model" in one.told
+            finally:
+                hangs.clear()
+                go_on.set()
+            while (await alice.recall("where?")).degraded:  # noqa: ASYNC110 - a probe tells nobody
+                await asyncio.sleep(0)
+            assert (await alice.status()).models[line].answers is True
+
+
+async def test_vectors_of_another_embedding_are_told_with_what_to_do(tmp_path) -> None:
+    path = str(tmp_path / "m.db")
+    async with AsyncMemhold.open(path, worker=False, embedding=HashEmbedding(dimension=16)) as mem:
+        await mem.scope(user="alice").add(SAID)
+        await mem.settle()
+        assert not [one for one in await mem.admin.doctor() if one.check == "vectors"]
+    async with AsyncMemhold.open(path, worker=False) as mem:
+        assert (await mem.scope(user="alice").status()).degraded == ("meaning",)
+        [told] = [one for one in await mem.admin.doctor() if one.check == "vectors"]
+        assert "words alone answer" in told.what
+        assert "memhold reindex --to" in told.advice
+        await mem.admin.reembed()
+        await mem.settle()
+        assert not [one for one in await mem.admin.doctor() if one.check == "vectors"]
+
+
+async def test_none_is_no_model(caplog) -> None:
+    async with AsyncMemhold.open("memory://", worker=False, consolidation="none", adjudication="none") as mem:
+        alice = mem.scope(user="alice")
+        await alice.add(SAID)
+        assert "no model is configured" in ((await alice.consolidate()).last_error or "")
+    assert not caplog.records
+
+
+async def test_what_fails_again_says_why_once_and_names_no_class_of_ours(nobody) -> None:
+    line = f"{nobody}/v1#mine"
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=line, model_backoff_seconds=0.001) as mem:
+        alice = mem.scope(user="alice", session="s")
+        await alice.add(SAID)
+        await alice.consolidate()
+        again = (await alice.consolidate()).last_error or ""
+    assert again.startswith("consolidation: no model of the chain answered")
+    assert again.count("no server answers") == 1
 
 
 async def test_a_chain_with_one_link_that_works_holds_nothing_up(nobody) -> None:

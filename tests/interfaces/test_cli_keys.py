@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.inventing import store_with_what_was_not_kept
+from tests.scripted_server import Answer, Asked, ScriptedServer, sent
 
 from .conftest import CommandLine
 
@@ -76,6 +77,17 @@ def test_an_embedding_lifts_at_its_threshold_and_prints_the_safe_one(run: Comman
     [merged] = loose["false_merges"]
     assert (merged["b"], merged["rule"]) == ("wife's vocation", "similarity")
     assert merged["similarity"] < shipped["lowest_safe_threshold"]
+
+
+def test_an_embedding_in_one_line_compares_keys(run: CommandLine) -> None:
+    def answer(asked: Asked) -> Answer:
+        texts = asked.body["input"]
+        return sent({"data": [{"index": place, "embedding": [1.0, len(text)]} for place, text in enumerate(texts)]})
+
+    with ScriptedServer(answer) as server:
+        line = f"{server.url}/v1#some-model"
+        done = run("keys", "compare", "cat name", "wife's job", "--embedding", line, "--json")
+    assert done.json["similarity"] > 0.9
 
 
 def test_what_cannot_be_used_is_said(run: CommandLine, tmp_path: Path) -> None:

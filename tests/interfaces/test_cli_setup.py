@@ -6,6 +6,7 @@ import asyncio
 import errno
 import json
 import os
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,7 +33,14 @@ def server() -> Iterator[ChaosServer]:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GROQ_API_KEY", "OPENROUTER_API_KEY", "MEMHOLD_CONSOLIDATION"):
+    for name in (
+        "OPENAI_BASE_URL",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "GROQ_API_KEY",
+        "OPENROUTER_API_KEY",
+        "MEMHOLD_CONSOLIDATION",
+    ):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -102,12 +110,19 @@ def test_a_form_that_fails_at_work_is_stepped_down_from_once_and_for_good(here: 
     assert picky.forms == ["json_object"]
 
 
+def test_a_table_shows_a_port_between_colons_and_a_name_in_brackets_as_they_are(here: Path) -> None:
+    (here / "memhold.toml").write_text('[models."a :1234: [b]"]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
+    done = CliRunner().invoke(cli, ["models"])
+    assert "a :1234: [b]" in done.stdout
+
+
 # ------------------------------------------------------------------------------------------------ what is found
 
 
 async def test_local_servers_are_asked_for_their_models_and_whoever_is_none_has_none(picky: Picky) -> None:
     found = await local_offers({"ollama": picky.url, "vllm": "http://127.0.0.1:1"})
-    assert [one.line for one in found] == ["ollama:chat-a", "ollama:chat-b"]
+    assert [one.line for one in found if not one.embeds] == ["ollama:chat-a", "ollama:chat-b"]
+    assert [one.line for one in found if one.embeds] == ["ollama:nomic-embed-text"]
     assert all(one.local for one in found)
 
 
@@ -200,14 +215,83 @@ def test_nothing_found_says_what_to_do_and_no_hosted_vendor_is_taken_unasked(
     value=st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30),
 )
 def test_a_setting_is_written_once_and_nothing_else_changes(head: list[str], table: str, value: str) -> None:
-    import tomllib
-
     before = "\n".join([*head, table])
     after = tomllib.loads(with_setting(before, "consolidation", value))
     was = tomllib.loads(before)
     assert after.pop("consolidation") == value
     was.pop("consolidation", None)
     assert after == was
+
+
+def test_an_embedding_that_is_served_here_is_offered_and_never_the_model_that_consolidates(
+    server: ChaosServer, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat, embedding = f"{server.url}#m", f"{server.url}#nomic-embed-text"
+    offered(
+        monkeypatch,
+        Offer(line=embedding, where=server.url, local=True, embeds=True),
+        Offer(line=chat, where=server.url, local=True),
+    )
+    done = CliRunner().invoke(cli, ["setup", "--yes"])
+    assert done.exit_code == 0, done.output
+    assert f"memhold reindex --to {embedding}" in done.output
+    assert tomllib.loads((here / "memhold.toml").read_text()) == {"consolidation": chat}
+    assert json.loads(CliRunner().invoke(cli, ["setup", "--json"]).stdout)["embeddings"] == [embedding]
+    with (here / "memhold.toml").open("a") as file:
+        file.write('embedding = "builtin"\n')
+    assert "reindex" not in CliRunner().invoke(cli, ["setup", "--yes"]).output
+
+
+def test_an_embedding_in_one_line_is_tried_as_one(server: ChaosServer) -> None:
+    done = CliRunner().invoke(cli, ["models", "test", f"{server.url}/v1#nomic-embed-text", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["models"][0]["text"].endswith("dimensions")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_key_that_is_not_set_is_said_once() -> None:
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", "openai:gpt-x"])
+    line = "openai:gpt-x: the variable OPENAI_API_KEY is not set; set OPENAI_API_KEY where this runs (0.0 s)"
+    assert done.output.splitlines()[0] == line
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        'consolidation = """\nollama:old\n"""\n',
+        'consolidation = [\n  "ollama:old",\n  "lmstudio:old",\n]\n',
+        'mirror = """\n[x]\n"""\n',
+        "oops = = 1\n",
+    ],
+)
+def test_setup_leaves_a_file_alone_that_a_line_would_break(server: ChaosServer, here: Path, before: str) -> None:
+    mine = here / "mine.toml"
+    mine.write_text(before)
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", f"{server.url}#m", "--file", str(mine)])
+    assert done.exit_code != 0
+    assert f'write consolidation = "{server.url}#m" there yourself' in done.output
+    assert mine.read_text() == before
+
+
+def test_setup_takes_the_place_of_a_setting_whose_name_stands_in_quotes(server: ChaosServer, here: Path) -> None:
+    (here / "memhold.toml").write_text('"consolidation" = "ollama:old"\n')
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", f"{server.url}#m"])
+    assert done.exit_code == 0, done.output
+    assert tomllib.loads((here / "memhold.toml").read_text()) == {"consolidation": f"{server.url}#m"}
+
+
+def test_setup_into_a_folder_that_is_not_there_says_so_before_a_model_is_asked(here: Path) -> None:
+    asked: list[Asked] = []
+
+    def answer(one: Asked) -> Answer:
+        asked.append(one)
+        return Answer(status=500)
+
+    with ScriptedServer(answer) as server:
+        line = f"{server.url}/v1#m"
+        done = CliRunner().invoke(cli, ["setup", "--consolidation", line, "--file", str(here / "no" / "memhold.toml")])
+    assert f"there is no folder {here / 'no'}" in done.output
+    assert not asked
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])

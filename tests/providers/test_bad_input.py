@@ -74,7 +74,11 @@ CASES: dict[str, tuple[Answer | None, Answer | None, tuple[str, ...]]] = {
         sent({"error": "No models loaded. Please load a model in the developer page."}, 400),
         ("not loaded", "no models loaded"),
     ),
-    "three models and none loaded": (THREE, None, ("lists 3 chat models", "name one", "alpha, beta, gamma")),
+    "three models and none loaded": (
+        THREE,
+        None,
+        ("lists 3 chat models", "name one (alpha, beta, gamma), as in http://127.0.0.1:", "/v1#alpha"),
+    ),
     "an error in an answer of success": (
         None,
         sent({"error": {"message": "The model has crashed", "type": "server_error"}}),
@@ -107,6 +111,17 @@ CASES: dict[str, tuple[Answer | None, Answer | None, tuple[str, ...]]] = {
         None,
         Answer(type="text/event-stream", body=b'data: {"choices":[{"delta":{"content":"{"}}]}\n\n', missing=500),
         ("stopped in the middle",),
+    ),
+    "it stops in the middle of a whole answer": (
+        None,
+        Answer(body=b'{"choices": [{"message": {"role": "assist', missing=500),
+        ("stopped in the middle",),
+    ),
+    "it stops in the middle of its list of models": (Answer(body=b'{"data": [', missing=50), None, ("stopped in the",)),
+    "a page that is not there": (
+        None,
+        Answer(status=404, type="text/html", body=PAGE.body),
+        ("the model or the address does not exist",),
     ),
 }
 
@@ -144,6 +159,24 @@ def test_the_window_waits_whole_and_a_sentence_says_what_to_do(server: Server, c
         server.models, server.reply = ONE, reply
         raw = alice.list(kinds=["raw"]).items
         assert all(one["content"] in " ".join(memory.text for memory in raw) for one in SAID)
+
+
+def test_an_address_that_does_not_exist_is_no_reason_to_load_a_model_alone(server: Server) -> None:
+    server.reply = lambda _: sent({"detail": "Not Found"}, 404)
+    with Memhold.open("memory://", worker=False, consolidation=server.url) as mem:
+        alice = mem.scope(user="alice", session="s")
+        alice.add(SAID)
+        alice.consolidate()
+        advice = alice.status().models[server.url].advice
+    assert advice.startswith(f"see whether {server.url} is the URL of a model's API; if so, load the model there")
+
+
+async def test_an_embedding_that_stops_in_the_middle_says_so(server: Server) -> None:
+    server.reply = lambda _: Answer(body=b'{"data": [{"embedding": [0.1', missing=500)
+    model = OpenAIEmbedding(model="m", base_url=server.url, clock=SystemClock())
+    with pytest.raises(ModelError, match="stopped in the middle of its answer"):
+        await model.embed(["text"], purpose="query")
+    await model.close()
 
 
 def test_of_several_models_the_one_that_is_loaded_is_taken(server: Server) -> None:

@@ -170,6 +170,13 @@ def test_a_base_url_with_or_without_its_version(base):
     assert endpoint(base, "/chat/completions") == "http://x/v1/chat/completions"
 
 
+def test_a_url_that_was_copied_whole_leads_to_every_path():
+    assert endpoint("http://x/v1/chat/completions", "/models") == "http://x/v1/models"
+    assert endpoint("http://x/v1/embeddings/", "/chat/completions") == "http://x/v1/chat/completions"
+    assert endpoint("http://x/v1/chat/completions?k=v", "/embeddings") == "http://x/v1/embeddings?k=v"
+    assert endpoint("https://x/models", "/chat/completions") == "https://x/models/v1/chat/completions"  # Azure's
+
+
 @pytest.mark.parametrize(
     ("base", "url"),
     [

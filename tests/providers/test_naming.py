@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from memhold import Memhold
 from memhold.providers.catalog import load_catalog
 from memhold.providers.entry import shown
 from memhold.providers.naming import chain_of_kind, entry_in_line, is_line, with_lines
@@ -14,6 +16,7 @@ from memhold.providers.pool import ChainSettings, ChatPool
 from memhold.providers.report import catalog_rows
 from memhold.testing.clock import FakeClock
 from memhold.values.errors import InvalidSetting
+from memhold.wiring.settings import load_settings
 
 LINES = {
     "openai:gpt-4.1-mini": ("openai-chat", "gpt-4.1-mini", "https://api.openai.com/v1", "OPENAI_API_KEY"),
@@ -62,10 +65,42 @@ def test_the_vendor_itself_and_whoever_has_a_key_is_asked_with_it(environment: d
     assert entry_in_line("openai:m", environment=environment).api_key_env == "OPENAI_API_KEY"
 
 
+@pytest.mark.parametrize("given", ["localhost:1234", "box/v1", "/v1"])
+def test_a_variable_that_holds_no_url_is_named(given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"OPENAI_BASE_URL is '.*'; it begins with http:// or https://"):
+        entry_in_line("openai:m", environment={"OPENAI_BASE_URL": given})
+
+
 def test_a_list_is_a_chain_of_exactly_these() -> None:
     table = with_lines(load_catalog(), [("ollama:qwen3, gpt-4.1-mini", "chat"), ("llamacpp:m", "chat")], {})
     assert [one.name for one in table.chain("ollama:qwen3, gpt-4.1-mini")] == ["ollama:qwen3", "gpt-4.1-mini"]
     assert [one.name for one in table.chain("llamacpp:m")] == ["llamacpp:m"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ['["http://a:1/v1", "ollama:qwen3"]', '["http://a:1/v1",\n  "ollama:qwen3",\n]', '"http://a:1/v1,ollama:qwen3"'],
+)
+def test_a_list_in_a_file_is_the_chain_that_it_is_in_python(tmp_path: Path, written: str) -> None:
+    (tmp_path / "memhold.toml").write_text(f"consolidation = {written}\n")
+    settings = load_settings({}, environment={}, folder=tmp_path)
+    table = with_lines(load_catalog(), [(settings.consolidation, "chat")], {})
+    assert [one.name for one in table.chain(settings.consolidation)] == ["http://a:1/v1", "ollama:qwen3"]
+
+
+@pytest.mark.parametrize("written", ["[]", "[1]", '["a", ["b"]]', '{ a = "b" }.a'])
+def test_a_list_of_anything_else_is_refused(tmp_path: Path, written: str) -> None:
+    (tmp_path / "memhold.toml").write_text(f"consolidation = {written}\n")
+    with pytest.raises(InvalidSetting):
+        load_settings({}, environment={}, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "given", ["http://a:1/v1#m, http://b:1/v1#m", ["ollama:bge-m3", "openai:text-embedding-3-small"]]
+)
+def test_a_list_of_embeddings_is_refused_and_none_of_them_ignored(given: object) -> None:
+    with pytest.raises(InvalidSetting, match="of one model"):
+        Memhold.open("memory://", worker=False, embedding=given)
 
 
 @pytest.mark.parametrize("setting", ["no-such-model, ollama:x", "http://", "http://box:11434"])

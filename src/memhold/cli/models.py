@@ -228,7 +228,8 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
     for row in rows:
         drawn.add_row(*(_cell(row.get(column)) for column in columns))
     # A pipe has no width; cut columns would be lost there.
-    Console(width=_WIDE).print(drawn)
+    # What others call their models, and a port between colons, is no markup and no emoji.
+    Console(width=_WIDE, markup=False, emoji=False, highlight=False).print(drawn)
 
 
 def _cell(value: object) -> str:

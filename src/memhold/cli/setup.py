@@ -6,6 +6,7 @@ import errno
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -52,19 +53,19 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     from memhold.wiring.setup import offers
 
     quiet = common.as_json
-    found = [] if line is not None else offers()
+    offered = [] if line is not None else offers()
+    found, embeddings = [one for one in offered if not one.embeds], [one.line for one in offered if one.embeds]
     chosen = line or _chosen(found, ask=not yes and not quiet)
     if chosen is None:
         raise click.ClickException(_HOSTED.format(clean(found[0].line)) if found else _NOTHING)
+    before, after = _rewritten(path, "consolidation", chosen)
     rows = models_view(None).test(chosen)
     for row in rows if not quiet else ():
         form = f", asked by {row['form']}" if row.get("form") else ""
-        click.echo(clean(f"{row['model']}: {row['text']}{form} ({row['seconds']:.1f} s)", 1_000))
+        click.echo(clean(f"{row['model']}: {_told(row)}{form} ({row['seconds']:.1f} s)", 1_000))
     if not any(row["reachable"] and row["tools"] is not False for row in rows):
         named = without_secrets(chosen)
-        raise click.ClickException(f"{named} does not work ({clean(str(rows[0]['text']))}); nothing was written")
-    before = path.read_text(encoding="utf-8") if path.is_file() else ""
-    after = with_setting(before, "consolidation", chosen)
+        raise click.ClickException(f"{named} does not work ({clean(_told(rows[0]))}); nothing was written")
     if after != before:
         _put(path, after)
     if not quiet:
@@ -74,12 +75,13 @@ def setup_command(common: CommonOptions, *, line: str | None, path: Path, source
     common.show(
         {
             "offers": [one.line for one in found],
+            "embeddings": embeddings,
             "consolidation": without_secrets(chosen),
             "file": str(path),
             "tested": rows,
             "window": shown,
         },
-        lambda: _say_window(shown),
+        lambda: _say_end(shown, embeddings, after),
     )
 
 
@@ -100,11 +102,42 @@ def with_setting(text: str, name: str, value: str) -> str:
     table = _TABLE.search(text)
     end = table.start() if table is not None else len(text)
     head, rest = text[:end], text[end:]
-    line = re.compile(rf"^[ \t]*{re.escape(name)}[ \t]*=.*$", re.MULTILINE)
+    line = re.compile(rf"""^[ \t]*(["']?){re.escape(name)}\1[ \t]*=.*$""", re.MULTILINE)
     if line.search(head) is not None:
         return line.sub(lambda _: said, head, count=1) + rest
     gap = "\n" if rest else ""
     return f"{head}{'' if not head or head.endswith(chr(10)) else chr(10)}{said}\n{gap}{rest}"
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """What a test showed; an error begins with the model's name, which stands before this anyway."""
+    return str(row["text"]).removeprefix(f"{row['model']}: ")
+
+
+def _rewritten(path: Path, name: str, value: str) -> tuple[str, str]:
+    """What a file of settings says, and what it is to say.
+
+    Raises:
+        ClickException: it cannot be written there, or a line of it in another's place would break it.
+    """
+    from memhold.providers.entry import shown as without_secrets
+
+    if not path.parent.is_dir():
+        raise click.ClickException(f"there is no folder {path.parent}; make it, or name another file with --file")
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    after = with_setting(before, name, value)
+    if not _only_sets(before, after, name, value):
+        said = json.dumps(without_secrets(value), ensure_ascii=False)
+        raise click.ClickException(f"no line of {path} can be set by itself; write {name} = {said} there yourself")
+    return before, after
+
+
+def _only_sets(before: str, after: str, name: str, value: str) -> bool:
+    """Whether what was written holds what stood there before, and one setting, as TOML reads both."""
+    try:
+        return tomllib.loads(before) | {name: value} == tomllib.loads(after)
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _chosen(found: Sequence[Offer], *, ask: bool) -> str | None:
@@ -148,6 +181,21 @@ def _window(text: str, line: str) -> dict[str, Any]:
         "left_out": len(dropped),
         "last_error": made.last_error,
     }
+
+
+def _say_end(shown: Mapping[str, Any] | None, embeddings: Sequence[str], written: str) -> None:
+    """What became of the text, and how meaning is told by an embedding that is served here, where none is named yet."""
+    _say_window(shown)
+    if embeddings and "embedding" not in tomllib.loads(written):
+        said = json.dumps(embeddings[0], ensure_ascii=False)
+        click.echo(
+            clean(
+                f"meaning is told by the built-in embedding; {embeddings[0]} is served here too: to take that, run"
+                f" memhold reindex --to {embeddings[0]} where there is a store already, and write"
+                f" embedding = {said} above the first table of the file",
+                1_000,
+            )
+        )
 
 
 def _say_window(shown: Mapping[str, Any] | None) -> None:

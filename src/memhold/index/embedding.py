@@ -62,13 +62,16 @@ class Embedding:
 
     Args:
         open_model: gives the model; called once it is needed, and again where it failed.
+        late: is told of a question that was not answered in so many seconds.
     """
 
-    def __init__(self, open_model: Callable[[], Awaitable[EmbeddingModel]]) -> None:
+    def __init__(
+        self, open_model: Callable[[], Awaitable[EmbeddingModel]], late: Callable[[float], None] | None = None
+    ) -> None:
         self._open_model = open_model
         self._model: EmbeddingModel | None = None
         self._centre: Matrix | None = None
-        self.questions = Questions(self.query)
+        self.questions = Questions(self.query, late)
 
     async def fingerprint(self) -> str:
         """Which generation its vectors belong to.

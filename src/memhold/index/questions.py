@@ -32,13 +32,20 @@ class TooSlow(Exception):
 class Questions:
     """Asks for the vectors of questions. For one event loop.
 
-    The first slow answer is waited for to the limit; it goes on in the background, and until one comes back whole
-    every further question is answered at once with `TooSlow`. So it is after a failure: nobody waits for the next.
+    The first slow answer is waited for to the limit; it goes on in the background, and until one comes back whole, as
+    soon as it is needed, every further question is answered at once with `TooSlow`. An answer that came too late shows
+    that the embedder is there: the next question has it tried. So it is after a failure: nobody waits for the next.
+
+    Args:
+        embed: gives the vector of a question.
+        late: is told of an answer that did not come in so many seconds, and again where it came after them.
     """
 
-    def __init__(self, embed: Callable[[str], Awaitable[Matrix]]) -> None:
+    def __init__(self, embed: Callable[[str], Awaitable[Matrix]], late: Callable[[float], None] | None = None) -> None:
         self._embed = embed
+        self._late = late
         self._resting = False
+        self._slow = False
         self._why = ""
         self._rest: Resting | None = None
         self._probe: asyncio.Future[Matrix] | None = None
@@ -51,7 +58,7 @@ class Questions:
             MemholdError: the call failed.
         """
         if self._resting:
-            self._try_again(text, clock)
+            self._try_again(text, seconds, clock)
             raise TooSlow(self.resting)
         task = asyncio.ensure_future(self._embed(text))
         loop = asyncio.get_running_loop()
@@ -62,13 +69,15 @@ class Questions:
             task.cancel()
             raise
         if not task.done():
-            self._resting, self._why = True, "did not answer in time"
-            self._watch(task, clock)
+            self._resting, self._slow, self._why = True, True, "did not answer in time"
+            self._watch(task, seconds, clock, late=True)
+            if self._late is not None:
+                self._late(seconds)
             raise TooSlow("the embedding took too long")
         try:
             return task.result()
         except MemholdError:
-            self._resting, self._why = True, "failed"
+            self._resting, self._slow, self._why = True, False, "failed"
             # One that fails at once is tried behind the next question: it may be well again.
             self._rest = Resting(since=clock.now(), length=REST) if loop.time() - begun > SLOW else None
             raise
@@ -79,8 +88,9 @@ class Questions:
         return f"the embedding {self._why} and is left alone until it answers" if self._resting else ""
 
     def answers(self) -> None:
-        """The embedder was seen to answer: the next question is asked of it again."""
-        self._resting, self._rest = False, None
+        """The embedder was seen to answer: it is asked again, but where it had been slow, which this does not show."""
+        if not self._slow:
+            self._resting, self._rest = False, None
 
     async def close(self) -> None:
         """Let go of a call that still runs. Idempotent."""
@@ -89,19 +99,28 @@ class Questions:
             probe.cancel()
             await asyncio.gather(probe, return_exceptions=True)
 
-    def _try_again(self, text: str, clock: Clock) -> None:
+    def _try_again(self, text: str, seconds: float, clock: Clock) -> None:
         busy = self._probe is not None and not self._probe.done()
         if not busy and not (self._rest is not None and self._rest.lasts(clock.now())):
-            self._watch(asyncio.ensure_future(self._embed(text)), clock)
+            self._watch(asyncio.ensure_future(self._embed(text)), seconds, clock)
 
-    def _watch(self, task: asyncio.Future[Matrix], clock: Clock) -> None:
+    def _watch(self, task: asyncio.Future[Matrix], seconds: float, clock: Clock, *, late: bool = False) -> None:
+        """See what comes of a call: an answer within so many seconds heals, but where it is `late` already."""
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+
         def ended(done: asyncio.Future[Matrix]) -> None:
             if done.cancelled():
                 return
-            if done.exception() is None:
-                self.answers()
-            else:
+            if done.exception() is not None:
                 self._rest = Resting(since=clock.now(), length=REST)
+            elif late or loop.time() - begun > seconds:
+                self._rest = None if late else Resting(since=clock.now(), length=REST)
+                if self._late is not None:
+                    self._late(seconds)  # whoever made the call took it for an answer like any other
+            else:
+                self._slow = False
+                self.answers()
 
         task.add_done_callback(ended)
         self._probe = task

@@ -190,7 +190,7 @@ class TaskFailed:
 
     def error(self, chain: str) -> ChainFailed:
         """The same as an error."""
-        calls = "; ".join(_told(one) for one in self.attempts)
+        calls = "; ".join(dict.fromkeys(_told(one) for one in self.attempts))
         return ChainFailed(
             f"{chain}: no model of the chain answered ({calls or 'none could be asked in time'});"
             " run 'memhold models test'",

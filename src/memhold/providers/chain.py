@@ -16,6 +16,7 @@ from typing import Final, Generic, TypeVar, assert_never
 
 from memhold.ports.models import Accepted, Advice, ChatModel, ChatReply, ChatRequest, Rejected, TaskFailed, Usage
 from memhold.ports.stores import Clock
+from memhold.providers.failures.classify import NO_KEY
 from memhold.providers.wrappers import Backoff, DeadlinePassed, Retrying, within
 from memhold.values.errors import Attempt, FailureClass, ModelError
 
@@ -28,7 +29,7 @@ Observe = Callable[[ChatRequest, Attempt, Usage], None]
 """Called once a call that a chain made; `Attempt.cls` is None for an accepted answer."""
 
 _REFUSALS: Final = 3  # fewer may be one provider being careful
-_NOT_ASKED: Final = frozenset({"resting", "no_key"})  # no request was made, so nothing is counted
+_NOT_ASKED: Final = frozenset({"resting", NO_KEY})  # no request was made, so nothing is counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,19 +28,23 @@ _BYTES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A model that could be used: the line that names it, where it is, and whether that is this machine."""
+    """A model that could be used: the line that names it, where it is, and whether that is this machine.
+
+    `embeds`: its name is that of an embedding, which consolidates nothing.
+    """
 
     line: str
     where: str
     local: bool
+    embeds: bool = False
 
 
 async def local_offers(places: Mapping[str, str] = LOCAL, *, seconds: float = 1.0) -> list[Offer]:
-    """The chat models of the servers that listen, in the order of the places; those that do not answer have none."""
+    """The models of the servers that listen, in the order of the places; those that do not answer have none."""
     async with httpx2.AsyncClient(timeout=seconds, trust_env=False, follow_redirects=False) as client:
         found = await asyncio.gather(*(_models(client, url, seconds) for url in places.values()))
     return [
-        Offer(line=f"{name}:{model}", where=url, local=True)
+        Offer(line=f"{name}:{model}", where=url, local=True, embeds=looks_embedding(model))
         for (name, url), models in zip(places.items(), found, strict=True)
         for model in models
     ]
@@ -56,8 +60,8 @@ async def _models(client: httpx2.AsyncClient, url: str, seconds: float) -> list[
     if answer.status_code != httpx2.codes.OK or not isinstance(listed, dict):
         return []
     names = [one.get("id") for one in items(listed.get("data"))]
-    chat = [name for name in names if isinstance(name, str) and name.isprintable() and not looks_embedding(name)]
-    return [name for name in chat if "," not in name][:_MOST]
+    said = [name for name in names if isinstance(name, str) and name.isprintable() and "," not in name]
+    return said[:_MOST]
 
 
 def hosted_offers(table: Catalog, environment: Mapping[str, str]) -> list[Offer]:

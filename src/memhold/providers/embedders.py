@@ -13,7 +13,7 @@ from memhold.providers.chat.text import items
 from memhold.providers.chat.wire import Wire
 from memhold.providers.embedding.batching import Limits
 from memhold.providers.embedding.remote import Purpose, Record
-from memhold.providers.entry import Entry, endpoint, key_header, looks_embedding
+from memhold.providers.entry import Entry, endpoint, key_header, looks_embedding, prefixes_of
 from memhold.providers.failures.classify import Verdict
 from memhold.providers.failures.errors import model_error
 from memhold.providers.wrappers import HostGates
@@ -45,41 +45,30 @@ async def embedding_model(
         ModelError: the server of an `auto` could not be asked.
     """
     named = None if record is None else partial(_named, entry.name, record)
-    limits = Limits() if entry.context_window is None else Limits(max_chars=entry.context_window * _CHARACTERS_A_TOKEN)
     match entry.protocol:
         case "builtin-embeddings":
             from memhold.providers.embedding.builtin.model import builtin_embedding
 
             return builtin_embedding()
         case "local-embeddings":
-            from memhold.providers.embedding.directory import DirectoryEmbedding
-
-            return DirectoryEmbedding(entry.model)
+            return _directory(entry)
         case "ollama-embeddings":
-            from memhold.providers.embedding.ollama import OllamaEmbedding
-
-            return OllamaEmbedding(
-                model=entry.model,
-                base_url=entry.base_url or "",
-                api_key=Wire(entry, keys=keys, clock=clock).key,
-                headers=entry.headers,
-                limits=limits,
-                timeout=entry.deadline,
-                gate=gates.of(entry),
-                record=named,
-            )
+            return _ollama(entry, Wire(entry, keys=keys, clock=clock), gates, named)
         case "openai-embeddings":
             from memhold.providers.embedding.openai import OpenAIEmbedding
 
             wire = Wire(entry, keys=keys, clock=clock)
             model = entry.model if entry.model != "auto" else await _served(entry, wire)
+            query, document = _prefixes(entry, model)
             return OpenAIEmbedding(
                 model=model,
                 base_url=entry.base_url or "",
                 clock=clock,
                 api_key=wire.key,
                 headers=entry.headers,
-                limits=limits,
+                query_prefix=query,
+                document_prefix=document,
+                limits=_limits(entry),
                 unload_retry_count=unload_retry_count,
                 unload_retry_delay_ms=unload_retry_delay_ms,
                 timeout=entry.deadline,
@@ -91,6 +80,46 @@ async def embedding_model(
                 f"{entry.name} speaks {entry.protocol}, which makes no vectors; name an embedding model",
                 name=entry.name,
             )
+
+
+def _ollama(entry: Entry, wire: Wire, gates: HostGates, record: Record | None) -> EmbeddingModel:
+    from memhold.providers.embedding.ollama import OllamaEmbedding
+
+    query, document = _prefixes(entry, entry.model)
+    return OllamaEmbedding(
+        model=entry.model,
+        base_url=entry.base_url or "",
+        api_key=wire.key,
+        headers=entry.headers,
+        query_prefix=query,
+        document_prefix=document,
+        limits=_limits(entry),
+        timeout=entry.deadline,
+        gate=gates.of(entry),
+        record=record,
+    )
+
+
+def _directory(entry: Entry) -> EmbeddingModel:
+    from memhold.providers.embedding.directory import DirectoryEmbedding
+
+    query, document = entry.query_prefix or "", entry.document_prefix or ""
+    return DirectoryEmbedding(entry.model, query_prefix=query, document_prefix=document)
+
+
+def _limits(entry: Entry) -> Limits:
+    if entry.max_chars is not None:
+        return Limits(max_chars=entry.max_chars)
+    return Limits() if entry.context_window is None else Limits(max_chars=entry.context_window * _CHARACTERS_A_TOKEN)
+
+
+def _prefixes(entry: Entry, model: str) -> tuple[str, str]:
+    """What stands before a question and before a text: as the entry says, else as the model's name tells."""
+    query, document = prefixes_of(model)
+    return (
+        query if entry.query_prefix is None else entry.query_prefix,
+        document if entry.document_prefix is None else entry.document_prefix,
+    )
 
 
 def _named(name: str, record: Record, purpose: Purpose, attempt: Attempt, usage: Usage) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "looks_embedding",
     "looks_small",
     "origin_of",
+    "prefixes_of",
     "server_of",
     "shown",
 ]
@@ -55,7 +56,18 @@ _ACCOUNT = re.compile(r"(?<=://)[^/?#\s,]+@|(?<=://)[^/?#\s,@\[]*:(?!\d*(?:[/?#,
 _QUERY = re.compile(r"(?<=://)(?P<before>[^?#\s,]*)\?[^#\s,]+")
 _VERSION = re.compile(r"/v\d[a-z0-9]*+(?=/|$)")
 _EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jina-e|arctic-e", re.IGNORECASE)
+# The cards of these models: nomic-ai/nomic-embed-text-v1.5 and -v2-moe, intfloat/e5-base-v2 and multilingual-e5-base.
+# Those of E5 that end in `instruct` take a sentence about the task instead.
+_TRAINED_WITH = (
+    (re.compile(r"nomic-embed-text", re.IGNORECASE), ("search_query: ", "search_document: ")),
+    (
+        re.compile(r"(?<![a-z0-9])e5-(?:small|base|large)(?!.*instruct)", re.IGNORECASE),
+        ("query: ", "passage: "),
+    ),
+)
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE)
+_PATHS = ("/chat/completions", "/embeddings")
+"""What a URL that was copied from somewhere ends in, whatever is asked of that server."""
 _SMALL_BILLIONS: Final = 4.0  # Qwen 1.5B kept a fifth of a whole window, and nearly all of it line by line
 _HOSTED_SECONDS: Final = 30.0  # a hosted model that takes longer is stuck
 _OLLAMA_CONTEXT: Final = 16_384  # holds a window of 10,000 tokens; half a GB for a 1.5B model, 2 GB for 8B
@@ -69,6 +81,9 @@ class Entry:
     `structured` is the form in which it is asked for arguments, `asked` how much at a time; None leaves it to the kind
     of server and to the size that the model's name tells. `options` are
     further fields of the request's body; `headers` go with every request to this link and to no other.
+
+    Of an embedding, `query_prefix` and `document_prefix` stand before each text; None leaves it to what the model's
+    name tells. `max_chars` is the longest text that is sent in one piece, the prefix apart.
     """
 
     name: str
@@ -90,6 +105,9 @@ class Entry:
     stream: bool = True
     structured: Structured | None = None
     asked: Asked | None = None
+    query_prefix: str | None = None
+    document_prefix: str | None = None
+    max_chars: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -199,6 +217,11 @@ def looks_embedding(model: str) -> bool:
     return _EMBEDDING_MODEL.search(model) is not None
 
 
+def prefixes_of(model: str) -> tuple[str, str]:
+    """What stands before a question and before a text, where a model's name tells that it was trained with it."""
+    return next((given for name, given in _TRAINED_WITH if name.search(model)), ("", ""))
+
+
 def looks_small(model: str) -> bool:
     """Whether a model's name says that it has at most four thousand million parameters ("1.5b", "135M")."""
     sizes = [float(size) * (1 if unit in "bB" else 0.001) for size, unit in _SIZE.findall(model)]
@@ -221,11 +244,13 @@ def guess_protocol(base_url: str | None, model: str) -> Protocol | None:
 def endpoint(base_url: str, path: str, *, version: str = "/v1") -> str:
     """The URL of `path` (such as `/chat/completions`) at a base URL that may or may not end in its version.
 
-    `https://x`, `https://x/v1`, `https://x/v1/` and `https://x/v1/chat/completions` give the same; a base URL that has
-    another version (`/v1beta/openai`, `/api/v3`) or names an Azure deployment is taken as it is. A query is kept.
+    `https://x`, `https://x/v1`, `https://x/v1/` and `https://x/v1/chat/completions` give the same for any path; a base
+    URL that has another version (`/v1beta/openai`, `/api/v3`) or names an Azure deployment is taken as it is. A query
+    is kept.
     """
     parts = urlsplit(base_url.strip())
-    base = parts.path.rstrip("/").removesuffix(path.rstrip("/"))
+    base = parts.path.rstrip("/")
+    base = base.removesuffix(next((one for one in (path.rstrip("/"), *_PATHS) if base.endswith(one)), ""))
     if version and not _VERSION.search(base) and "/deployments/" not in base:
         base += version
     if not version:

@@ -15,7 +15,7 @@ from memhold.ports.models import LinkNote
 from memhold.ports.stores import Clock
 from memhold.providers.context_room import CONTEXT_TOO_SMALL, needed, too_small, widen
 from memhold.providers.entry import FORMS, Entry, Structured, origin_of, shown
-from memhold.providers.failures.classify import LATE, UNLOADED, UNREADABLE
+from memhold.providers.failures.classify import LATE, NO_KEY, NOWHERE, UNLOADED, UNREADABLE
 from memhold.providers.failures.rules import RULES
 from memhold.providers.naming import is_line
 from memhold.values.answers import ModelHealth
@@ -26,6 +26,7 @@ __all__ = ["Links", "healths", "keyless", "site_of", "what_to_do"]
 _STALE: Final = timedelta(seconds=60)
 """How long a note stands in the store before one that says the same is written again: another process may differ."""
 _QUOTA: Final = next(rule.why for rule in RULES if rule.name == "quota")
+_LATE_QUESTION: Final = "late_question"
 _DOWN: Final = frozenset({"park", "auth", "retry"})
 
 
@@ -97,6 +98,11 @@ class Links:
             self.note(Attempt(model=entry.name, cls="retry", reason=_absent(entry)))
         elif absent:
             self._lay(LinkNote(model=entry.name, url=site_of(entry), seen_at=self._clock.now()))
+
+    def late(self, entry: Entry, seconds: float) -> None:
+        """Note that an embedding did not answer a question in time; what comes of that call is noted as any other."""
+        why = f"no answer within {seconds:g} s, as long as a question waits"
+        self.note(Attempt(model=entry.name, cls="retry", code=_LATE_QUESTION, reason=why))
 
     def unwritten(self) -> list[LinkNote]:
         """What was noted since the last `take`."""
@@ -199,6 +205,8 @@ def what_to_do(entry: Entry, note: LinkNote) -> str:
     """What mends a link of which a note says that it fails."""
     at = f"at {site_of(entry)}" if entry.base_url else "there"
     match note.cls:
+        case "auth" if entry.api_key_env and note.code == NO_KEY:
+            return f"set {entry.api_key_env} where this runs"
         case "auth" if entry.api_key_env:
             return f"check the key in {entry.api_key_env}"
         case "auth":
@@ -207,12 +215,19 @@ def what_to_do(entry: Entry, note: LinkNote) -> str:
             return "pay for the account or name another model"
         case "park" | "retry" if "base URL" in note.reason:
             return f"{shown(entry.base_url or '')} is to lead to a model's API"
+        case "park" if note.reason == NOWHERE and entry.served_locally:
+            url = shown(entry.base_url or "")
+            return (
+                f"see whether {url} is the URL of a model's API; if so, load the model there or name one that it serves"
+            )
         case "park":
             return f"load the model {at} or name one that it serves"
         case _ if note.code == CONTEXT_TOO_SMALL:
             return widen(entry)
         case "retry" if note.code == UNLOADED:
             return f"load the model {at} and keep it there, or let that server load it just in time"
+        case "retry" if note.code == _LATE_QUESTION:
+            return f"see whether the server {at} is busy or loads the model; until it answers, words alone do"
         case "retry" if note.code == LATE:
             return (
                 f"see whether the server {at} is busy or loads the model; give it more than {entry.deadline:g} s"

@@ -70,7 +70,7 @@ def entry_in_line(text: str, kind: Kind = "chat", *, environment: Mapping[str, s
     that it names is asked without a key where none is set.
 
     Raises:
-        InvalidSetting: no host, or a vendor that makes no vectors.
+        InvalidSetting: no host, a vendor that makes no vectors, or a variable that holds no URL.
     """
     if text.startswith(("http://", "https://")):
         return _at_url(text, kind)
@@ -81,6 +81,10 @@ def entry_in_line(text: str, kind: Kind = "chat", *, environment: Mapping[str, s
         raise InvalidSetting(f"{name} has no embedding models; name another for {text!r}", name="embedding")
     here = environment or {}
     given = here.get(_BASE_URLS.get(name, ""), "").strip()
+    if given and not given.startswith(("http://", "https://")):
+        raise InvalidSetting(
+            f"{_BASE_URLS[name]} is {shown(given)!r:.100}; it begins with http:// or https://", name=_BASE_URLS[name]
+        )
     key = vendor.key
     if given and host_of(given) != host_of(vendor.base_url) and not here.get(key or "", "").strip():
         key = None  # a server of one's own, as LM Studio is: it is asked without a key, and says where it wants one

@@ -15,10 +15,10 @@ from memhold.providers.catalog import Catalog
 from memhold.providers.chat import KeySource, chat_model
 from memhold.providers.context_room import CONTEXT_TOO_SMALL, needed, told_by_server, too_small, widen
 from memhold.providers.embedders import embedding_model
-from memhold.providers.entry import FORMS, Entry
+from memhold.providers.entry import FORMS, Entry, looks_embedding
 from memhold.providers.failures.classify import classify_rows
 from memhold.providers.link_health import Links, what_to_do
-from memhold.providers.naming import Kind, chain_of_kind, with_lines
+from memhold.providers.naming import Kind, chain_of_kind, is_line, with_lines
 from memhold.providers.report import Probe, catalog_rows, note_rows, probe_chat, probe_embedding, usage_rows
 from memhold.providers.wrappers import HostGates, Timed
 from memhold.values.errors import Attempt, FailureClass, ModelError
@@ -61,7 +61,8 @@ class ModelsView:
     def test(self, chain: str) -> list[dict[str, Any]]:
         """Real calls to each link of a chain, one link after the other, as rows.
 
-        A model in one line is a chain too, and the name of a setting (`embedding`) means what that names.
+        A model in one line is a chain too, an embedding where its name is that of one; the name of a setting
+        (`embedding`) means what that names.
 
         A chat model is asked for arguments in the best form for its kind of server, and where that fails in the next
         one down, until one works. What was found is written to the store, and to no file.
@@ -70,7 +71,7 @@ class ModelsView:
             InvalidSetting: there is no such chain or model.
         """
         name = self._named.get(chain) or chain
-        kind: Kind = "embedding" if chain == "embedding" else "chat"
+        kind: Kind = "embedding" if chain == "embedding" or (is_line(chain) and looks_embedding(chain)) else "chat"
         table = with_lines(self._catalog, [(name, kind)], os.environ)
         links = Links(table.models, clock=self._clock)
         rows = asyncio.run(self._test(chain_of_kind(table, name, kind), links))

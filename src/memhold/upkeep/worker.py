@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from memhold.ports.stores import Clock, Lease, Store
 from memhold.upkeep.leases import claimed, give_back, to_the_end
-from memhold.values.errors import ChainFailed, MemholdError
+from memhold.values.errors import ChainFailed, MemholdError, ModelError
 from memhold.values.records import Scope
 from memhold.values.rests import Resting
 
@@ -395,7 +395,8 @@ class Worker:
         else:
             asked = error.retry_after if isinstance(error, ChainFailed) else None
             delay = max(backoff(attempts, self._random), min(asked or 0.0, LONGEST_DELAY))
-        text = f"{type(error).__name__}: {error}" if isinstance(error, MemholdError) else type(error).__name__
+        named = "" if isinstance(error, ModelError) else f"{type(error).__name__}: "  # a model's error is a sentence
+        text = f"{named}{error}" if isinstance(error, MemholdError) else type(error).__name__
         log.warning("upkeep: %s failed with %s, again in %.0f s", lease.due.kind, type(error).__name__, delay)
         at = self._clock.now() + timedelta(seconds=delay)
         with contextlib.suppress(MemholdError):

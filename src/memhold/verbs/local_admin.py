@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -112,7 +112,26 @@ class LocalAdmin:
             if progress is not None:
                 progress(done, len(scopes))
         found += await self._damaged_tokens()
+        found += await self._others_vectors(scopes)
         return (*found, *(_ailing(one, waiting) for one in (await self._models()).values() if one.answers is False))
+
+    async def _others_vectors(self, scopes: Sequence[Scope]) -> list[Finding]:
+        """That the vectors of the store are another embedding's; one that does not work is told by itself."""
+        embedding = self._runtime.embedding
+        if embedding is None or not scopes:
+            return []
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                ours = await embedding.fingerprint()
+        except (MemholdError, TimeoutError):
+            return []
+        made = await self._runtime.store.read(scopes[0], lambda tx: tx.generations())
+        theirs = next((one.fingerprint for one in made if one.state == "current"), ours)
+        if theirs == ours:
+            return []
+        what = f"its vectors are of {theirs}, and questions have those of {ours}: words alone answer them"
+        advice = "run 'memhold reindex --to' with the embedding of your settings, or name the one that made them there"
+        return [Finding(check="vectors", severity="note", what=what, advice=advice)]
 
     async def _damaged_tokens(self) -> list[Finding]:
         secret = self._runtime.store.facts.secret

@@ -96,14 +96,15 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     judges = chain_parts(judge, held, settings, clock, "adjudication")
     judging = judge_parts(merging, held, settings, clock)
     entries = [entry for chain in (parts, judges, judging) if chain is not None for entry in chain.entries.values()]
-    if embeds and table is not None:
-        entries.append(check_embedding(table, settings.embedding))
+    embedding = [check_embedding(table, settings.embedding)] if embeds and table is not None else []
+    entries += embedding
     health = Healths(store, entries, held)
     if entries:
         await look_at_local_servers(entries, held)
         found = await health()
         for purpose, chain in (("consolidation", parts), ("adjudication", judges), ("compaction", judging)):
-            warn_of_models(chain, purpose, found)
+            warn_of_models(() if chain is None else chain.entries, purpose, found)
+        warn_of_models([entry.name for entry in embedding], "embedding", found)
     return assemble(
         store,
         clock=clock,

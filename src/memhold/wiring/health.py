@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -14,13 +14,19 @@ from memhold.values.answers import ModelHealth
 if TYPE_CHECKING:
     from memhold.ports.stores import Store
     from memhold.providers.entry import Entry
-    from memhold.wiring.chains import ChainParts
     from memhold.wiring.models import HeldModels
 
 __all__ = ["Healths", "look_at_local_servers", "warn_of_models"]
 
 log = logging.getLogger("memhold.models")
 
+_FOLLOWS = {
+    "consolidation": "windows wait",
+    "adjudication": "doubted keys wait",
+    "compaction": "only exact copies of notes become one",
+    "embedding": "questions are answered by words alone",
+}
+"""What is so without a model, by its purpose."""
 _KNOCK_SECONDS = 0.25
 """A server of this machine takes a connection within milliseconds, or none listens there."""
 
@@ -71,10 +77,10 @@ async def _listens(entry: Entry) -> bool:
     return True
 
 
-def warn_of_models(parts: ChainParts | None, purpose: str, found: Mapping[str, ModelHealth]) -> None:
-    """Say in the log which links of a chain do not work, and what follows."""
-    links = [found[name] for name in (parts.entries if parts is not None else ()) if name in found]
+def warn_of_models(names: Iterable[str], purpose: str, found: Mapping[str, ModelHealth]) -> None:
+    """Say in the log which links of a chain, or which embedding, do not work, and what follows."""
+    links = [found[name] for name in names if name in found]
     down = [one for one in links if one.answers is False]
     for one in down:
-        follows = "until it works, windows wait" if len(down) == len(links) else "this link is passed over"
+        follows = f"until it works, {_FOLLOWS[purpose]}" if len(down) == len(links) else "this link is passed over"
         log.warning("%s: %s; %s", purpose, one.told, follows)

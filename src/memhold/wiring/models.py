@@ -54,7 +54,7 @@ def chain_parts(
 ) -> ChainParts | None:
     """The chain of a purpose (`consolidation`, `adjudication`): of an object, else of the name in its setting."""
     name: str = getattr(settings, purpose)
-    if model is None and not name:
+    if model is None and name in {"", "none"}:
         return None
     from memhold.wiring.chains import chain_of, chain_of_objects
 
@@ -140,30 +140,31 @@ class HeldModels:
 
 
 def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None) -> Embedding | None:
-    """The embedding that a setting names: `none`, `builtin`, a published one, a directory, an entry of the catalog."""
+    """The embedding that a setting names: `none`, `builtin`, a published one, a directory, an entry of the catalog.
+
+    Without the `held` models of a store its calls are written nowhere.
+    """
     if own is None and name == "none":
         return None
-
-    folder = Path(name).expanduser()
 
     async def opened() -> EmbeddingModel:
         if own is not None:
             return own
-        if name == "builtin":
-            from memhold.providers.embedding.builtin.model import builtin_embedding
+        if held is not None and in_catalog(name):
+            return await held.models.embedding(check_embedding(held.models.catalog, name).name)
+        return await _of_no_store(name)
 
-            return builtin_embedding()
-        if name in OFFICIAL:
-            return await asyncio.to_thread(_official, name)
-        if "://" not in name and await asyncio.to_thread(folder.is_dir):
-            from memhold.providers.embedding.directory import DirectoryEmbedding
+    def late(seconds: float) -> None:
+        if held is not None and own is None and in_catalog(name):
+            held.models.links.late(check_embedding(held.models.catalog, name), seconds)
 
-            return await asyncio.to_thread(DirectoryEmbedding, folder)
-        if held is None:
-            raise _unknown(name)
-        return await held.models.embedding(check_embedding(held.models.catalog, name).name)
+    return Embedding(opened, late)
 
-    return Embedding(opened)
+
+def _folder(name: str) -> Path | None:
+    """The directory of that name, where there is one and the name is no URL."""
+    folder = Path(name).expanduser()
+    return folder if "://" not in name and folder.is_dir() else None
 
 
 def _official(name: str) -> EmbeddingModel:
@@ -178,9 +179,11 @@ def _official(name: str) -> EmbeddingModel:
 
 def in_catalog(name: str) -> bool:
     """Whether an embedding of that name is to be in the catalog; else it is ours, or a directory, there or not."""
-    if name.startswith(("http://", "https://")):
-        return True
-    return name not in {"none", "builtin", *OFFICIAL} and os.sep not in name and not Path(name).expanduser().is_dir()
+    if name in {"none", "builtin", *OFFICIAL}:
+        return False
+    from memhold.providers.naming import is_line
+
+    return is_line(name) or (os.sep not in name and not Path(name).expanduser().is_dir())
 
 
 def check_embedding(table: Catalog, name: str) -> Entry:
@@ -189,8 +192,15 @@ def check_embedding(table: Catalog, name: str) -> Entry:
     Raises:
         InvalidSetting: the catalog has none; it says what may be passed instead.
     """
-    from memhold.providers.naming import chain_of_kind
+    from memhold.providers.naming import chain_of_kind, pieces
 
+    if len(pieces(name)) > 1:
+        from memhold.providers.entry import shown
+
+        raise InvalidSetting(
+            f"embedding names several ({shown(name):.80}); the vectors of a store are of one model: name one",
+            name="embedding",
+        )
     try:
         first = chain_of_kind(table, name, "embedding")[0]
     except InvalidSetting:
@@ -334,34 +344,32 @@ def reranker_of(settings: Settings) -> Reranker | None:
 
 
 def key_embedding(name: str) -> EmbeddingModel:
-    """The embedding of a name: `builtin`, a model directory, or an embedding model of the catalog.
+    """The embedding of a name, as the setting `embedding` takes it; where no event loop runs.
 
     Raises:
-        InvalidSetting: the catalog has no embedding model of that name.
+        InvalidSetting: none has that name.
+        ModelError: the server that was to name its model could not be asked.
     """
+    return asyncio.run(_of_no_store(name))
+
+
+async def _of_no_store(name: str) -> EmbeddingModel:
+    """An embedding outside of a store: its calls are written nowhere."""
     if name == "builtin":
         from memhold.providers.embedding.builtin.model import builtin_embedding
 
         return builtin_embedding()
     if name in OFFICIAL:
-        return _official(name)
-    if Path(name).is_dir():
+        return await asyncio.to_thread(_official, name)
+    folder = await asyncio.to_thread(_folder, name)
+    if folder is not None:
         from memhold.providers.embedding.directory import DirectoryEmbedding
 
-        return DirectoryEmbedding(Path(name))
-    entry = check_embedding(catalog(), name)
-    if entry.protocol == "ollama-embeddings":
-        from memhold.providers.embedding.ollama import OllamaEmbedding
+        return await asyncio.to_thread(DirectoryEmbedding, folder)
+    from memhold.providers.embedders import embedding_model
+    from memhold.providers.naming import with_lines
+    from memhold.providers.wrappers import HostGates
 
-        url = entry.base_url or "http://127.0.0.1:11434"
-        return OllamaEmbedding(model=entry.model, base_url=url, headers=entry.headers, timeout=entry.deadline)
-    from memhold.providers.embedding.openai import OpenAIEmbedding
-
-    return OpenAIEmbedding(
-        model=entry.model,
-        base_url=entry.base_url or "https://api.openai.com/v1",
-        clock=SystemClock(),
-        api_key=None if entry.api_key_env is None else os.environ.get(entry.api_key_env),
-        headers=entry.headers,
-        timeout=entry.deadline,
-    )
+    table = with_lines(catalog(), [(name, "embedding")], os.environ) if in_catalog(name) else catalog()
+    entry = check_embedding(table, name)
+    return await embedding_model(entry, keys=os.environ.get, clock=SystemClock(), gates=HostGates())

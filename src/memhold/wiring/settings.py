@@ -38,6 +38,8 @@ _MAY_BE_ZERO = {
     "unload_retry_count",
     "unload_retry_delay_ms",
 }
+_CHAINS = frozenset({"consolidation", "adjudication", "compaction", "embedding"})
+"""Settings that take a list of models as well as one text with commas."""
 _LONGEST_DAYS = 36_500
 _SHARES = {"compact_distance", "compact_word_distance"}
 
@@ -85,8 +87,9 @@ class Settings:
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
         consolidation: the model that consolidates: `openai:MODEL`, `anthropic:MODEL`, `ollama:MODEL`, `lmstudio:MODEL`,
             `http://host:port/v1`, `http://host:port/v1#MODEL`, or a chain or model of the catalog; several, between
-            commas, are asked in that order; empty for none.
-        adjudication: the chain or model of the catalog that says whether two keys of facts are one; empty for none.
+            commas, are asked in that order; empty or `none` for none.
+        adjudication: the chain or model of the catalog that says whether two keys of facts are one; empty or `none`
+            for none.
         key_threshold: the similarity at which two keys are one, measured for your embedding; 0 for what is shipped.
         models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `memhold.toml`.
         consolidate_messages: how many messages make a session's window due at once.
@@ -276,6 +279,8 @@ def _checked(values: Mapping[str, Any], where: str, types: Mapping[str, type]) -
 
 
 def _converted(name: str, value: Any, wanted: type, where: str) -> Any:
+    if name in _CHAINS and isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
     if isinstance(value, str) and wanted is not str:
         text = value.strip().lower()
         if wanted is bool and text in _TRUE | _FALSE:

@@ -13,7 +13,7 @@ from memhold.providers.chat.bare import KeySource
 from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
-from memhold.providers.entry import Entry, Structured, endpoint, host_of, key_header, looks_embedding
+from memhold.providers.entry import Entry, Structured, endpoint, host_of, key_header, looks_embedding, shown
 from memhold.providers.failures.classify import LOOK, Verdict
 from memhold.values.errors import ModelError
 
@@ -133,10 +133,12 @@ class OpenAIChat:
         loaded = [one for one in chat if is_loaded(one)]
         if len(chat) == 1 or loaded:
             return str((loaded or chat)[0]["id"])
-        names = ", ".join(one["id"][:_NAME] for one in chat[:_NAMED])
-        reason = f"the server lists {len(chat)} chat models and says of none that it is loaded; name one ({names})"
-        if not chat:
-            reason = "the server has no chat model loaded; load one there"
+        reason = "the server has no chat model loaded; load one there"
+        if chat:
+            names = [one["id"][:_NAME] for one in chat[:_NAMED]]
+            line = f"{shown(self.entry.base_url or '')}#{names[0]}"
+            reason = f"the server lists {len(chat)} chat models and says of none that it is loaded; "
+            reason += f"name one ({', '.join(names)}), as in {line}"
         return self._wire.fail(Verdict(cls="park", reason=reason, code="no_models_loaded", rule="model"))
 
     def _body(self, request: ChatRequest, model: str, form: Structured) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from memhold.ports.stores import Clock
 from memhold.providers.body import Endless, Garbled, beginning, lines, whole
 from memhold.providers.chat.bare import KeySource
 from memhold.providers.entry import Entry, origin_of
-from memhold.providers.failures.classify import LOOK, Verdict, classify, late
+from memhold.providers.failures.classify import LOOK, NO_KEY, STOPPED, Verdict, classify, late
 from memhold.providers.failures.errors import model_error
 from memhold.providers.failures.sample import show_sample
 from memhold.providers.unlogged import UNLOGGED
@@ -31,7 +31,7 @@ _GARBLED: Final = Verdict(cls="resample", reason=f"the answer is no UTF-8; {LOOK
 _CIRCLES: Final = Verdict(cls="next", reason="the reply repeats itself", code="repeats", rule="repeats")
 _CUT: Final = Verdict(
     cls="resample",
-    reason="the server stopped in the middle of its answer; see what it says of itself",
+    reason=STOPPED,
     code="cut_stream",
     rule="cut-stream",
 )
@@ -71,7 +71,7 @@ class Wire:
         value = self._keys(self.entry.api_key_env)
         if not value:
             reason = f"the variable {self.entry.api_key_env} is not set"
-            verdict = Verdict(cls="auth", code="no_key", reason=reason, rule="no-key")
+            verdict = Verdict(cls="auth", code=NO_KEY, reason=reason, rule="no-key")
             raise model_error(self.entry.name, verdict, key_variable=self.entry.api_key_env)
         value = value.strip()  # a key read from a file often brings the end of its line along
         if not value.isascii() or not value.isprintable():
@@ -114,7 +114,7 @@ class Wire:
                     yield Event(self._event(text, begun=begun, failed=failed))
                     begun = True
             except httpx2.HTTPError as error:
-                self._broken(error, streaming=True)
+                self._broken(error, begun=True)
 
     def fail(self, verdict: Verdict, status: int | None = 200) -> NoReturn:
         """Raise the link's error for a verdict."""
@@ -146,23 +146,26 @@ class Wire:
             self._client = httpx2.AsyncClient(
                 verify=_trust(), timeout=timeout, follow_redirects=False, trust_env=proxied, event_hooks=UNLOGGED
             )
+        begun = False
         try:
             async with self._client.stream(
                 method, url, headers={**headers, **self.entry.headers}, json=body
             ) as response:
                 if response.status_code != httpx2.codes.OK:
                     self.refuse(await beginning(response), response.status_code, response.headers)
+                begun = True
                 yield response
         except Endless:
             self.fail(_ENDLESS)
         except Garbled:
             self.fail(_GARBLED)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, UnicodeError) as error:
-            self._broken(error)
+            self._broken(error, begun=begun)
 
-    def _broken(self, error: Exception, *, streaming: bool = False) -> NoReturn:
+    def _broken(self, error: Exception, *, begun: bool) -> NoReturn:
+        """Raise for what the transport raised; `begun`: the server had said that all is well, and was answering."""
         # Not `from error`: the client's texts quote headers, and a header holds the key.
-        if streaming and not isinstance(error, httpx2.TimeoutException):
+        if begun and not isinstance(error, httpx2.TimeoutException):
             raise model_error(self.entry.name, _CUT, status=200, cause=type(error).__name__) from None
         verdict = classify("chat", None, None, None, error)
         if isinstance(error, httpx2.ReadTimeout):

@@ -22,7 +22,7 @@ from memhold.providers.body import Endless, Garbled, beginning, whole
 from memhold.providers.embedding.batching import Limits, Misfit, Piece, gather, in_order, plan, unit_rows
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.entry import host_of, origin_of
-from memhold.providers.failures.classify import Verdict, classify, is_unload
+from memhold.providers.failures.classify import STOPPED, Verdict, classify, is_unload
 from memhold.providers.unlogged import UNLOGGED
 from memhold.values.errors import Attempt, InvalidInput, ModelError
 
@@ -285,6 +285,8 @@ class RemoteEmbedding:
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, UnicodeError) as error:
             seconds = asyncio.get_running_loop().time() - started
             verdict = classify("embedding", None, None, None, error)
+            if status is not None and not isinstance(error, httpx2.TimeoutException):
+                verdict = replace(verdict, reason=STOPPED)
             if isinstance(error, httpx2.ConnectError):
                 verdict = replace(verdict, reason=f"no server answers at {origin_of(self._dialect.url)}")
             raise _Failed(verdict, status=status, body=None, cause=type(error).__name__, seconds=seconds) from None

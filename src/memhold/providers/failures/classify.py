@@ -26,6 +26,9 @@ __all__ = [
     "LOAD_FAILED",
     "LOOK",
     "MODEL_UNLOADED",
+    "NOWHERE",
+    "NO_KEY",
+    "STOPPED",
     "UNLOADED",
     "UNREADABLE",
     "Kind",
@@ -52,6 +55,11 @@ LATE: Final = "deadline"
 UNREADABLE: Final = frozenset({"cut_stream", "endless", "garbled", "no_choice", "unreadable"})
 """The codes of what is no answer of a model's API: garbage, nothing in it, one that breaks off or never ends."""
 LOOK: Final = "see what the server says of itself, and whether the URL is that of a model's API"
+NO_KEY: Final = "no_key"
+"""The code of a call that was not made: the variable of its key is not set."""
+NOWHERE: Final = "the model or the address does not exist"
+"""What a 404 says of which the table knows nothing."""
+STOPPED: Final = "the server stopped in the middle of its answer; see what it says of itself"
 _PASSING: Final = frozenset({"crashed", "unloaded"})
 """Rules of a local model's own trouble, which passes under an HTTP 400 too."""
 
@@ -196,7 +204,7 @@ _BY_STATUS: Final[Mapping[int, tuple[FailureClass, str]]] = {
     401: ("auth", "the key was not accepted"),
     402: ("park", "the account has to be paid"),
     403: ("auth", "the key does not allow this"),
-    404: ("park", "the model or the address does not exist"),
+    404: ("park", NOWHERE),
     405: ("park", "the address does not take this method"),
     407: ("park", "a proxy asks for a key of its own"),
     408: ("retry", "the provider gave up waiting"),

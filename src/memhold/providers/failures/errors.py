@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from memhold.providers.failures.classify import Verdict, classify
+from memhold.providers.failures.classify import NO_KEY, Verdict, classify
 from memhold.values.errors import ModelError
 
 __all__ = ["model_error", "plain_error"]
@@ -29,11 +29,12 @@ def model_error(
 ) -> ModelError:
     """The plain error of a verdict. For `auth` it names the variable that holds the key."""
     details = [f"HTTP {status}"] if status is not None else []
-    details += [verdict.code] if verdict.code else []
+    details += [verdict.code] if verdict.code and verdict.code != NO_KEY else []
     details += [cause] if cause else []
     details += [f"it said: {verdict.said}"] if verdict.said else []
     shape = f" ({', '.join(details)})" if details else ""
-    advice = f"; check the variable {key_variable}" if verdict.cls == "auth" and key_variable else ""
+    named = verdict.cls != "auth" or not key_variable or key_variable in verdict.reason
+    advice = "" if named else f"; check the key in {key_variable}"
     return ModelError(
         f"{model}: {verdict.reason or 'the call failed'}{shape}{advice}",
         model=model,
