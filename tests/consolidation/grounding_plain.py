@@ -306,6 +306,98 @@ TRUE: dict[str, list[str]] = {
         "ユーザーには由美という妹がいる。",
     ],
     "我妹妹叫小雨，在武汉上大学。": ["用户的妹妹叫小雨。", "小雨在武汉上大学。", "用户有一个叫小雨的妹妹。"],
+    "We just moved to a flat in Gothenburg, third floor, no lift, which is hell with the pram.": [
+        "User recently moved to a flat in Gothenburg.",
+        "User lives on the third floor.",
+        "The user's building has no lift.",
+        "User has a pram.",
+    ],
+    "I teach Year 4 and this term I've got 31 kids, two of them with EHCPs": [
+        "User teaches Year 4.",
+        "User has 31 kids in class this term.",
+        "Two of the user's pupils have EHCPs.",
+        "User is a teacher.",
+    ],
+    "My dad had a stroke in November and lives with us now, so the spare room is his.": [
+        "User's dad had a stroke in November.",
+        "User's father lives with them.",
+        "User's father had a stroke in November and now lives with the user.",
+    ],
+    "could you write shorter paragraphs? I'm dyslexic and long blocks swim": [
+        "User is dyslexic.",
+        "User wants shorter paragraphs.",
+        "User prefers short paragraphs because they are dyslexic.",
+        "Long blocks of text are hard for the user.",
+    ],
+    "I'm on a 2019 MacBook Pro with 16GB, macOS 13, and Docker eats all my RAM": [
+        "User has a 2019 MacBook Pro with 16GB.",
+        "Docker uses up all of user's RAM.",
+        "User uses Docker on a MacBook Pro.",
+    ],
+    "Every second Thursday I volunteer at the food bank on Harrow Road.": [
+        "User volunteers at the food bank on Harrow Road every second Thursday.",
+        "User volunteers every other Thursday.",
+        "User volunteers at a food bank.",
+    ],
+    "It's our 10th anniversary on June 5, Nadia loves jazz but can't stand crowds.": [
+        "User's 10th anniversary is on June 5.",
+        "Nadia loves jazz.",
+        "Nadia can't stand crowds.",
+        "Nadia dislikes crowds.",
+        "User and Nadia have their 10th anniversary on June 5.",
+    ],
+    "no dairy for me please, I get migraines from cheese especially": [
+        "User doesn't want dairy.",
+        "User gets migraines from cheese.",
+        "Cheese gives the user migraines.",
+        "User avoids dairy because of migraines.",
+    ],
+    "Passed my driving test on the third try yesterday, now looking for a used Corsa under 5k": [
+        "User passed their driving test yesterday.",
+        "User passed the driving test on the third try.",
+        "User is looking for a used Corsa under 5k.",
+        "User wants to buy a used Corsa for less than 5,000.",
+    ],
+    "Ich habe letzten Monat bei Bosch gekündigt und fange im April bei einem Start-up in Leipzig an.": [
+        "Der Nutzer hat letzten Monat bei Bosch gekündigt.",
+        "Der Nutzer fängt im April bei einem Start-up in Leipzig an.",
+        "Der Nutzer arbeitete früher bei Bosch.",
+    ],
+    "Meine Frau Katrin ist Vegetarierin, ich esse alles außer Pilzen.": [
+        "Die Frau des Nutzers, Katrin, ist Vegetarierin.",
+        "Der Nutzer isst alles außer Pilzen.",
+        "Der Nutzer isst keine Pilze.",
+    ],
+    "On a adopté un chien la semaine dernière, il s'appelle Oslo et il a peur des voitures.": [
+        "L'utilisateur a adopté un chien la semaine dernière.",
+        "Le chien s'appelle Oslo.",
+    ],
+    "Soy alérgica a los frutos secos y mi hijo Mateo también.": [
+        "La usuaria es alérgica a los frutos secos.",
+        "El hijo de la usuaria se llama Mateo.",
+    ],
+    "저는 커피는 안 마시고 차만 마셔요. 회사는 판교에 있어요.": [
+        "사용자는 커피를 마시지 않는다.",
+        "사용자의 회사는 판교에 있다.",
+    ],
+    "来月から大阪支社に転勤です。妻は東京に残ります。": ["ユーザーは来月から大阪支社に転勤する。", "妻は東京に残る。"],
+    "我下个月要去杭州出差，顺便看我大学同学老李。": [
+        "用户下个月要去杭州出差。",
+        "用户会去看大学同学老李。",
+        "老李是用户的大学同学。",
+    ],
+    "I set my alarm for 5:30 because the ferry to work leaves at 6:10": [
+        "User sets the alarm for 5:30.",
+        "User takes a ferry to work.",
+        "The ferry leaves at 6:10.",
+        "User gets up at 5:30 because the ferry to work leaves at 6:10 AM.",
+    ],
+    "My therapist suggested journaling, I've done it 12 days in a row now!": [
+        "User's therapist suggested journaling.",
+        "User has journaled 12 days in a row.",
+        "User has a therapist.",
+        "User has been journaling for 12 days.",
+    ],
 }
 """What is true of a line: said, or a conclusion."""
 
@@ -361,5 +453,36 @@ FALSE: dict[str, list[str]] = {
         "Luis vive en Sevilla.",
     ],
     "Mein Sohn Jonas hat am Samstag Geburtstag, er wird acht.": ["Jonas wird neun Jahre alt."],
+    "We just moved to a flat in Gothenburg, third floor, no lift, which is hell with the pram.": [
+        "User lives on the fourth floor.",
+        "User's building has a lift.",
+    ],
+    "I teach Year 4 and this term I've got 31 kids, two of them with EHCPs": ["User teaches Year 5."],
+    "My dad had a stroke in November and lives with us now, so the spare room is his.": [
+        "User had a stroke in November."
+    ],
+    "could you write shorter paragraphs? I'm dyslexic and long blocks swim": ["User is not dyslexic."],
+    "Every second Thursday I volunteer at the food bank on Harrow Road.": ["User volunteers on Fridays."],
+    "It's our 10th anniversary on June 5, Nadia loves jazz but can't stand crowds.": [
+        "Nadia loves crowds.",
+        "User loves jazz.",
+        "The anniversary is on June 10.",
+    ],
+    "no dairy for me please, I get migraines from cheese especially": ["User has no migraines."],
+    "Meine Frau Katrin ist Vegetarierin, ich esse alles außer Pilzen.": ["Der Nutzer ist Vegetarier."],
+    "On a adopté un chien la semaine dernière, il s'appelle Oslo et il a peur des voitures.": [
+        "L'utilisateur a peur des voitures.",
+        "L'utilisateur habite à Oslo.",
+    ],
+    "Soy alérgica a los frutos secos y mi hijo Mateo también.": ["Mateo no es alérgico a los frutos secos."],
+    "저는 커피는 안 마시고 차만 마셔요. 회사는 판교에 있어요.": ["사용자는 커피를 마신다."],
+    "I set my alarm for 5:30 because the ferry to work leaves at 6:10": [
+        "The ferry leaves at 5:30.",
+        "User's alarm is at 6:10.",
+    ],
+    "My therapist suggested journaling, I've done it 12 days in a row now!": [
+        "User's therapist has journaled for 12 days.",
+        "User suggested journaling.",
+    ],
 }
 """What no line says, though most of its words stand there."""

@@ -371,7 +371,9 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             whose = frozenset(
                 word for word in spoken if _POSSESSIVE.match(word) and (word, language) != ("mi", "italian")
             )
-            told_to = _told_to(clause, spoken - whose, subject, known)
+            told_to = _told_to(clause, spoken - whose, subject, known) or (
+                subject is None and bool(current) and bool(spoken - whose) and spoken - whose <= _OBJECTS
+            )
             first = bool(spoken - whose) or (bool(spoken) and subject is None and not current)
             first = first or _WIDE_FIRST.match(clause) is not None
             # "I'm a midwife in Ghent, nights mostly": what goes on without a subject is of the speaker still.
@@ -585,6 +587,11 @@ _NOUN_FIRST: Final = frozenset({"french", "spanish", "italian", "portuguese", "c
 
 
 _I = re.compile(r"(?i)\W*(?:i|we)(?:['’]\w+)?\b")
+_DID = re.compile(
+    r"(?i)\w{2,}(?:ed|ing)|(?:lost|sold|got|broke|bought|found|made|quit|left|took|gave|saw|met|had|sent|wrote|forgot|hurt|cut"
+    r"|put|did|won|paid|built|brought|caught|chose|hit|kept|read|spent|taught)"
+)
+"""An English verb of the past, or a participle."""
 _VERB = re.compile(
     r"(?i)(?:is|was|are|were|had|will|would|can|could|should|might|may|must|does|did|\w*[^s\W]s|\w+ed)\b"
 )
@@ -607,6 +614,8 @@ def _possessor(clause: str, language: str) -> re.Match[str] | None:
                 behind = clause[match.start("noun") :].split()[len(_of_noun(clause[match.start("noun") :], language)) :]
                 if not behind or not _VERB.match(behind[0]):
                     continue
+            if language == "english" and before and _DID.fullmatch(before[-1]):
+                continue  # "Passed my driving test", without the speaker's own pronoun
             return match
         inverted = language == "german" and re.match(r"(?i)(?:mein|unser)e?\s", match[0]) is not None
         if inverted and _HE_HAS.fullmatch(before[-1]) and not first_words_of(clause[: match.start()], language):

@@ -134,7 +134,7 @@ def _not_that_one(claim: Claim, clauses: Sequence[str], within: str) -> bool:
     found = _NONE_OF.search(claim.core)
     wanted = terms_of(found["what"], claim.language) if found is not None else frozenset()
     held = [one for one in clauses if wanted & terms_of(one, claim.language)]
-    return bool(held) and not any(negates(one, within) or AGAINST.search(one) for one in held)
+    return bool(held) and not any(negates(one, within) or AGAINST.search(one) or _APART.search(one) for one in held)
 
 
 def _of_another_name(claim: Claim, clause: str, clauses: Sequence[str], within: str) -> bool:

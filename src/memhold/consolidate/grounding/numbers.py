@@ -13,7 +13,7 @@ from memhold.consolidate.clause_subjects import CLAUSE
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.words import UNSPACED, terms_of
 from memhold.text.details import content_terms
-from memhold.text.figures import figures
+from memhold.text.figures import Figure, figures
 from memhold.text.function_words import EVIDENCE
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import Quantity, quantities
@@ -168,9 +168,10 @@ def number_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool:
     if (clock := _time_stands(wanted, claim, lines)) is not None:
         return clock
     for line in lines:
-        dated = spans_of(line.text, line.at) if wanted.unit not in {None, *_COUNTED} else []
+        passed = spans_of(line.text, line.at) if wanted.unit not in {None, *_COUNTED} else []
+        passed = [*passed, *((one.start, one.end) for one in figures(line.text) if _to_the_minute(one))]
         for held in quantities(line.text):
-            if any(start <= held.start < end for start, end in dated):
+            if any(start <= held.start < end for start, end in passed):
                 continue
             if held.values & wanted.values and (wanted.unit is None or held.unit in {None, wanted.unit}):
                 if wanted.unit is None and not _same_counted(claim, wanted, line, held):
@@ -202,6 +203,11 @@ def _time_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool | 
     half = mine.half or ("a" if claim[mine.start] == "0" else None)  # "03:00" is no time of the afternoon
     theirs = [one for line in lines for one in figures(line.text) if one.unit == "clock" and one.values & mine.values]
     return any(half == one.half or not (half and one.half) for one in theirs) if theirs else None
+
+
+def _to_the_minute(one: Figure) -> bool:
+    """Whether it is a time of the clock with minutes: "at 5" is another one than "at 5:30"."""
+    return one.unit == "clock" and any(value != int(value) for value in one.values)
 
 
 @dataclass(frozen=True, slots=True)

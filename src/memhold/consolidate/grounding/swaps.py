@@ -14,6 +14,7 @@ from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.numbers import numbers_of, ordinals_in, with_its_unit
 from memhold.consolidate.grounding.subjects import NEAR, NEAR_GRAMS
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, clauses_of, terms_of
+from memhold.text.figures import Figure, figures
 from memhold.text.mood import supposed_in
 from memhold.text.normal_form import normal_form
 from memhold.text.times import calendar_words
@@ -205,10 +206,13 @@ def _rivals(one: _Detail, other: _Detail) -> bool:
 @lru_cache(maxsize=8192)  # each claim of a reply asks for the clauses of its lines
 def _details(text: str, at: datetime) -> tuple[_Detail, ...]:
     plain = normal_form("NFC", text)
+    times = [one for one in figures(plain) if one.unit == "clock"]
     found = [
         _Detail(kind="number", forms=frozenset(one.values), unit=one.unit, words=with_its_unit(plain, one))
         for one in numbers_of(plain, spans_of(plain, at))
+        if not any(time.start <= one.start < time.end for time in times)
     ]
+    found += [_time(plain[one.start : one.end], one) for one in times]
     found += [_Detail(kind="ordinal", forms=frozenset({place}), words=one) for place, one in ordinals_in(plain).items()]
     names = calendar_words(plain) | calendar_words(_PLURAL.sub("", plain))
     found += [
@@ -216,6 +220,12 @@ def _details(text: str, at: datetime) -> tuple[_Detail, ...]:
         for name in names
     ]
     return tuple(found)
+
+
+def _time(words: str, time: Figure) -> _Detail:
+    """A time of the clock, whose hour and minutes are one detail: "6:10"; a full hour is that number too."""
+    afternoon = {value + 12 for value in time.values if value == int(value)}
+    return _Detail(kind="number", forms=frozenset(time.values | afternoon), words=words)
 
 
 @lru_cache(maxsize=8192)
