@@ -102,6 +102,11 @@ _APART = re.compile(
 )
 
 
+_UP_TO = re.compile(r"[.,;:!?。]")
+_SET_AGAINST: Final = 5
+"""Words up to which what a sentence sets itself against is a thing and no statement of its own."""
+
+
 def _set_apart(claim: Claim, lines: Sequence[Line]) -> tuple[Claim, bool] | None:
     """A sentence up to what it sets itself against ("Sam, not Samuel"), and whether the lines say yes of the latter.
 
@@ -110,7 +115,12 @@ def _set_apart(claim: Claim, lines: Sequence[Line]) -> tuple[Claim, bool] | None
     found = None if claim.value else _APART.search(claim.core)
     if found is None or not claim.core[: found.start()].strip():
         return None
-    apart = terms_of(claim.core[found.end() :], claim.language)
+    if found[0].split()[-1].casefold() == "no" and claim.language == "english":
+        return None  # "the scan showed a tear, and no surgery was needed" sets nothing against the tear
+    what = _UP_TO.split(claim.core[found.end() :].strip())[0]
+    if len(what.split()) > _SET_AGAINST:
+        return None
+    apart = terms_of(what, claim.language)
     denied: set[str] = set()
     affirmed: set[str] = set()
     for line in lines:
