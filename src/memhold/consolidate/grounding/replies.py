@@ -15,11 +15,8 @@ from memhold.consolidate.grounding.claims import Claim, Finding, Line
 from memhold.consolidate.grounding.dates import day_told
 from memhold.consolidate.grounding.finding import find
 from memhold.consolidate.grounding.words import share_of
-from memhold.facts.keys import wording
 from memhold.ports.models import Rejected
 from memhold.text.analysis import language_of
-from memhold.text.change import changes
-from memhold.text.details import content_terms
 from memhold.values.records import Memory
 
 __all__ = ["ground", "poor"]
@@ -72,7 +69,7 @@ def _kept_facts(
             known=fact.target is not None or (bool(before) and told_as_a_change(fact, lines)),
             before=before,
         )
-        finding = _ended(fact, lines, known) if fact.operation == "remove" else find(claim, lines)
+        finding = _ended(fact, lines) if fact.operation == "remove" else find(claim, lines)
         if finding.standing is None:
             left.append(_left(fact, finding.reason))
             dropped.append(fact)
@@ -93,14 +90,13 @@ def _aimed(facts: Sequence[Learned]) -> tuple[Learned, ...]:
     return tuple(replace(one, target=None) if len(named.get(one.target or 0, ())) > 1 else one for one in facts)
 
 
-def _ended(fact: Learned, lines: Sequence[Line], known: Sequence[Memory]) -> Finding:
-    """A value that ends need not be named ("I quit"), but a cited line of the user's speaks of it or of a change."""
-    held = " ".join(f"{one.attribute} {one.value}" for place, one in enumerate(known, 1) if place == fact.target)
-    about = content_terms(f"{fact.attribute} {fact.value} {held}")
-    own = [line.text for line in lines if line.own and line.place in fact.sources]
-    if any(changes(text) or wording(text) == "end" or about & content_terms(text) for text in own):
-        return Finding(standing="said", places=fact.sources)
-    return Finding(standing=None, reason="no line says that it ended")
+def _ended(fact: Learned, lines: Sequence[Line]) -> Finding:
+    """A value that ends need not be named ("I quit", "they let me go"): that a line of the user's is cited is enough.
+
+    No list knows all words in which something ends, and what did not end is told as so without a word.
+    """
+    own = tuple(line.place for line in lines if line.own and line.place in fact.sources)
+    return Finding(standing="said", places=fact.sources) if own else Finding(standing=None, reason="no line says it")
 
 
 def _kept_notes(notes: Iterable[Noted], lines: Sequence[Line], left: list[LeftOut]) -> tuple[Noted, ...]:
