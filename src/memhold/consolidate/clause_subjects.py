@@ -371,9 +371,7 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             whose = frozenset(
                 word for word in spoken if _POSSESSIVE.match(word) and (word, language) != ("mi", "italian")
             )
-            told_to = _told_to(clause, spoken - whose, subject, known) or (
-                subject is None and bool(current) and bool(spoken - whose) and spoken - whose <= _OBJECTS
-            )
+            told_to = _told_to(clause, spoken - whose, subject, current, known)
             first = bool(spoken - whose) or (bool(spoken) and subject is None and not current)
             first = first or _WIDE_FIRST.match(clause) is not None
             # "I'm a midwife in Ghent, nights mostly": what goes on without a subject is of the speaker still.
@@ -409,9 +407,15 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
             before = last
 
 
-def _told_to(clause: str, spoken: frozenset[str], subject: frozenset[str] | None, known: frozenset[str]) -> bool:
-    """Whether somebody else does it to the speaker: "she has been with us since 2018" is of her all the same."""
-    named = THIRD.match(clause) is not None or bool((subject or frozenset()) & known)
+def _told_to(
+    clause: str, spoken: frozenset[str], subject: frozenset[str] | None, current: frozenset[str], known: frozenset[str]
+) -> bool:
+    """Whether somebody else does it to the speaker: "she has been with us since 2018" is of her all the same.
+
+    So it is of what goes on of them: "my dad sold the house and lives with us".
+    """
+    goes_on = subject is None and bool(current)
+    named = THIRD.match(clause) is not None or bool((subject or frozenset()) & known) or goes_on
     return bool(spoken) and spoken <= _OBJECTS and named
 
 

@@ -61,7 +61,7 @@ _EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jin
 _TRAINED_WITH = (
     (re.compile(r"nomic-embed-text", re.IGNORECASE), ("search_query: ", "search_document: ")),
     (
-        re.compile(r"(?<![a-z0-9])e5-(?:small|base|large)(?!.*instruct)", re.IGNORECASE),
+        re.compile(r"(?<![a-z0-9])e5-(?:small|base|large)(?!.{0,40}instruct)", re.IGNORECASE),
         ("query: ", "passage: "),
     ),
 )
