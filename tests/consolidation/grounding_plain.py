@@ -398,6 +398,20 @@ TRUE: dict[str, list[str]] = {
         "User has a therapist.",
         "User has been journaling for 12 days.",
     ],
+    "I have two dogs and over fifty chickens.": ["User has over 50 chickens and two dogs."],
+    "I eat everything except mushrooms and olives.": [
+        "User eats everything except mushrooms and olives.",
+        "User eats everything except olives.",
+    ],
+    "The shop closes at 20:00 and opens at 08:00.": [
+        "The shop closes at 8 pm.",
+        "The shop opens at 8 am.",
+        "The shop closes at 8 pm and opens at 8 am.",
+    ],
+    "My daughter in law school lives in Leeds.": ["User's daughter is in law school."],
+    "My brother in law enforcement is a cop in Leeds.": ["User's brother is a cop in Leeds."],
+    "I switched from Vim to Emacs.": ["User uses Emacs instead of Vim.", "User switched from Vim to Emacs."],
+    "Min bror bor i København.": ["Brugerens bror bor i København."],
 }
 """What is true of a line: said, or a conclusion."""
 
@@ -484,5 +498,18 @@ FALSE: dict[str, list[str]] = {
         "User's therapist has journaled for 12 days.",
         "User suggested journaling.",
     ],
+    "I will be in Lisbon over Christmas and my sister won't come.": ["User will not be in Lisbon over Christmas."],
+    "The shop closes at 20:00 and opens at 08:00.": [
+        "The shop closes at 8 am.",
+        "The shop opens at 8 pm.",
+        "The shop opens at 20:00.",
+    ],
+    "I switched from Vim to Emacs.": ["User uses Vim instead of Emacs.", "User switched from Emacs to Vim."],
+    "Mia is six and Min is eight.": ["User is six.", "Mia is eight.", "Min is six."],
+    "Mina teaches maths in Oslo.": ["User teaches maths."],
+    "Min bror bor i Bergen.": ["Brukeren bor i Bergen."],
+    "Min bror bor i København.": ["Brugeren bor i København."],
+    "Mina barn går i skola i Lund.": ["Användaren går i skola i Lund."],
+    "Min syster bor i Lund och jag bor i Malmö.": ["Användaren bor i Lund."],
 }
 """What no line says, though most of its words stand there."""

@@ -62,6 +62,24 @@ def test_a_no_of_the_users_takes_nothing_from_what_the_assistant_said() -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "line", "expected"),
+    [
+        ("The user was told by their doctor to avoid salt.", "u: I was told by my doctor to avoid salt.", "said"),
+        ("User was offered a job at Bosch.", "u: I was offered a job at Bosch.", "said"),
+        ("User was told they will be promoted.", "u: My boss told me I'll be promoted.", "said"),
+        ("User was told to avoid salt.", "u: You told me to avoid salt.", "inferred"),
+        ("The assistant told the user to avoid salt.", "u: I was told by my doctor to avoid salt.", "inferred"),
+        ("Der Nutzer wurde gebeten, im Mai zu kommen.", "u: Ich wurde gebeten, im Mai zu kommen.", "said"),
+        ("Se le recomendó evitar la sal.", "u: Ayer el médico me recomendó evitar la sal.", "said"),
+    ],
+)
+def test_what_the_user_says_that_others_told_them_stands_in_the_users_lines(
+    sentence: str, line: str, expected: str | None
+) -> None:
+    assert standing(sentence, line) == expected
+
+
+@pytest.mark.parametrize(
     ("sentence", "expected"),
     [
         ("User moved to Oslo in May.", "said"),

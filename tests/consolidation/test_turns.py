@@ -139,6 +139,10 @@ def test_of_an_entry_that_ran_into_its_token_limit_the_whole_sentences_are_kept_
     cut = ChatReply(model="m", text=f'{{"history_entry": {written}', finish="length")
     made = joined(part_of("I keep goats in Uri."), [ChatReply(model="m", text=NOTHING), cut]).tool_calls[0].arguments
     assert made["history_entry"] == kept
+    call = ToolCall(id="c", name="save_entry", arguments=f'{{"history_entry": {written}')
+    called = ChatReply(model="m", text="", tool_calls=(call,), finish="length")
+    made = joined(part_of("I keep goats in Uri."), [ChatReply(model="m", text=NOTHING), called]).tool_calls[0].arguments
+    assert made["history_entry"] == kept, "as a call that was cut"
     ended = ChatReply(model="m", text=f'{{"history_entry": {written}', finish="stop")
     made = joined(part_of("I keep goats in Uri."), [ChatReply(model="m", text=NOTHING), ended]).tool_calls[0].arguments
     assert made["history_entry"] == "“I keep goats in Uri.”", "what is cut for another reason is no answer"

@@ -172,3 +172,30 @@ async def test_a_reply_in_circles_is_none_but_for_a_request_that_takes_what_came
     assert (cut.finish, cut.tool_calls) == ("length", ())
     assert cut.text.startswith(BEGUN)
     assert len(cut.text) < 2000, "the rest was not waited for"
+
+
+def thinks_in_circles(asked: Asked) -> Answer:
+    """A stream of either protocol in which a model thinks one sentence over and over, and says nothing."""
+    pieces = ["They asked for a map. "] * 400
+    if asked.path.endswith("/api/chat"):
+        lines = [json.dumps({"message": {"content": "", "thinking": piece}, "done": False}) for piece in pieces]
+        return Answer(type="application/x-ndjson", body="\n".join(lines).encode())
+    if asked.path.endswith("/messages"):
+        told = [
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": one}}
+            for one in pieces
+        ]
+        events = [json.dumps(one) for one in ({"type": "message_start", "message": {}}, *told)]
+    else:
+        events = [json.dumps({"choices": [{"delta": {"reasoning_content": piece}}]}) for piece in pieces]
+    return Answer(type="text/event-stream", body="".join(f"data: {event}\n\n" for event in events).encode())
+
+
+@pytest.mark.parametrize("protocol", ["openai-chat", "ollama-chat", "anthropic-messages"])
+async def test_thoughts_in_circles_are_no_answer_whatever_the_request_takes(protocol: Any) -> None:
+    with ScriptedServer(thinks_in_circles) as server:
+        model = chat_model(Entry(name="m", protocol=protocol, model="m", base_url=server.url), keys=lambda _: None)
+        with pytest.raises(ModelError, match="repeats itself") as raised:
+            await model.chat(replace(a_request(), partial=True))
+        await model.close()
+    assert raised.value.cls == "next"

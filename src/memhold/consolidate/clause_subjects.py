@@ -47,7 +47,7 @@ CLAUSE = re.compile(
     rf"{_TITLE}(?<=[.!?;:…])\s+|[。！？；、，]|,(?!\d)|\s[-–—]\s|\n+"
     r"|\s(?:and|but|although|though|whereas|because|since(?!\s+\d)|when|while|which|who|so|und|aber|sondern|obwohl|weil|wenn"
     r"|dass"
-    r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|perché|mas|и|но|а|потому|когда|maar"
+    r"|och|og|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|perché|mas|и|но|а|потому|когда|maar"
     r"|omdat"
     r"|(?:that|que)(?=\s+(?:he|she|they|his|her|their|my|our|él|ella|ellos|ellas|mis?)\b)"
     # "ma" is also French for "my", "en" also French and Spanish for "in"
@@ -260,6 +260,8 @@ def whose_clauses(
 
     `own_names` are the speaker's own, `known` what is a name for certain elsewhere in the conversation.
     """
+    if language == "english" and _NO_ENGLISH.match(text) and not _NAMED_MINE.match(text):
+        language = "swedish"  # or Danish or Norwegian: in a short line "i" alone looks like English
     found = list(_clauses(hyphened(text), language, own_names, known))
     groups = _joined((one.who for one in found), known)
     return tuple(
@@ -490,6 +492,8 @@ def _subject(
     if _WIDE.match(clause) is not None:
         found, rest = _wide_subject(clause)
         return (last or found, rest) if _WIDE_THIRD.match(clause) is not None else (found, rest)
+    if (name := _NAMED_MINE.match(clause)) is not None and language not in _SCANDINAVIAN:
+        return frozenset({name["name"].casefold()}), clause[name.end() :]
     if (match := _possessor(clause, language)) is not None:
         rest = clause[match.start("noun") :]
         words = _of_noun(rest, language)
@@ -599,6 +603,12 @@ _DID = re.compile(
 _VERB = re.compile(
     r"(?i)(?:is|was|are|were|had|will|would|can|could|should|might|may|must|does|did|\w*[^s\W]s|\w+ed)\b"
 )
+_NAMED_MINE = re.compile(
+    rf"\W*(?P<name>{'|'.join(_NAMES_TOO)})\s+(?={_VERB.pattern}|{_DID.pattern}\b)".replace("(?i)", "")
+)
+"""A name at the beginning of a clause, which is a possessive elsewhere, before an English verb: "Mia is six"."""
+_SCANDINAVIAN: Final = frozenset({"swedish", "norwegian", "danish"})
+_NO_ENGLISH = re.compile(r"(?i)\W*(?:min|mitt|mina|vår|vårt|våra|våre)\s+(?-i:[a-zà-ÿ])")
 
 
 def _possessor(clause: str, language: str) -> re.Match[str] | None:
@@ -609,9 +619,9 @@ def _possessor(clause: str, language: str) -> re.Match[str] | None:
     for match in _POSSESSED.finditer(clause):
         if language in _NOS and match[0].casefold().startswith("nos "):
             continue  # "nos mudamos": there it is no possessive
-        if language not in _NAMES_TOO.get(match[0].split()[0], language):
-            continue  # "Mia is six" is of Mia, and not of what is mine in Italian
         before = clause[: match.start()].split()
+        if before and language not in _NAMES_TOO.get(match[0].split()[0], language):
+            continue  # "my husband loves Mia dearly"
         if not before or before[-1].casefold().strip("'\"(") not in EVIDENCE:
             if language == "english" and before and _I.match(clause):
                 # "I owe my sister 20": an object, unless a verb stands behind it ("I think my sister owes me 20").

@@ -262,7 +262,10 @@ _BEGUN: Final = re.compile(r'"history_entry"\s*:\s*"((?:[^"\\]|\\.)*)')
 
 def _cut_entry(reply: ChatReply | None) -> str:
     """The first whole sentences, each once, of an entry that went in circles or ran into its limit: small models do."""
-    begun = None if reply is None or reply.finish != "length" else _BEGUN.search(reply.text)
+    if reply is None or reply.finish != "length":
+        return ""
+    told = [reply.text, *(call.arguments for call in reply.tool_calls if isinstance(call.arguments, str))]
+    begun = next(filter(None, map(_BEGUN.search, told)), None)
     if begun is None:
         return ""
     text = decoded(f'"{begun[1]}"')

@@ -118,7 +118,10 @@ def _compiled(language: str, table: str) -> tuple[re.Pattern[str], tuple[str, ..
 
 _PATTERNS: Final = {language: _compiled(language, table) for language, table in _WORDS.items()}
 _RUN: Final = re.compile(r"[\w-]+")
-_IN_LAW: Final = re.compile(r"(?i)\b((?:mother|father|parent|brother|sister|son|daughter)s?) in law\b")
+_IN_LAW: Final = re.compile(
+    r"(?i)\b((?:mother|father|parent|brother|sister|son|daughter)s?) in law\b"
+    r"(?! (?:school|college|enforcement|firms?|practice|studies|offices?|departments?)\b)"
+)
 _LONGEST_RUN: Final = 40
 _MOST_READ: Final = 20_000
 """Characters of a text that are read for kin."""

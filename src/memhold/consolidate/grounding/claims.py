@@ -32,6 +32,7 @@ _ARTICLES: Final = {
     "gebruiker": "de gebruiker",
     "användare": "användaren",
     "bruker": "brukeren",
+    "bruger": "brugeren",
 }
 _DEFINITE: Final = (
     "användaren",
@@ -97,7 +98,7 @@ class Finding:
 THE_USER = re.compile(
     r"(?i)\A\W*(?:(?:the user|der (?:nutzer|benutzer)|die (?:nutzerin|benutzerin)|l['’]utilisat(?:eur|rice)"
     r"|el usuario"
-    r"|la usuaria|l['’]utente|o usuário|a usuária|de gebruiker|användaren|brukeren|пользователь(?:ница)?)\b|"
+    r"|la usuaria|l['’]utente|o usuário|a usuária|de gebruiker|användaren|brukeren|brugeren|пользователь(?:ница)?)\b|"
     r"用户|用戶|ユーザーは?|사용자[는가]?)"
 )
 """What a model calls the user, in the language of the entry."""

@@ -13,6 +13,7 @@ from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
 from memhold.consolidate.grounding.subjects import ANYBODY, named_in
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, has_numbers_of, terms_of
+from memhold.text.change import changes
 from memhold.text.details import details
 from memhold.text.kin import kin_in
 from memhold.text.mood import is_asked, proposes
@@ -71,7 +72,9 @@ def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
         told = [one for one in clauses if all_of_it & terms_of(one, claim.language)]
         told = told or [line.text for line in lines]
         return not any(
-            negates(one, within) or _APART.search(one) or any(w.casefold() not in own for w in AGAINST.findall(one))
+            negates(one, within)
+            or _apart_in(one).search(one)
+            or any(w.casefold() not in own for w in AGAINST.findall(one))
             for one in told
         )
     if _only_passed_over(claim, lines) or _but_for_it(claim, [one for one in clauses if not negates(one, within)]):
@@ -95,14 +98,28 @@ def turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
 
 _APART = re.compile(
     r"(?i)(?:,?\s(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|en|maar|och|men)|,)\s(?:not|nicht|pas|no|non|não|niet|inte|не)\s"
-    r"|\s(?:instead of|rather than|over|statt|anstatt|au lieu de|plutôt que|en lugar de|en vez de|invece di|anziché"
+    r"|\s(?:instead of|rather than|statt|anstatt|au lieu de|plutôt que|en lugar de|en vez de|invece di|anziché"
     r"|em vez de|in plaats van|i stället för|вместо)\s"
     r"|\s(?:except(?: for)?|apart from|other than|außer|sauf|excepté|excepto|salvo|tranne|eccetto|exceto|behalve|utom"
     r"|кроме)\s"
 )
+_PREFERS = re.compile(
+    r"(?i)\b(?:prefer\w*|favou?r\w*|cho(?:ose|se|ice|sen|osing)\w*|pick\w*|lik(?:e|ing)\w*|lov(?:e|ing)\w*)\b"
+)
+_OVER = re.compile(rf"{_APART.pattern}|\sover\s(?!\d)")
+
+
+def _apart_in(text: str) -> re.Pattern[str]:
+    """How a text sets one thing against another: by "over" only where it prefers one, not "in Rome over Easter"."""
+    return _OVER if _PREFERS.search(text) else _APART
 
 
 _UP_TO = re.compile(r"[.,;:!?。]")
+_LEFT = re.compile(
+    r"(?i)\b(?:from|von|vom|de|du|da|van|från)\s(?P<left>\w+)\s(?:to|zu|zum|auf|à|au|a|al|para|naar|till)\s"
+)
+"""What somebody changes from: "I switched from Vim to Emacs"."""
+_LISTED: Final = 2
 _SET_AGAINST: Final = 5
 """Words up to which what a sentence sets itself against is a thing and no statement of its own."""
 
@@ -112,7 +129,7 @@ def _set_apart(claim: Claim, lines: Sequence[Line]) -> tuple[Claim, bool] | None
 
     None where it sets itself against nothing of which they speak.
     """
-    found = None if claim.value else _APART.search(claim.core)
+    found = None if claim.value else _apart_in(claim.core).search(claim.core)
     if found is None or not claim.core[: found.start()].strip():
         return None
     if found[0].split()[-1].casefold() == "no" and claim.language == "english":
@@ -124,12 +141,15 @@ def _set_apart(claim: Claim, lines: Sequence[Line]) -> tuple[Claim, bool] | None
     denied: set[str] = set()
     affirmed: set[str] = set()
     for line in lines:
-        first, *behind = _DENYING.split(line.text)
+        first, *behind = (_DENYING_OVER if _PREFERS.search(line.text) else _DENYING).split(line.text)
         affirmed |= terms_of(first, claim.language)
+        if changes(line.text):
+            denied |= {term for one in _LEFT.finditer(line.text) for term in terms_of(one["left"], claim.language)}
         for part in behind:
             no, *yes = CLAUSE.split(part)
             denied |= terms_of(no, claim.language)
-            affirmed |= terms_of(" ".join(yes), claim.language)
+            for one in yes:  # "except mushrooms and olives": what goes on with a word or two may be left out as well
+                (denied if len(one.split()) <= _LISTED else affirmed).update(terms_of(one, claim.language))
     swapped = bool(apart & affirmed - denied)
     return (replace(claim, core=claim.core[: found.start()]), swapped) if swapped or apart <= denied else None
 
@@ -144,7 +164,9 @@ def _not_that_one(claim: Claim, clauses: Sequence[str], within: str) -> bool:
     found = _NONE_OF.search(claim.core)
     wanted = terms_of(found["what"], claim.language) if found is not None else frozenset()
     held = [one for one in clauses if wanted & terms_of(one, claim.language)]
-    return bool(held) and not any(negates(one, within) or AGAINST.search(one) or _APART.search(one) for one in held)
+    return bool(held) and not any(
+        negates(one, within) or AGAINST.search(one) or _apart_in(one).search(one) for one in held
+    )
 
 
 def _of_another_name(claim: Claim, clause: str, clauses: Sequence[str], within: str) -> bool:
@@ -209,10 +231,12 @@ def _against_denied(claim: Claim, clauses: Sequence[str], within: str) -> bool:
     return bool(held) and not negates(claim.whole, within) and all(negates(one, within) for one in held)
 
 
-_DENYING = re.compile(
-    rf"{_APART.pattern}|(?i:\b(?:not|never|no|nicht|nie|kein\w*|pas|jamais|non|nunca|não|niet|nooit|geen|inte|aldrig"
-    r"|не|никогда)\b|n['’]t\b)"
+_NO = (
+    r"(?i:\b(?:not|never|no|nicht|nie|kein\w*|pas|jamais|non|nunca|não|niet|nooit|geen|inte|aldrig|не|никогда)\b"
+    r"|n['’]t\b)"
 )
+_DENYING = re.compile(rf"{_APART.pattern}|{_NO}")
+_DENYING_OVER = re.compile(rf"{_OVER.pattern}|{_NO}")
 
 _PASSED_OVER = re.compile(
     r"(?i)(?<!\w)(?:instead of|rather than|in place of|statt|anstelle(?: von)?|anstatt|au lieu d['’eu]e?|plutôt que"

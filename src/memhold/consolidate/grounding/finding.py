@@ -61,7 +61,7 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     claim = replace(claim, language=language_of(" ".join(line.text[:500] for line in lines)))
     if not claim.value:
         claim = replace(claim, core=with_articles(claim.core))
-    if not of_the_assistant(claim):
+    if not of_the_assistant(claim, lines):
         return _find(claim, lines)
     theirs = [line for line in lines if not line.own]
     told = best_lines(claim, theirs)
@@ -81,7 +81,7 @@ def _find(claim: Claim, lines: Sequence[Line]) -> Finding:
             return Finding(standing=None, reason="no line says that there is none")
     if (line := quoted(claim, [*cited, *lines])) is not None:
         return _found([line], "said")
-    if not of_the_assistant(claim) and refused_offer(claim, lines):
+    if not of_the_assistant(claim, lines) and refused_offer(claim, lines):
         return Finding(standing=None, reason="the user said no to it")
     if claim.value and of_another_complement(claim, lines):
         return Finding(standing=None, reason="its line says another")

@@ -200,9 +200,22 @@ def _time_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool | 
     mine = next((one for one in figures(claim) if one.unit == "clock" and one.start <= wanted.start < one.end), None)
     if mine is None:
         return None
-    half = mine.half or ("a" if claim[mine.start] == "0" else None)  # "03:00" is no time of the afternoon
-    theirs = [one for line in lines for one in figures(line.text) if one.unit == "clock" and one.values & mine.values]
-    return any(half == one.half or not (half and one.half) for one in theirs) if theirs else None
+    half = half_of_the_day(claim[mine.start :], mine)
+    theirs = [
+        half_of_the_day(line.text[one.start :], one)
+        for line in lines
+        for one in figures(line.text)
+        if one.unit == "clock" and one.values & mine.values
+    ]
+    return any(half == one or not (half and one) for one in theirs) if theirs else None
+
+
+def half_of_the_day(words: str, time: Figure) -> str | None:
+    """Whether a time that stands in words is before noon (`a`) or after it (`p`): "03:00" is no time of the afternoon.
+
+    None where it may be either.
+    """
+    return time.half or ("a" if words.startswith("0") else None)
 
 
 def _to_the_minute(one: Figure) -> bool:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from memhold.consolidate.clause_subjects import names_in, whose_clauses
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.names import own_names
-from memhold.consolidate.grounding.numbers import numbers_of, ordinals_in, with_its_unit
+from memhold.consolidate.grounding.numbers import half_of_the_day, numbers_of, ordinals_in, with_its_unit
 from memhold.consolidate.grounding.subjects import NEAR, NEAR_GRAMS
 from memhold.consolidate.grounding.words import TAKEN_UP, UNSPACED, clauses_of, terms_of
 from memhold.text.figures import Figure, figures
@@ -31,6 +31,8 @@ class _Detail:
     forms: frozenset[object]
     words: str
     unit: str | None = None
+    half: str | None = None
+    """Of a time of the clock: before noon (`a`) or after it (`p`), where it says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +197,7 @@ _TWO_WORDS = re.compile(r"(?:\s[^\W\d_]{2,}){1,2}")
 
 
 def _same(one: _Detail, other: _Detail) -> bool:
-    return one.kind == other.kind and bool(one.forms & other.forms)
+    return one.kind == other.kind and bool(one.forms & other.forms) and len({one.half, other.half} - {None}) <= 1
 
 
 def _rivals(one: _Detail, other: _Detail) -> bool:
@@ -225,7 +227,9 @@ def _details(text: str, at: datetime) -> tuple[_Detail, ...]:
 def _time(words: str, time: Figure) -> _Detail:
     """A time of the clock, whose hour and minutes are one detail: "6:10"; a full hour is that number too."""
     afternoon = {value + 12 for value in time.values if value == int(value)}
-    return _Detail(kind="number", forms=frozenset(time.values | afternoon), words=words)
+    return _Detail(
+        kind="number", forms=frozenset(time.values | afternoon), words=words, half=half_of_the_day(words, time)
+    )
 
 
 @lru_cache(maxsize=8192)

@@ -89,7 +89,7 @@ class AnthropicChat:
             )
         if not collected.stopped:
             self._wire.cut()
-        return collected.reply(self.entry.name)
+        return self._wire.begun(collected.reply(self.entry.name), circles=collected.circles)
 
     def _body(self, request: ChatRequest, *, forced: bool) -> dict[str, Any]:
         body: dict[str, Any] = {

@@ -55,7 +55,7 @@ class OllamaChat:
         text: list[str] = []
         calls: list[Mapping[str, Any]] = []
         last: Mapping[str, Any] = {}
-        watch = RepeatWatch()
+        watch, circles = RepeatWatch(), False
         async with aclosing(self._wire.events(url, headers, self._body(request, form), framing="lines")) as events:
             async for event in events:
                 last = event.value
@@ -67,11 +67,11 @@ class OllamaChat:
                 if watch.circles(text[-1] + (thought if isinstance(thought, str) else "")):
                     if not request.partial:
                         self._wire.end_circles()
-                    last = {"done": True, "done_reason": "length"}
+                    last, circles = {**last, "done": True, "done_reason": "length"}, True
                     break
         if not last.get("done"):
             self._wire.cut()
-        return _reply(self.entry.name, "".join(text), calls, last)
+        return self._wire.begun(_reply(self.entry.name, "".join(text), calls, last), circles=circles)
 
     def _body(self, request: ChatRequest, form: Structured) -> dict[str, Any]:
         messages = [{"role": "system", "content": request.system}] if request.system else []

@@ -113,7 +113,7 @@ class OpenAIChat:
             )
         if collected.finish is None and not collected.whole:
             self._wire.cut()
-        return collected.reply(self.entry.name)
+        return self._wire.begun(collected.reply(self.entry.name), circles=collected.circles)
 
     def _headers(self) -> dict[str, str]:
         return key_header(self.entry.base_url, self._wire.key())

@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 
 import httpx2
 
+from memhold.ports.models import ChatReply
 from memhold.ports.stores import Clock
 from memhold.providers.body import Endless, Garbled, beginning, lines, whole
 from memhold.providers.chat.bare import KeySource
@@ -127,6 +128,12 @@ class Wire:
     def end_circles(self) -> NoReturn:
         """Raise for a reply that repeats itself: what would still come is more of the same, and is paid for."""
         self.fail(_CIRCLES)
+
+    def begun(self, reply: ChatReply, *, circles: bool) -> ChatReply:
+        """A reply, unless nothing of an answer came before it went in circles, as where a model thinks so."""
+        if circles and not reply.text and not reply.tool_calls:
+            self.end_circles()
+        return reply
 
     def refuse(self, body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> NoReturn:
         """Raise what a body says, such as a reply of success that carries an error."""
