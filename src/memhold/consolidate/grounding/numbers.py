@@ -200,14 +200,26 @@ def _time_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool | 
     mine = next((one for one in figures(claim) if one.unit == "clock" and one.start <= wanted.start < one.end), None)
     if mine is None:
         return None
-    half = half_of_the_day(claim[mine.start :], mine)
+    half = half_of_the_day(claim[mine.start : mine.end], mine)
     theirs = [
-        half_of_the_day(line.text[one.start :], one)
+        half_of_the_day(line.text[one.start : one.end], one)
         for line in lines
         for one in figures(line.text)
         if one.unit == "clock" and one.values & mine.values
     ]
-    return any(half == one or not (half and one) for one in theirs) if theirs else None
+    if any(half == one or not (half and one) for one in theirs):
+        return True
+    # "My alarm is at 6 and dinner at 18:00": the 6 may be the one that is told.
+    plain = any(
+        one.unit is None and one.values & mine.values and _AT.search(line.text[max(0, one.start - 12) : one.start])
+        for line in lines
+        for one in figures(line.text)
+    )
+    return False if theirs and not plain else None
+
+
+_AT = re.compile(r"(?i)\b(?:at|from|by|until|till|um|ab|bis|gegen|vers|à|las?|alle|às|om|kl\.?|klockan|в|до)\s\Z")
+"""What stands before an hour of the clock that is a number alone."""
 
 
 def half_of_the_day(words: str, time: Figure) -> str | None:
