@@ -600,6 +600,10 @@ _DID = re.compile(
     r"|put|did|won|paid|built|brought|caught|chose|hit|kept|read|spent|taught)"
 )
 """An English verb of the past, or a participle."""
+_BEGINS_WITH_A_VERB = re.compile(
+    rf"(?i)\W*(?:(?:just|finally|already|also|recently|then|even)\s)?(?:{_DID.pattern.removeprefix('(?i)')})"
+)
+"""A sentence up to what is done, without anybody who does it."""
 _VERB = re.compile(
     r"(?i)(?:is|was|are|were|had|will|would|can|could|should|might|may|must|does|did|\w*[^s\W]s|\w+ed)\b"
 )
@@ -628,8 +632,8 @@ def _possessor(clause: str, language: str) -> re.Match[str] | None:
                 behind = clause[match.start("noun") :].split()[len(_of_noun(clause[match.start("noun") :], language)) :]
                 if not behind or not _VERB.match(behind[0]):
                     continue
-            if language == "english" and before and _DID.fullmatch(before[-1]):
-                continue  # "Passed my driving test", without the speaker's own pronoun
+            if language == "english" and before and _BEGINS_WITH_A_VERB.fullmatch(" ".join(before).strip()):
+                continue  # "Just passed my driving test", without the speaker's own pronoun
             return match
         inverted = language == "german" and re.match(r"(?i)(?:mein|unser)e?\s", match[0]) is not None
         if inverted and _HE_HAS.fullmatch(before[-1]) and not first_words_of(clause[: match.start()], language):
