@@ -596,7 +596,7 @@ _NOUN_FIRST: Final = frozenset({"french", "spanish", "italian", "portuguese", "c
 
 _I = re.compile(r"(?i)\W*(?:i|we)(?:['’]\w+)?\b")
 _DID = re.compile(
-    r"(?i)\w{2,}(?:ed|ing)|(?:lost|sold|got|broke|bought|found|made|quit|left|took|gave|saw|met|had|sent|wrote|forgot|hurt|cut"
+    r"(?i)\w{2,30}(?:ed|ing)|(?:lost|sold|got|broke|bought|found|made|quit|left|took|gave|saw|met|had|sent|wrote|forgot|hurt|cut"
     r"|put|did|won|paid|built|brought|caught|chose|hit|kept|read|spent|taught)"
 )
 """An English verb of the past, or a participle."""
@@ -605,7 +605,7 @@ _BEGINS_WITH_A_VERB = re.compile(
 )
 """A sentence up to what is done, without anybody who does it."""
 _VERB = re.compile(
-    r"(?i)(?:is|was|are|were|had|will|would|can|could|should|might|may|must|does|did|\w*[^s\W]s|\w+ed)\b"
+    r"(?i)(?:is|was|are|were|had|will|would|can|could|should|might|may|must|does|did|\w{0,30}[^s\W]s|\w{1,30}ed)\b"
 )
 _NAMED_MINE = re.compile(
     rf"\W*(?P<name>{'|'.join(_NAMES_TOO)})\s+(?={_VERB.pattern}|{_DID.pattern}\b)".replace("(?i)", "")
