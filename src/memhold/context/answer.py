@@ -145,4 +145,4 @@ def _words(message: Mapping[str, Any]) -> str:
         return content
     if blank(content) and not message.get("tool_calls") and not message.get("function_call"):
         return ""
-    return read_message(message)[2]
+    return read_message(message).text

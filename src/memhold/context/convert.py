@@ -108,7 +108,9 @@ def _read(role: str, part: Mapping[str, Any]) -> str:
     if part.get("type") == "tool_result" and (isinstance(content, str) or content is None):
         return content or ""
     known = {**part, "tool_use_id": part.get("tool_use_id") or "none"} if part.get("type") == "tool_result" else part
-    return read_message({"role": role, "content": [known, {"type": "text", "text": "."}]})[2].removesuffix(".").rstrip()
+    return (
+        read_message({"role": role, "content": [known, {"type": "text", "text": "."}]}).text.removesuffix(".").rstrip()
+    )
 
 
 def _json(value: Any) -> str:
@@ -177,7 +179,7 @@ def _block(part: Mapping[str, Any]) -> dict[str, Any]:
         return dict(part)
     return {
         "type": "text",
-        "text": read_message({"role": "user", "content": [part, _DOT]})[2].removesuffix(".").rstrip(),
+        "text": read_message({"role": "user", "content": [part, _DOT]}).text.removesuffix(".").rstrip(),
     }
 
 

@@ -519,7 +519,8 @@ def forget_once(tx: WriteTx, once: Idempotency, run: Callable[[], Erasure], *, h
 
 
 def _indexed(going: Going) -> list[int]:
-    return [number for number in going.numbers.values() if number >= 0]
+    others = {number for message in going.messages for number in message.numbers}
+    return sorted(others.union(number for number in going.numbers.values() if number >= 0))
 
 
 def _erase(

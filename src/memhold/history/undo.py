@@ -472,7 +472,7 @@ def _keep_beside(tx: WriteTx, turned: Callable[[Session], Session]) -> None:
 
 
 def _numbers(tx: ReadTx, ids: Sequence[str]) -> dict[int, bool]:
-    messages = {message.number: True for message in tx.find_messages(ids)}
+    messages = {number: True for message in tx.find_messages(ids) for number in message.numbers}
     return messages | {memory.number: memory.shown for memory in tx.find_memories(ids)}
 
 

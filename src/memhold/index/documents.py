@@ -15,7 +15,7 @@ from memhold.text.analysis import Terms, analyse
 from memhold.upkeep.periods import due_rollup
 from memhold.values.records import HitKind, Kind, Memory, Message, micros
 
-__all__ = ["KIND_OF", "ROLE_OF", "entry_of", "index_memories", "memory_entry", "message_entry"]
+__all__ = ["KIND_OF", "ROLES_OF", "ROLE_OF", "entry_of", "index_memories", "memory_entry", "message_entry"]
 
 KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
     {
@@ -31,26 +31,38 @@ KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
 )
 ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(
     {
-        "system": DocumentRole.SYSTEM,
-        "developer": DocumentRole.DEVELOPER,
         "user": DocumentRole.USER,
+        "participant": DocumentRole.PARTICIPANT,
         "assistant": DocumentRole.ASSISTANT,
         "tool": DocumentRole.TOOL,
-        "function": DocumentRole.TOOL,
+        "attachment": DocumentRole.ATTACHMENT,
+        "harness": DocumentRole.HARNESS,
     }
 )
+"""How the index records who wrote a message."""
+ROLES_OF: Mapping[str, tuple[DocumentRole, ...]] = MappingProxyType(
+    {
+        **{writer: (role,) for writer, role in ROLE_OF.items()},
+        "function": (DocumentRole.TOOL,),
+        **dict.fromkeys(
+            ("harness", "system", "developer"), (DocumentRole.HARNESS, DocumentRole.SYSTEM, DocumentRole.DEVELOPER)
+        ),
+    }
+)
+"""What a filter by role lets through: who wrote it, by the names that providers have for roles too."""
 
 
 def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -> Entry:
-    """A message as a document: its terms, and where and when it was said; `session` and `agent` are their numbers.
+    """What one writer wrote of a message (`records_of`) as a document: its terms, and where and when it was said.
 
-    An item and a copy are in no index: their place in it is that of a document which is gone.
+    `session` and `agent` are their numbers. An item and a copy are in no index: their place in it is that of a document
+    which is gone.
     """
     if message.opaque or message.copy_of is not None:
         return Entry(number=message.number, record=removed_record(DocumentKind.MESSAGE), terms={})
     record = DocumentRecord(
         kind=DocumentKind.MESSAGE,
-        role=ROLE_OF.get(message.role, DocumentRole.NONE),
+        role=ROLE_OF[message.written_by],
         length=terms.length,
         session=session,
         seq=message.seq,
@@ -59,8 +71,8 @@ def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -
     )
     # Who said it, whether it asks or tells of a change are terms of their own kind, beside the words of the text.
     text = said(message)
-    told = {**tells_of_change(message.role, text), **what_it_claims(message.role, text, message.body.get("name"))}
-    marks = {**said_by(message.body.get("name")), **asks(text), **told}
+    told = {**tells_of_change(message, text), **what_it_claims(message, text)}
+    marks = {**said_by(message.speaker), **asks(text), **told}
     return Entry(number=message.number, record=record, terms={**terms.counts, **marks} if marks else terms.counts)
 
 

@@ -10,6 +10,7 @@ from memhold.text.claim_reading import claims
 from memhold.text.coming import changes_later
 from memhold.text.person import person_of
 from memhold.text.sentences import sentences
+from memhold.values.records import Message
 
 __all__ = [
     "ASKING",
@@ -76,9 +77,9 @@ def asks(text: str) -> Mapping[str, int]:
     return {ASKING: 2 if last in QUESTION_MARKS else 1}
 
 
-def tells_of_change(role: str, text: str) -> Mapping[str, int]:
-    """The term that says that the user tells of a change, for the words index; nobody else's word changes anything."""
-    if role != "user" or not changes(text):
+def tells_of_change(message: Message, text: str) -> Mapping[str, int]:
+    """The term that says that a person tells of a change, for the words index; nobody else's word changes anything."""
+    if not message.typed or not changes(text):
         return {}
     if word_count(text) > SHORT:
         return {CHANGED: 1}
@@ -90,6 +91,6 @@ def tells_of_change(role: str, text: str) -> Mapping[str, int]:
     return {CHANGED: 2 if any(word_count(one) <= BRIEF for one in now) else 1}
 
 
-def what_it_claims(role: str, text: str, name: object = None) -> Mapping[str, int]:
+def what_it_claims(message: Message, text: str) -> Mapping[str, int]:
     """The term that says that a message of the user's claims something, for the words index."""
-    return {CLAIMING: 1} if role == "user" and claims(text, name if isinstance(name, str) else None) else {}
+    return {CLAIMING: 1} if message.written_by == "user" and claims(text, message.speaker) else {}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from memhold.index.documents import message_entry
 from memhold.index.pending_vectors import due_index
@@ -12,6 +13,7 @@ from memhold.journal.redaction import redacted_draft
 from memhold.journal.windows import When, due_at, skipped, weight
 from memhold.messages.fences import find_quotes, without
 from memhold.messages.ingest import Draft
+from memhold.messages.records import records_of, split
 from memhold.messages.shown import resolved
 from memhold.ports.stores import Ids, Redactor
 from memhold.ports.transaction import WriteTx
@@ -19,7 +21,7 @@ from memhold.text.analysis import Terms, analyse
 from memhold.text.instructions import instructions
 from memhold.values.answers import Receipt, Visibility
 from memhold.values.origins import lines_origin
-from memhold.values.records import COPY_OF, Author, Change, Message, Quote, Session, Span
+from memhold.values.records import COPY_OF, PEOPLE, Author, Change, Message, Quote, Session, Span, WrittenBy
 
 __all__ = [
     "Analysed",
@@ -42,11 +44,12 @@ _KEPT = Visibility(words=False, meaning=False, consolidated=False)
 class Prepared:
     """Drafts after redaction, analysed: everything about an add that needs no transaction.
 
-    `instructions` are the clauses of each draft that say how its user wants to be answered.
+    `terms` are those of each draft, by who wrote them, in the order of its writers; `instructions` the clauses of each
+    in which a person says how they want to be answered.
     """
 
     drafts: tuple[Draft, ...]
-    terms: tuple[Terms, ...]
+    terms: tuple[tuple[Terms, ...], ...]
     quotes: tuple[tuple[Quote, ...], ...]
     instructions: tuple[tuple[str, ...], ...] = ()
     redacted: int = 0
@@ -58,18 +61,24 @@ Analysed = tuple[Terms, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """Drafts after redaction, with what they quote from this store; `texts` is what remains to be analysed, by role."""
+    """Drafts after redaction, with what they quote from this store.
+
+    `texts` is what remains to be analysed, each with who wrote it: those of the first draft, then of the second, ...
+    """
 
     drafts: tuple[Draft, ...]
-    texts: tuple[tuple[str, str], ...]
+    texts: tuple[tuple[WrittenBy, str], ...]
     quotes: tuple[tuple[Quote, ...], ...]
     redacted: int = 0
 
 
 def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Prepared:
-    """Redact, find what is quoted from this store, and analyse the rest: pure work, before the write lock is taken."""
+    """Redact, find what is quoted from this store, and analyse the rest: pure work, before the write lock is taken.
+
+    The drafts say who wrote them (`memhold.messages.ingest.attribute`).
+    """
     ready = ready_to_analyse(drafts, redactor, secret=secret)
-    return analysed(ready, [analyse_said(role, text) for role, text in ready.texts])
+    return analysed(ready, [analyse_said(writer, text) for writer, text in ready.texts])
 
 
 def ready_to_analyse(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Ready:
@@ -79,23 +88,34 @@ def ready_to_analyse(drafts: Sequence[Draft], redactor: Redactor | None, *, secr
         cleaned = [redacted_draft(draft, redactor, place=f"message {index}") for index, draft in enumerate(drafts)]
         drafts, redacted = [draft for draft, _ in cleaned], sum(count for _, count in cleaned)
     quotes = tuple(find_quotes(draft.text, secret) for draft in drafts)
-    texts = tuple((draft.role, without(draft.text, found)) for draft, found in zip(drafts, quotes, strict=True))
+    texts = tuple(text for draft, found in zip(drafts, quotes, strict=True) for text in _texts(draft, found))
     return Ready(drafts=tuple(drafts), texts=texts, quotes=quotes, redacted=redacted)
 
 
-def analyse_said(role: str, text: str) -> Analysed:
-    """The terms of what was said, and the user's standing instructions in it."""
-    told = tuple(span.of(text) for span in instructions(text)) if role == "user" else ()
+def _texts(draft: Draft, quotes: Sequence[Quote]) -> Iterator[tuple[WrittenBy, str]]:
+    """What each writer of a draft wrote, without what it quotes from this store; one at least, for its document."""
+    records = split(draft.text, draft.passages, quotes)
+    if not records:
+        yield "harness", without(draft.text, quotes)
+    for record in records:
+        yield record.written_by, without(record.text, record.quotes)
+
+
+def analyse_said(writer: WrittenBy, text: str) -> Analysed:
+    """The terms of what was written, and the standing instructions in it, where a person typed it."""
+    told = tuple(span.of(text) for span in instructions(text)) if writer in PEOPLE else ()
     return analyse(text), told
 
 
 def analysed(ready: Ready, found: Sequence[Analysed]) -> Prepared:
     """The second half of `prepare`: `found` is what `analyse_said` gives for each of `ready.texts`."""
+    each = iter(found)
+    held = [tuple(islice(each, max(1, len(set(draft.writers))))) for draft in ready.drafts]
     return Prepared(
         drafts=ready.drafts,
-        terms=tuple(terms for terms, _ in found),
+        terms=tuple(tuple(terms for terms, _ in one) for one in held),
         quotes=ready.quotes,
-        instructions=tuple(told for _, told in found),
+        instructions=tuple(tuple(clause for _, told in one for clause in told) for one in held),
         redacted=ready.redacted,
     )
 
@@ -137,7 +157,7 @@ def append(
         return Receipt(ids=())
     held, now = ensure_session(tx, session, ids), tx.now
     change_id = ids.new("chg")
-    first, agent_number = tx.take_numbers(len(prepared.drafts)), tx.agent_number(agent)
+    number, agent_number = tx.take_numbers(sum(map(len, prepared.terms))), tx.agent_number(agent)
     messages, entries = [], []
     for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
         message = _message(
@@ -145,7 +165,7 @@ def append(
             draft,
             said[offset] if said else _said(draft, author),
             id=(given[offset] if given else None) or ids.new("msg"),
-            number=first + offset,
+            number=number,
             session=session,
             seq=held.last_seq + 1 + offset,
             change_id=change_id,
@@ -153,7 +173,9 @@ def append(
             quotes=prepared.quotes[offset],
         )
         messages.append(message)
-        entries.append(message_entry(message, terms, session=held.number, agent=agent_number))
+        number = message.numbers.stop
+        for record, of_it in zip(records_of(message), terms, strict=True):
+            entries.append(message_entry(record, of_it, session=held.number, agent=agent_number))
     last = messages[-1].seq
     moved = held.grown(last_seq=last, at=now, pending_tokens=held.pending_tokens + weight(messages))
     tx.put_session(moved)
@@ -205,6 +227,7 @@ def _message(
         quotes=_copied(draft) or resolved(tx, draft.text, quotes),
         origin=said.origin,
         actor=said.name,
+        passages=draft.passages,
     )
 
 

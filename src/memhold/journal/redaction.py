@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from memhold.messages.ingest import Draft
-from memhold.messages.shapes import read_message
+from memhold.messages.shapes import Piece, read_message
 from memhold.ports.stores import Redactor
+from memhold.values.records import WRITERS
 
 __all__ = ["redacted_draft", "redacted_value"]
 
@@ -23,9 +24,22 @@ def redacted_draft(draft: Draft, redactor: Redactor, *, place: str) -> tuple[Dra
     body, in_body = redacted_value(draft.body, redactor, place=place)
     metadata, in_metadata = redacted_value(draft.metadata, redactor, place=f"the metadata of {place}")
     # What is read is made anew from the body; only what stands across its parts is found in it again.
-    text, in_text = redactor.redact(read_message(body)[2] if in_body else draft.text, place=place)
+    read = read_message(body) if in_body else None
+    text, in_text = redactor.redact(draft.text if read is None else read.text, place=place)
     count = in_body + in_metadata + in_text
-    return (replace(draft, body=body, text=text, metadata=metadata) if count else draft), count
+    if not count:
+        return draft, 0
+    cleaned = replace(
+        draft, body=body, text=text, metadata=metadata, pieces=draft.pieces if read is None else read.pieces
+    )
+    return (_as_one(cleaned) if in_text or len(cleaned.pieces) != len(draft.pieces) else cleaned), count
+
+
+def _as_one(draft: Draft) -> Draft:
+    """A draft whose text was changed across its pieces: one piece, of the writer who counts least of them."""
+    writer = max(draft.writers, key=WRITERS.index, default=None)
+    whole = Piece(kind="words", start=0, end=len(draft.text))
+    return replace(draft, pieces=(whole,), claims=(), writers=() if writer is None else (writer,))
 
 
 def redacted_value(value: Any, redactor: Redactor, *, place: str, name: str = "") -> tuple[Any, int]:

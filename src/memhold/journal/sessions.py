@@ -14,6 +14,7 @@ from memhold.journal.append import Prepared, append, ensure_session
 from memhold.journal.beside import visible, with_hidden
 from memhold.journal.visibility import page_of_messages
 from memhold.messages.ingest import Draft
+from memhold.messages.shapes import Piece
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.analysis import analyse
@@ -136,7 +137,11 @@ def copy_session(tx: WriteTx, name: str, to: str, *, until: int | None, author: 
         drafts = tuple(_draft(message) for message in some)
         done = append(
             tx,
-            Prepared(drafts=drafts, terms=(empty,) * len(drafts), quotes=((),) * len(drafts)),
+            Prepared(
+                drafts=drafts,
+                terms=tuple((empty,) * len(message.numbers) for message in some),
+                quotes=((),) * len(drafts),
+            ),
             session=to,
             agent=agent,
             author=author,
@@ -173,4 +178,6 @@ def _draft(message: Message) -> Draft:
         event_time=message.event_time,
         metadata={**message.metadata, COPY_OF: message.copy_of or message.id},
         embed=False,
+        pieces=tuple(Piece(kind="words", start=one.start, end=one.end) for one in message.passages),
+        writers=tuple(one.written_by for one in message.passages),
     )

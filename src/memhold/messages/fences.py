@@ -21,7 +21,7 @@ from typing import Any
 from memhold.ports.idempotency import keyed_digest
 from memhold.text import lazily
 from memhold.text.stretches import document_words
-from memhold.values.records import Memory, Message, Quote
+from memhold.values.records import Memory, Message, Passage, Quote
 
 __all__ = [
     "ERASED",
@@ -166,7 +166,24 @@ def erased(message: Message, gone: Collection[str], *, secret: bytes) -> Message
         return tuple(replace(one, ids=known.get(tag_at(text, one), one.ids or (UNKNOWN,))) for one in found)
 
     text, quotes = _erased_text(message.text, message.quotes, every)
-    return replace(message, body=_erased_body(message.body, every, quotes_of), text=text, quotes=quotes)
+    return replace(
+        message,
+        body=_erased_body(message.body, every, quotes_of),
+        text=text,
+        quotes=quotes,
+        passages=_moved_passages(message, every),
+    )
+
+
+def _moved_passages(message: Message, gone: Collection[str]) -> tuple[Passage, ...]:
+    """The passages where they stand once the marks do: an edge within an erased stretch is that of its mark."""
+    marks = [quote for quote in message.quotes if any(item in gone for item in quote.ids)]
+
+    def at(edge: int) -> int:
+        before = [min(edge, quote.end) - quote.start for quote in marks if quote.start < edge]
+        return edge - sum(before) + len(ERASED) * len(before)
+
+    return tuple(replace(one, start=at(one.start), end=at(one.end)) for one in message.passages)
 
 
 def _erased_text(text: str, quotes: Sequence[Quote], gone: Collection[str]) -> tuple[str, tuple[Quote, ...]]:

@@ -1,25 +1,26 @@
 """Where messages enter: what the caller gave becomes drafts that the journal can keep, or a clear refusal.
 
-Memhold's own keys on a message are `event_time`, `metadata` and `embed`. They are taken off; everything else is the
-message, is kept as it is, and comes back equal. An item without a role is kept whole, those keys too.
+Memhold's own keys on a message are `event_time`, `metadata`, `embed` and `written_by`. They are taken off; everything
+else is the message, is kept as it is, and comes back equal. An item without a role is kept whole, those keys too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from memhold.messages.limits import Limits
-from memhold.messages.shapes import is_item, listed_messages, read_message
+from memhold.messages.shapes import Piece, is_item, listed_messages, read_message
 from memhold.values.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
 from memhold.values.jsonable import body_from_json, body_json, json_copy, parse_time
-from memhold.values.records import Shape
+from memhold.values.records import PEOPLE, WRITERS, Origin, Passage, Shape, WrittenBy
+from memhold.values.written_by import join_passages, writer_of
 
-__all__ = ["OWN_KEYS", "Draft", "body_from_json", "body_json", "parse_messages"]
+__all__ = ["OWN_KEYS", "Draft", "attribute", "body_from_json", "body_json", "parse_messages"]
 
-OWN_KEYS = frozenset({"event_time", "metadata", "embed"})
+OWN_KEYS = frozenset({"event_time", "metadata", "embed", "written_by"})
 """The keys of a message that are Memhold's and no part of its body."""
 
 
@@ -29,6 +30,7 @@ class Draft:
 
     `body` is a plain copy of what the caller gave, without Memhold's own keys; later changes to the caller's dict do
     not reach it. `size` is body and metadata in bytes, as JSON. `caller_id` is the body's own `id`, which stays in it.
+    `pieces` are those of `text`, `claims` what the caller says of who wrote each, `writers` who did: see `attribute`.
     """
 
     role: str
@@ -40,13 +42,34 @@ class Draft:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     embed: bool = True
     caller_id: str | None = None
+    pieces: tuple[Piece, ...] = ()
+    claims: tuple[WrittenBy | None, ...] = ()
+    writers: tuple[WrittenBy, ...] = ()
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Who wrote which stretch of the text, in order; empty until it was attributed."""
+        pieces = zip(self.pieces, self.writers, strict=False)
+        return join_passages([(piece.start, piece.end, writer) for piece, writer in pieces])
+
+    @property
+    def typed(self) -> bool:
+        """Whether a person wrote something of it."""
+        return any(writer in PEOPLE for writer in self.writers)
 
     @property
     def result(self) -> bool:
-        """Whether it only answers calls, whatever its role."""
-        blocks = self.body.get("content")
-        anthropic = self.shape == "anthropic" and isinstance(blocks, list)
-        return anthropic and any(isinstance(one, Mapping) and one.get("type") == "tool_result" for one in blocks or ())
+        """Whether it answers calls, whatever its role."""
+        return any(piece.kind == "result" for piece in self.pieces) and not self.typed
+
+
+def attribute(draft: Draft, origin: Origin) -> Draft:
+    """The draft with who wrote each of its pieces, where `origin` says who brings it."""
+    claims = draft.claims or (None,) * len(draft.pieces)
+    writers = [
+        writer_of(one.kind, draft.role, origin, claim=claim) for one, claim in zip(draft.pieces, claims, strict=True)
+    ]
+    return replace(draft, writers=tuple(writers))
 
 
 def parse_messages(
@@ -55,8 +78,9 @@ def parse_messages(
     """Drafts of the messages, in their order: all of them, or an error and none.
 
     Accepted on each message, beside the message itself: `event_time` (an aware datetime or ISO-8601 text with a zone;
-    at most a day after `now`), `metadata` (a dict of JSON), `embed` (false: not to be found by meaning). One message
-    may be passed without a list around it. NUL and lone surrogates are kept and come back; `text` shows them as U+FFFD.
+    at most a day after `now`), `metadata` (a dict of JSON), `embed` (false: not to be found by meaning), `written_by`
+    (who wrote it, or a list with one for each part of its content). One message may be passed without a list around it.
+    NUL and lone surrogates are kept and come back; `text` shows them as U+FFFD.
 
     Raises:
         InvalidMessage: a message is malformed, empty, has an unknown role, an id that stood before in this batch, or a
@@ -93,7 +117,9 @@ def _draft(message: object, index: int, now: datetime, limits: Limits) -> Draft:
         size = _size(body) + (_size(metadata) if metadata else 0)
         if size > limits.message_bytes:
             raise _too_large(f"message {index} has more bytes than", size, limits.message_bytes, index)
-        role, shape, text = read_message(body)
+        read = read_message(body)
+        role, shape, text = read.role, read.shape, read.text
+        claims = _claims(own.get("written_by"), read.pieces, body.get("content"))
         if len(text) * 4 > limits.text_bytes and (length := len(text.encode())) > limits.text_bytes:
             raise _too_large(f"the text of message {index} has more bytes than", length, limits.text_bytes, index)
         event_time = _event_time(own.get("event_time"), now, limits.ahead)
@@ -117,7 +143,31 @@ def _draft(message: object, index: int, now: datetime, limits: Limits) -> Draft:
         metadata=metadata,
         embed=embed,
         caller_id=caller_id if isinstance(caller_id, str) else None,
+        pieces=read.pieces,
+        claims=claims,
     )
+
+
+def _claims(value: object, pieces: tuple[Piece, ...], content: object) -> tuple[WrittenBy | None, ...]:
+    """What the caller says of who wrote each piece; a list has one for each part of the content."""
+    if value is None:
+        return ()
+    parts = len(content) if isinstance(content, list) else 0
+    if isinstance(value, list | tuple):
+        if len(value) != parts:
+            raise InvalidInput(
+                f"written_by lists {len(value)} for {parts} parts; pass one for each part, or one for all"
+            )
+        named = [None if one is None else _writer(one) for one in value]
+        return tuple(None if piece.block is None else named[piece.block] for piece in pieces)
+    return (_writer(value),) * len(pieces)
+
+
+def _writer(value: object) -> WrittenBy:
+    for known in WRITERS:
+        if value == known:
+            return known
+    raise InvalidInput(f"written_by is {value!r:.40}; pass one of {', '.join(WRITERS)}")
 
 
 def _metadata(value: object) -> Mapping[str, Any]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from memhold.values.errors import InvalidMessage
 from memhold.values.records import Shape
 
-__all__ = ["ROLES", "is_item", "listed_messages", "read_message"]
+__all__ = ["ROLES", "Piece", "PieceKind", "Reading", "is_item", "listed_messages", "read_message"]
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 """Every role that is accepted. `function` is OpenAI's older name for `tool`."""
@@ -32,10 +33,42 @@ _ANTHROPIC = frozenset(
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w=.+-]+)*;base64,[A-Za-z0-9+/=_\-\s]*", re.ASCII)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_WORDS = frozenset({"text", "input_text", "output_text", "refusal"})
+"""Parts and blocks that hold what the message's own role says."""
+
+PieceKind = Literal["words", "call", "result", "attachment"]
+"""What a piece of a message is: words of its role, a call that it makes, a tool's result, or anything else that it
+brings along: an image, a file, a document, and every block of a type that is not known here."""
 
 
-def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
-    """The role, the shape and the readable text of a message.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A stretch of a message's text, characters `start` to before `end`, and what it is.
+
+    `block` is the place of its part or block in `content`; None where it stands beside the content, or content is text.
+    """
+
+    kind: PieceKind
+    start: int
+    end: int
+    block: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What was read in a message: its role, its shape, its text, and the pieces that the text consists of, in order."""
+
+    role: str
+    shape: Shape
+    text: str
+    pieces: tuple[Piece, ...] = ()
+
+
+_Found = tuple[PieceKind, str, int | None]
+
+
+def read_message(body: Mapping[str, Any]) -> Reading:
+    """The role, the shape and the readable text of a message, and what each piece of the text is.
 
     The text holds text parts, the names and arguments of calls, tool results, refusals and transcripts, a speaker's
     `name` in front, and short marks for what is not text: `[image: example.org]`. It never holds base64 data, and not
@@ -51,23 +84,41 @@ def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
     """
     role = body.get("role")
     if role is None and is_item(body):
-        return "", "openai", ""
+        return Reading(role="", shape="openai", text="")
     if not isinstance(role, str) or role not in ROLES:
         raise InvalidMessage(f"the role {role!r:.40} is unknown; use one of {', '.join(sorted(ROLES))}")
     content = body.get("content")
     # The usual message is text and nothing else.
-    if isinstance(content, str) and len(body) == 2 and role not in _ANSWERS and (text := _clean(content)):
-        return role, "openai", text
+    if isinstance(content, str) and len(body) == 2 and role not in _ANSWERS and (text := _clean(content).strip()):
+        return Reading(role=role, shape="openai", text=text, pieces=(Piece(kind="words", start=0, end=len(text)),))
     blocks = _blocks(content)
     shape = _shape(body, role, blocks)
-    pieces = list(_openai(body, role) if shape == "openai" else _anthropic(role, blocks))
-    text = _clean("\n".join(piece for piece in pieces if piece.strip()))
-    if not text and not _is_result(body, role, blocks):
-        raise InvalidMessage("there is nothing in it: pass text, parts or tool calls", empty=True)
+    found = list(_openai(body, role) if shape == "openai" else _anthropic(role, blocks))
     name = body.get("name")
-    if text and isinstance(name, str) and name.strip():
-        text = _clean(f"{name}: {text}")
-    return role, shape, text
+    text, pieces = _joined(found, name if isinstance(name, str) else "")
+    if not text:
+        if not _is_result(body, role, blocks):
+            raise InvalidMessage("there is nothing in it: pass text, parts or tool calls", empty=True)
+        pieces = (Piece(kind="result", start=0, end=0),)
+    return Reading(role=role, shape=shape, text=text, pieces=pieces)
+
+
+def _joined(found: Sequence[_Found], name: str) -> tuple[str, tuple[Piece, ...]]:
+    """The text of what was found, a line each, behind the speaker's name, and where each piece stands in it."""
+    kept = [(kind, cleaned, block) for kind, text, block in found if (cleaned := _clean(text)).strip()]
+    if not kept:
+        return "", ()
+    texts = [text for _, text, _ in kept]
+    texts[-1] = texts[-1].rstrip()
+    texts[0] = texts[0].lstrip()
+    if name.strip():
+        texts[0] = _clean(f"{name}: {texts[0]}").lstrip()
+    pieces: list[Piece] = []
+    at = 0
+    for (kind, _, block), text in zip(kept, texts, strict=True):
+        pieces.append(Piece(kind=kind, start=at, end=at + len(text), block=block))
+        at += len(text) + 1
+    return "\n".join(texts), tuple(pieces)
 
 
 def listed_messages(given: object) -> Sequence[object]:
@@ -127,25 +178,26 @@ def _is_result(body: Block, role: str, blocks: Sequence[Block]) -> bool:
 # --------------------------------------------------------------------------------------------- OpenAI
 
 
-def _openai(body: Block, role: str) -> Iterator[str]:
+def _openai(body: Block, role: str) -> Iterator[_Found]:
     if role == "tool":
         _need(body, "tool_call_id", "a tool message")
     if role == "function":
         _need(body, "name", "a function message")
     content = body.get("content")
     if isinstance(content, str):
-        yield content
+        yield "words", content, None
     else:
-        yield from map(_part, content or ())
+        for at, part in enumerate(content or ()):
+            yield "words" if part["type"] in _WORDS else "attachment", _part(part), at
     if isinstance(refusal := body.get("refusal"), str):
-        yield refusal
+        yield "words", refusal, None
     if isinstance(audio := body.get("audio"), dict):
-        yield _first(audio, "transcript") or "[audio]"
+        yield "words", _first(audio, "transcript") or "[audio]", None
     for i, call in enumerate(body.get("tool_calls") or ()):
-        yield _openai_call(call, i)
+        yield "call", _openai_call(call, i), None
     if isinstance(call := body.get("function_call"), dict):
         _need(call, "name", "function_call")
-        yield _call(call["name"], call.get("arguments"))
+        yield "call", _call(call["name"], call.get("arguments")), None
 
 
 def _openai_call(call: Any, index: int) -> str:
@@ -182,7 +234,7 @@ def _part(part: Block) -> str:
 # --------------------------------------------------------------------------------------------- Anthropic
 
 
-def _anthropic(role: str, blocks: Sequence[Block]) -> Iterator[str]:
+def _anthropic(role: str, blocks: Sequence[Block]) -> Iterator[_Found]:
     for i, block in enumerate(blocks):
         where = f"content[{i}]"
         kind = block["type"]
@@ -195,9 +247,15 @@ def _anthropic(role: str, blocks: Sequence[Block]) -> Iterator[str]:
             if role != "user":
                 raise InvalidMessage(f"{where} is a tool_result of the {role}; results stand in user messages")
             _need(block, "tool_use_id", where)
-        yield _block(block)
+        yield _kind(kind), _block(block), i
     if blocks and all(b["type"] in {"thinking", "redacted_thinking"} for b in blocks):
-        yield "[thinking]"
+        yield "words", "[thinking]", None
+
+
+def _kind(kind: str) -> PieceKind:
+    if kind in _CALLS:
+        return "call"
+    return "words" if kind in _WORDS else "result" if kind.endswith("tool_result") else "attachment"
 
 
 def _block(block: Block) -> str:
@@ -289,4 +347,4 @@ def _mark(kind: str, what: str) -> str:
 def _clean(text: str) -> str:
     if "base64," in text:
         text = _DATA_URL.sub(lambda found: _mark("data", found[1] or ""), text)
-    return _UNSTORABLE.sub("\ufffd", text).strip()
+    return _UNSTORABLE.sub("\ufffd", text)

@@ -92,7 +92,10 @@ class DocumentKind(IntEnum):
 
 
 class DocumentRole(IntEnum):
-    """Who said a message; `NONE` for memories. The values are stored and never change."""
+    """Who wrote a message; `NONE` for memories. The values are stored and never change.
+
+    1 and 2 were roles of system and developer messages, which are the harness's.
+    """
 
     NONE = 0
     SYSTEM = 1
@@ -100,6 +103,9 @@ class DocumentRole(IntEnum):
     USER = 3
     ASSISTANT = 4
     TOOL = 5
+    PARTICIPANT = 6
+    ATTACHMENT = 7
+    HARNESS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,7 +139,10 @@ class ReadTx(FactReads, VectorReads, Protocol):
         ...
 
     def find_numbers(self, numbers: Sequence[int]) -> list[Message | Memory]:
-        """The messages and memories with these document numbers, in the order of the numbers."""
+        """The messages and memories with these document numbers, in the order of the numbers.
+
+        Of a message that several wrote, what the writer whose document it is wrote (`memhold.messages.records`).
+        """
         ...
 
     def hidden(self, by: str | None = None) -> list[Message | Memory]:
@@ -255,6 +258,7 @@ class ReadTx(FactReads, VectorReads, Protocol):
     def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
         """Messages and current memories with a document number after that one, by number, and whether each is hidden.
 
+        A message that several wrote comes once for each of its writers. A page may be longer by those.
         For upkeep of what is derived from them: it is the only read that sees what is hidden. A page may be shorter
         than `limit` where rows are damaged; only behind the last one it is empty.
         """

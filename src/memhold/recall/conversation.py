@@ -55,7 +55,8 @@ def last_turns(messages: Any, secret: bytes) -> tuple[str, ...]:
     for body in listed_messages(messages)[-TURNS:]:
         if not isinstance(body, Mapping):
             raise InvalidInput(f"a message is a {type(body).__name__}; pass dicts with role and content")
-        role, _, text = read_message(without_fences(body, secret))
+        read = read_message(without_fences(body, secret))
+        role, text = read.role, read.text
         if text.strip():
             found.append(f"{role}: {text[-MOST_CHARS:]}")
     return tuple(found)

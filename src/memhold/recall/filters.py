@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from memhold.index.documents import KIND_OF, ROLE_OF
+from memhold.index.documents import KIND_OF, ROLES_OF
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.journal.visibility import has_labels
 from memhold.ports.transaction import ReadTx
@@ -52,7 +52,7 @@ def filters_of(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int,
     else:
         found["kind"] = np.isin(columns["kind"], [KIND_OF[kind] for kind in query.kinds])
     if query.roles is not None:
-        roles = [ROLE_OF[role] for role in query.roles if role in ROLE_OF]
+        roles = [one for role in query.roles for one in ROLES_OF.get(role, ())]
         found["role"] = messages & np.isin(columns["role"], roles)
     if query.states or query.tiers:
         found["memories"] = ~messages

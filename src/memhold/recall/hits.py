@@ -94,6 +94,8 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
             sources=candidate.repeated,
             why=candidate.why,
             role=item.role,
+            written_by=item.written_by,
+            speaker=item.speaker,
             session=item.session or None,
             agent=item.agent,
             superseded_by=candidate.superseded_by,

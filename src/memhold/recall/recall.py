@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from memhold.facts.asked import asked_concepts, attribute_terms
 from memhold.facts.outdated import Outdated, replaced
 from memhold.facts.truth import TruthCache
-from memhold.index.documents import KIND_OF, ROLE_OF
+from memhold.index.documents import KIND_OF, ROLES_OF
 from memhold.index.kept_scopes import MOST_BYTES, KeptScopes
 from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
@@ -154,7 +154,7 @@ def checked(query: Query) -> Query:
         ("kinds", query.kinds, tuple(KIND_OF)),
         ("states", query.states, STATES),
         ("tiers", query.tiers, TIERS),
-        ("roles", query.roles, tuple(ROLE_OF)),
+        ("roles", query.roles, tuple(ROLES_OF)),
         ("signals", query.signals, SIGNALS),
     )
     for name, asked, allowed in known:

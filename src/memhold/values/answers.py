@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from memhold.values.records import Change, HitKind, Memory, Message, Origin, Scope, State, Suspicion, Tier
+from memhold.values.records import Change, HitKind, Memory, Message, Origin, Scope, State, Suspicion, Tier, WrittenBy
 from memhold.values.repr_parts import ids_shown, one_of, opening
 
 __all__ = [
@@ -162,7 +162,8 @@ class Hit:
     the text has one sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
     compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
-    first 4,000 characters of its text. `scope` is whose memory it stands in, where the read named further scopes
+    first 4,000 characters of its text. Of a message, `text` is what one writer wrote of it: `written_by` says who, and
+    `speaker` the name that they came with, if any; `role` is the provider's. `scope` is whose memory it stands in, where the read named further scopes
     (`also`; None elsewhere): its id is known there, and its score compares with hits of that scope only.
     """
 
@@ -177,6 +178,8 @@ class Hit:
     sources: tuple[str, ...]
     why: tuple[Reason, ...]
     role: str | None = None
+    written_by: WrittenBy | None = None
+    speaker: str | None = None
     session: str | None = None
     agent: str | None = None
     subject: str | None = None

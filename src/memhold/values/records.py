@@ -62,6 +62,7 @@ State = Literal["active", "superseded", "retracted", "merged", "expired", "forgo
 Importance = Literal["low", "mid", "high"]
 Origin = Literal["user", "agent", "tool", "import", "rules", "model"]
 Trust = Literal["user", "assistant", "tool"]
+WrittenBy = Literal["user", "participant", "assistant", "tool", "attachment", "harness"]
 Operation = Literal["set", "add"]
 Shape = Literal["openai", "anthropic"]
 
@@ -84,6 +85,10 @@ PATH_MARK = "\x1f"
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup", "instruction", "document")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
 TIERS: tuple[Tier, ...] = ("mid", "long")
+WRITERS: tuple[WrittenBy, ...] = ("user", "participant", "assistant", "tool", "attachment", "harness")
+"""Who may have written a passage, the people first."""
+PEOPLE: frozenset[WrittenBy] = frozenset({"user", "participant"})
+"""The writers whose own words these are."""
 ORIGINS: tuple[Origin, ...] = ("user", "agent", "tool", "import", "rules", "model")
 
 
@@ -152,6 +157,15 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A stretch of a message's `text` that one writer wrote: characters `start` to before `end`."""
+
+    start: int
+    end: int
+    written_by: WrittenBy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One entry of the journal.
 
@@ -160,6 +174,10 @@ class Message:
     `text` that came out of this store, in order; see `memhold.messages.fences`. `origin` says who said it, `actor` the
     name of what brought it (a client, an application, a format), where it has one: `role` is only what it claims to be.
     An item that came without a role has the role "" and no text.
+
+    `passages` say who wrote which stretch of `text`, in order: several where what a person typed stands beside what was
+    returned or attached (`memhold.values.written_by` decides it, once, when the message arrives). The indexes hold it
+    once for each of its writers, under consecutive `numbers`.
     """
 
     id: str
@@ -179,6 +197,34 @@ class Message:
     quotes: tuple[Quote, ...] = ()
     origin: Origin = "user"
     actor: str | None = None
+    passages: tuple[Passage, ...] = ()
+
+    @property
+    def writers(self) -> tuple[WrittenBy, ...]:
+        """Who wrote something of it, each once, in the order of the text."""
+        return tuple(dict.fromkeys(one.written_by for one in self.passages))
+
+    @property
+    def written_by(self) -> WrittenBy:
+        """Who wrote it; of a message that several wrote, a person before an assistant, and that before all else."""
+        writers = self.writers
+        return min(writers, key=WRITERS.index) if writers else "harness"
+
+    @property
+    def typed(self) -> bool:
+        """Whether a person wrote something of it."""
+        return any(one.written_by in PEOPLE for one in self.passages)
+
+    @property
+    def speaker(self) -> str | None:
+        """The name that a person or an assistant of a conversation came with; None where it came without one."""
+        name = self.body.get("name")
+        return name.strip() or None if isinstance(name, str) and self.role not in {"tool", "function"} else None
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its documents in the indexes, one for each of its writers."""
+        return range(self.number, self.number + max(1, len(self.writers)))
 
     @property
     def opaque(self) -> bool:

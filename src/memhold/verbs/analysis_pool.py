@@ -22,6 +22,7 @@ from typing import Final
 from memhold.journal.append import Analysed, Prepared, analyse_said, analysed, prepare, ready_to_analyse
 from memhold.messages.ingest import Draft
 from memhold.ports.stores import Redactor
+from memhold.values.records import WrittenBy
 
 __all__ = ["CHARGED", "AnalysisPool", "prepared"]
 
@@ -50,8 +51,8 @@ class AnalysisPool:
         self._pool: ProcessPoolExecutor | None = None
         self._closed = False
 
-    async def analysed(self, texts: Sequence[tuple[str, str]]) -> tuple[Analysed, ...]:
-        """What `analyse_said` gives for each role and text, in their order."""
+    async def analysed(self, texts: Sequence[tuple[WrittenBy, str]]) -> tuple[Analysed, ...]:
+        """What `analyse_said` gives for each writer and text, in their order."""
         pool = self._running()
         if pool is not None:
             try:
@@ -101,11 +102,11 @@ async def prepared(
     return analysed(ready, await pool.analysed(ready.texts))
 
 
-def _every(texts: tuple[tuple[str, str], ...]) -> tuple[Analysed, ...]:
-    return tuple(analyse_said(role, text) for role, text in texts)
+def _every(texts: tuple[tuple[WrittenBy, str], ...]) -> tuple[Analysed, ...]:
+    return tuple(analyse_said(writer, text) for writer, text in texts)
 
 
-def _measured(texts: tuple[tuple[str, str], ...]) -> tuple[tuple[Analysed, ...], float]:
+def _measured(texts: tuple[tuple[WrittenBy, str], ...]) -> tuple[tuple[Analysed, ...], float]:
     begun = process_time()
     return _every(texts), process_time() - begun
 

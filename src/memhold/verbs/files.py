@@ -25,7 +25,7 @@ from memhold.history.imported import Live, import_beside, import_document, impor
 from memhold.journal.beside import HIDDEN, visible
 from memhold.journal.redaction import redacted_value
 from memhold.journal.secrets import known_secrets
-from memhold.messages.ingest import Draft, parse_messages
+from memhold.messages.ingest import Draft, attribute, parse_messages
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.maintenance import given_path
@@ -93,18 +93,13 @@ class _Arrivals:
 
     async def add(self, batch: Batch) -> int:
         runtime = self._runtime
-        drafts = await asyncio.to_thread(self._drafts, batch)
+        by = author_of(self._scope.actor)
+        drafts, said = await asyncio.to_thread(self._drafts, batch, by)
         secret = runtime.store.facts.secret
         redactor = self._redactor
         if redactor is None and not batch.own and batch.said[0].name in OF_AGENTS:
             redactor = known_secrets()
         ready = await prepared(drafts, redactor, secret=secret, pool=runtime.analysis_pool)
-        by = author_of(self._scope.actor)
-        if self._live and not batch.own:
-            said = [_in_its_role(by, draft, one) for draft, one in zip(ready.drafts, batch.said, strict=True)]
-        else:
-            told = batch.said if batch.own else [replace(one, origin="import") for one in batch.said]
-            said = [no_more_than(one, by) for one in told]
         session = session_name(f"{self._prefix}{batch.session}")
         agent = session_name(batch.agent or "") or self._scope.agent
         writer = Writer(ids=runtime.ids, secret=secret, author=by, agent=agent, session=session)
@@ -129,9 +124,17 @@ class _Arrivals:
         namespace = checked_name(f"{self._scope.namespace}{BELOW}{below}", "the namespace below")
         return replace(self._scope, namespace=namespace)
 
-    def _drafts(self, batch: Batch) -> tuple[Draft, ...]:
+    def _drafts(self, batch: Batch, by: Author) -> tuple[tuple[Draft, ...], list[Author]]:
+        """What the batch holds, who wrote each part of it, and who said it."""
         runtime = self._runtime
-        return parse_messages(batch.messages, now=runtime.clock.now(), limits=runtime.limits)
+        parsed = parse_messages(batch.messages, now=runtime.clock.now(), limits=runtime.limits)
+        if self._live and not batch.own:
+            heard = ["agent" if one.origin == "agent" else by.origin for one in batch.said]
+            drafts = tuple(attribute(draft, origin) for draft, origin in zip(parsed, heard, strict=True))
+            return drafts, [_in_its_role(by, draft, one) for draft, one in zip(drafts, batch.said, strict=True)]
+        told = batch.said if batch.own else [replace(one, origin="import") for one in batch.said]
+        said = [no_more_than(one, by) for one in told]
+        return tuple(attribute(draft, one.origin) for draft, one in zip(parsed, said, strict=True)), said
 
     async def restore(self, restored: Restored) -> int:
         runtime = self._runtime

@@ -42,7 +42,7 @@ from memhold.journal.sessions import asked_sessions, copy_session, list_sessions
 from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
-from memhold.messages.ingest import Draft, parse_messages
+from memhold.messages.ingest import Draft, attribute, parse_messages
 from memhold.messages.shown import keep_shown
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
@@ -141,14 +141,14 @@ class LocalScope:
         when, meaning = runtime.settings.when, runtime.embedding is not None
 
         def read() -> tuple[tuple[Draft, ...], Idempotency | None]:
-            drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+            parsed = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+            drafts = tuple(attribute(draft, self._author.origin) for draft in parsed)
             return drafts, self._tx.once("add", idempotency_key, [messages, agent, session])
 
         drafts, once = await beside(read, messages)
         ready = await prepared(drafts, runtime.redactor, secret=runtime.store.facts.secret, pool=runtime.analysis_pool)
 
-        # Only a person's own line instructs: not one that an agent's or a tool's call brings.
-        told = self._author.origin == "user" and any(ready.instructions)
+        told = any(ready.instructions)
 
         def work(tx: WriteTx) -> Receipt:
             receipt = append(

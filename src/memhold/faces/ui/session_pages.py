@@ -156,7 +156,7 @@ def pieces(made: Context, *, asked: str) -> list[Piece]:
     """The messages of a context, each with the part of the budget that it is; pure."""
     found = []
     for place, message in enumerate(made.messages):
-        text = read_message(message)[2]
+        text = read_message(message).text
         last = place == len(made.messages) - 1
         slot: Slot = "conversation"
         if _FENCE in text[:200]:

@@ -64,7 +64,7 @@ def stands_in(kept: Sequence[Mark], part: Sequence[Mark]) -> bool:
 
 def _text(message: Body) -> str:
     try:
-        return read_message(message)[2]
+        return read_message(message).text
     except InvalidMessage:
         return str(message.get("content"))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import takewhile
 
+from memhold.messages.records import records_of
 from memhold.ports.postings import Block
 from memhold.ports.transaction import Listing, Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
@@ -149,11 +150,11 @@ class InMemoryReadTx:
 
     def find_numbers(self, numbers: Sequence[int]) -> list[Message | Memory]:
         """The messages and memories with these document numbers, in the order of the numbers."""
-        ids = [one for number in numbers if (one := self._rows.numbers.get(number)) is not None]
         found: list[Message | Memory] = []
-        for one in ids:
-            found += self.find_messages([one])
-            found += self.find_memories([one])
+        for number in numbers:
+            one = self._rows.numbers.get(number)
+            found += [_record_at(message, number) for message in self.find_messages([] if one is None else [one])]
+            found += self.find_memories([] if one is None else [one])
         return found
 
     def hidden(self, by: str | None = None) -> list[Message | Memory]:
@@ -378,10 +379,10 @@ class InMemoryReadTx:
         """Messages and current memories after a document number, by number, and whether each is hidden."""
         rows = self._rows
         found: list[tuple[Message | Memory, bool]] = []
-        for _, one in sorted((number, one) for number, one in rows.numbers.items() if number > after)[:limit]:
+        for number, one in sorted((number, one) for number, one in rows.numbers.items() if number > after)[:limit]:
             message, memory = rows.messages.get(one), rows.memories.get(one)
             if message is not None:
-                found.append((message.open(), one in rows.hidden))
+                found.append((_record_at(message.open(), number), one in rows.hidden))
             elif memory is not None:
                 found.append((memory.sealed[-1].open(), one in rows.hidden))
         return found
@@ -499,3 +500,8 @@ def _unconfirmed(memory: Memory, since: datetime) -> bool:
 def _held(revision: Memory, as_of: datetime) -> bool:
     holds = revision.valid_from <= as_of and (revision.valid_to is None or as_of < revision.valid_to)
     return holds and revision.state in {"active", "superseded", "expired"}
+
+
+def _record_at(message: Message, number: int) -> Message:
+    """What the document of that number holds of a message."""
+    return records_of(message)[number - message.number]

@@ -52,17 +52,22 @@ class InMemoryWriteTx(InMemoryReadTx):
             if message.session not in rows.sessions:
                 raise StoreError(f"message {message.id} names a session that is not there")
             place = (message.session, message.seq)
-            if message.id in rows.messages or place in rows.journal or message.number in rows.numbers:
+            taken = any(number in rows.numbers for number in message.numbers)
+            if message.id in rows.messages or place in rows.journal or taken:
                 raise StoreError(f"message {message.id}: its id, seq or number is taken")
             rows.messages.put(message.id, seal(message))
             rows.journal.put(place, message.id)
-            rows.numbers.put(message.number, message.id)
+            for number in message.numbers:
+                rows.numbers.put(number, message.id)
 
     def rewrite_message(self, message: Message) -> None:
-        """Replace the body, text and quotes of the message of that id."""
+        """Replace the body, text, quotes and passages of the message of that id."""
         sealed = self._rows.messages.get(message.id)
         if sealed is not None:
-            changed = replace(sealed.open(), body=message.body, text=message.text, quotes=message.quotes)
+            kept = sealed.open()
+            changed = replace(
+                kept, body=message.body, text=message.text, quotes=message.quotes, passages=message.passages
+            )
             self._rows.messages.put(message.id, seal(changed))
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
@@ -304,7 +309,8 @@ class InMemoryWriteTx(InMemoryReadTx):
             if sealed is None:
                 continue
             rows.journal.drop((sealed.row.session, sealed.row.seq))
-            rows.numbers.drop(sealed.row.number)
+            for number in sealed.row.numbers:
+                rows.numbers.drop(number)
             rows.tombstones.put(one, Tombstone(id=one, at=self.now, change_id=change_id))
             rows.hidden.drop(one)
             gone.add(one)

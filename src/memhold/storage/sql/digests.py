@@ -49,9 +49,9 @@ Row = Sequence[Any]
 MESSAGE = (
     *("number", "seq", "embed", "event_time", "recorded_at"),
     *("id", "session_id", "agent_id", "role", "shape", "change_id", "body", "text", "metadata", "quotes", "origin"),
-    "actor",
+    *("actor", "written_by"),
 )
-"""The columns of a message as every statement reads them: numbers, texts, and one that may be absent. `crc` stands
+"""The columns of a message as every statement reads them: numbers, texts, and two that may be absent. `crc` stands
 behind them."""
 MEMORY = (
     *("rev", "number", "pinned", "event_time", "valid_from", "created_at", "recorded_at"),
@@ -81,9 +81,10 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """The tables with digests, and the columns that name a row of them."""
 FILLED: Mapping[int, tuple[str, ...]] = {
-    6: ("message", "memory", "change"),
+    6: ("memory", "change"),
     11: ("session",),
     12: ("word_block", "vector_block"),
+    13: ("message",),
 }
 """The migrations after which rows of tables get their digests: the newest each that adds a column which they cover.
 
@@ -149,11 +150,12 @@ def sound_messages(found: Sequence[Row]) -> bool:
 
 
 def _message_digests(found: Sequence[Row]) -> list[int]:
-    # Written out: it is done for each row that is read. An actor that is absent counts as an empty one.
+    # Written out: it is done for each row that is read. An actor that is absent counts as an empty one; rows that do
+    # not say who wrote them have the digests of before.
     joined = "\x1f".join
     return [
         crc32(
-            (joined(row[5:16]) + "\x1f" if row[16] is None else joined(row[5:17])).encode(),
+            (joined(row[5:16]) + f"\x1f{row[16] or ''}" + ("" if row[17] is None else f"\x1f{row[17]}")).encode(),
             (row[0] + row[1] + row[2] + row[3] + row[4]) % _PRIME,
         )
         for row in found

@@ -50,7 +50,7 @@ WHERE q.namespace = :namespace AND q.user_id = :user_id AND q.item_id = :item_id
 ORDER BY m.number
 
 -- name: rewrite_message
-UPDATE message SET body = :body, text = :text, quotes = :quotes, crc = :crc
+UPDATE message SET body = :body, text = :text, quotes = :quotes, written_by = :written_by, crc = :crc
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
 -- name: read_any_message
@@ -89,6 +89,12 @@ FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by I
 -- name: read_message_by_number
 SELECT {message}
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
+
+-- The message of whose numbers this may be a further one: see `Message.numbers`.
+-- name: read_message_before
+SELECT {message}
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = (
+  SELECT max(number) FROM message WHERE namespace = :namespace AND user_id = :user_id AND number < :number)
 
 -- name: read_messages_ahead
 SELECT {message} FROM message WHERE namespace = :namespace AND user_id = :user_id AND recorded_at > :now

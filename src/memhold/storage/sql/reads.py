@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memhold.messages.records import records_of
 from memhold.ports.postings import Block
 from memhold.ports.transaction import Listing, Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
@@ -61,6 +62,11 @@ _MESSAGE_ID, _MEMORY_ID, _CHANGE_ID = MESSAGE.index("id"), MEMORY.index("id"), C
 _MESSAGE_NUMBER, _MEMORY_NUMBER = MESSAGE.index("number"), MEMORY.index("number")
 _KIND = MEMORY.index("kind")
 _SEQ, _REV, _KEY, _DETAIL = MESSAGE.index("seq"), MEMORY.index("rev"), MEMORY.index("fact_key"), CHANGE.index("detail")
+
+
+def _indexed(item: Message | Memory) -> Sequence[Message | Memory]:
+    """What an index holds of a row: a message once for each of its writers."""
+    return records_of(item) if isinstance(item, Message) else (item,)
 
 
 def _listed(values: Sequence[str] | None) -> str | None:
@@ -238,11 +244,16 @@ class SqlRead:
         return self._memories(self._contents("read_memory", [{"id": item} for item in ids]))
 
     def find_numbers(self, numbers: Sequence[int]) -> list[Message | Memory]:
-        said = self._contents("read_message_by_number", [{"number": number} for number in numbers])
-        messages = {message.number: message for message in self._messages(said)}
-        rest = [{"number": number} for number in numbers if number not in messages]
-        learnt = self._memories(self._contents("read_memory_by_number", rest))
-        found: dict[int, Message | Memory] = {**messages, **{memory.number: memory for memory in learnt}}
+        def rows_of(name: str, left: Iterable[int]) -> Sequence[Row]:
+            return self._contents(name, [{"number": number} for number in left])
+
+        found: dict[int, Message | Memory] = {}
+        said = self._messages(rows_of("read_message_by_number", numbers))
+        found |= {record.number: record for message in said for record in records_of(message)}
+        learnt = self._memories(rows_of("read_memory_by_number", [one for one in numbers if one not in found]))
+        found |= {memory.number: memory for memory in learnt}
+        said = self._messages(rows_of("read_message_before", [one for one in numbers if one not in found]))
+        found |= {record.number: record for message in said for record in records_of(message)}
         return [found[number] for number in numbers if number in found]
 
     def hidden(self, by: str | None = None) -> list[Message | Memory]:
@@ -418,7 +429,7 @@ class SqlRead:
             items: list[Message | Memory] = [*self._messages(messages), *self._memories(memories)]
             known = sorted((item for item in items if not ends or item.number <= min(ends)), key=lambda one: one.number)
             if known or not ends:
-                return [(item, hidden[item.id]) for item in known[:limit]]
+                return [(one, hidden[item.id]) for item in known[:limit] for one in _indexed(item)]
             after = min(ends)
 
     def blocks(self) -> list[Block]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from memhold.messages.former import former_passages
 from memhold.ports.postings import Block
 from memhold.ports.transaction import Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, VectorBlock
@@ -34,6 +35,7 @@ from memhold.values.records import (
     Evidence,
     Memory,
     Message,
+    Passage,
     Quote,
     Session,
     Span,
@@ -202,7 +204,25 @@ def to_message(row: Row) -> Message:
         quotes=to_quotes(row[14]),
         origin=row[15],
         actor=row[16],
+        passages=_passages(row),
     )
+
+
+def _passages(row: Row) -> tuple[Passage, ...]:
+    """Who wrote which stretch of a message, from its columns; of one stored before that was kept, by the table."""
+    written, text = row[17], row[12]
+    if written is None:
+        return former_passages(row[8], json.loads(row[11]), text, row[15])
+    if not written.startswith("["):
+        return (Passage(start=0, end=len(text), written_by=written),)
+    return tuple(Passage(start=start, end=end, written_by=writer) for writer, start, end in json.loads(written))
+
+
+def written_by(message: Message) -> str | None:
+    """Who wrote which stretch of a message, as its column holds it: one name, or a list where several did."""
+    if len(message.passages) == 1:
+        return message.passages[0].written_by
+    return dumps([[one.written_by, one.start, one.end] for one in message.passages]) if message.passages else None
 
 
 def _mapping(text: str) -> dict[str, Any]:
@@ -268,6 +288,7 @@ def message_params(message: Message) -> dict[str, Any]:
         "quotes": _array([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
         "origin": message.origin,
         "actor": message.actor,
+        "written_by": written_by(message),
     }
     return with_digest(params, MESSAGE, message_digest)
 

@@ -148,9 +148,12 @@ class SqlWrite(SqlRead):
     def rewrite_message(self, message: Message) -> None:
         # Its digest is that of the row that stands there, which a caller's message need not be in all else.
         for stored in self._messages(self._content("read_any_message", id=message.id)):
-            kept = replace(stored, body=message.body, text=message.text, quotes=message.quotes)
+            kept = replace(
+                stored, body=message.body, text=message.text, quotes=message.quotes, passages=message.passages
+            )
             params = rows.message_params(kept)
-            self._run("rewrite_message", **{name: params[name] for name in ("id", "body", "text", "quotes", "crc")})
+            named = ("id", "body", "text", "quotes", "written_by", "crc")
+            self._run("rewrite_message", **{name: params[name] for name in named})
             self._run("delete_quotes", number=stored.number)
             self._put_quotes(stored.number, message.quotes)
 

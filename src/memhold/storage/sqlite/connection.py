@@ -415,8 +415,7 @@ def _fill_digests(connection: apsw.Connection, tables: Sequence[str]) -> None:
     for table in tables:
         key = KEYS[table]
         change = update_digests(table, "?")
-        found = f"{select_content(table)} WHERE {BLOCKS[table]} IS NULL" if table in BLOCKS else select_content(table)
-        rows = connection.execute(found)
+        rows = connection.execute(f"{select_content(table)} WHERE {BLOCKS.get(table, 'crc')} IS NULL")
         while True:
             try:
                 row = next(rows, None)
