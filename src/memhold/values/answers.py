@@ -163,8 +163,9 @@ class Hit:
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
     compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
     first 4,000 characters of its text. Of a message, `text` is what one writer wrote of it: `written_by` says who, and
-    `speaker` the name that they came with, if any; `role` is the provider's. `scope` is whose memory it stands in, where the read named further scopes
-    (`also`; None elsewhere): its id is known there, and its score compares with hits of that scope only.
+    `speaker` the name that they came with, if any; `role` is the provider's. `scope` is whose memory it stands in,
+    where the read named further scopes (`also`; None elsewhere): its id is known there, and its score compares with
+    hits of that scope only.
     """
 
     id: str
