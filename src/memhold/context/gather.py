@@ -11,6 +11,7 @@ from types import MappingProxyType
 from memhold.context.rollups import chosen_rollups
 from memhold.context.strategies import Crossing, check_strategy
 from memhold.facts.outdated import Outdated, ended_instructions
+from memhold.facts.unstated import without_unstated
 from memhold.journal.windows import When, kept_from, skipped, spoken
 from memhold.ports.transaction import ReadTx
 from memhold.text.sentences import Span
@@ -167,7 +168,7 @@ def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
 def instructions(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
     """The user's standing instructions, newest first: as many as so many tokens could show, without what is over."""
     limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // LINE))
-    found = tx.newest_memories("instruction", tier="long", agent=agent, limit=limit)
+    found = without_unstated(tx, tx.newest_memories("instruction", tier="long", agent=agent, limit=limit))
     over = ended_instructions(tx, found)
     return [one for one in found if one.id not in over]
 
@@ -190,7 +191,7 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
     def place(memory: Memory) -> tuple[bool, bool, int, int]:
         return not memory.pinned, memory.tier != "long", weight[memory.importance], -memory.number
 
-    ordered = sorted(held, key=place)
+    ordered = sorted(without_unstated(tx, held), key=place)
     of_user = [memory for memory in ordered if from_user(memory)]
     return [*of_user[:limit], *[memory for memory in ordered if not from_user(memory)][:limit]]
 

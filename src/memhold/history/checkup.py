@@ -10,6 +10,7 @@ from datetime import datetime
 from memhold.facts.changed_notes import COPIES, changed_since
 from memhold.facts.matching import ALIKE
 from memhold.facts.undecided_keys import waiting
+from memhold.history.writers_step import DUE_WRITERS
 from memhold.index.documents import entry_of
 from memhold.index.pending_vectors import DUE_COMPACTION, DUE_INDEX, waits
 from memhold.index.postings_check import verify
@@ -121,10 +122,10 @@ def damaged_vectors(tx: ReadTx) -> int:
     return sum(block.damaged for number, first in firsts for block in tx.vector_blocks(number, [first]))
 
 
-def rebuild_words(tx: WriteTx, terms: Mapping[str, Terms]) -> int:
+def rebuild_words(tx: WriteTx, terms: Mapping[int, Terms]) -> int:
     """Empty the scope's words index and build it anew from the texts; returns how many documents it holds.
 
-    `terms` are those that were analysed before the transaction, by id; texts never change, so they still hold.
+    `terms` are those that were analysed before the transaction, by number; texts never change, so they hold.
     """
     tx.clear_index()
     sessions, agents = _sessions(tx), dict(tx.agents())
@@ -133,7 +134,7 @@ def rebuild_words(tx: WriteTx, terms: Mapping[str, Terms]) -> int:
     for item, hidden in documents(tx):
         if item.agent is not None and item.agent not in agents:
             agents[item.agent] = tx.agent_number(item.agent)
-        known = terms.get(item.id) or analyse(said(item))
+        known = terms.get(item.number) or analyse(said(item))
         batch.append(entry_of(item, hidden=hidden, terms=known, sessions=sessions, agents=agents))
         if len(batch) == _PAGE:
             tx.index(batch)
@@ -158,6 +159,8 @@ def due_of_state(tx: ReadTx) -> dict[tuple[str, str], datetime]:
         found[ALIKE] = tx.now
     if any(one.state != "retired" and waits(tx, one) for one in tx.generations()):
         found[DUE_INDEX] = tx.now
+    if tx.unattributed(limit=1):
+        found[DUE_WRITERS] = tx.now
     if changed_since(tx, COPIES).memories:
         found[DUE_COMPACTION] = tx.now
     return found

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from memhold.consolidate.requests import why_raw
 from memhold.consolidate.snapshot import is_kept
 from memhold.facts.suspicions import list_suspicions
+from memhold.history.writers_step import FOUND
 from memhold.ports.stores import StoreFacts
 from memhold.ports.transaction import Listing, ReadTx
 from memhold.values.answers import DAMAGED, ModelHealth, Status
@@ -66,6 +67,7 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] |
         models=dict(models or {}),
         windows=windows(tx),
         open_suspicions=len(list_suspicions(tx)),
+        retracted_not_stated=tx.progress(FOUND),
         degraded=(DAMAGED,) if tx.damaged else (),
         damaged=tuple(tx.damaged),
     )

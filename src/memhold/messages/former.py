@@ -1,4 +1,4 @@
-"""Who wrote a message that was stored before that was kept: read from its role and its body, the safe way. Pure."""
+"""Who wrote a message, read from what a store or an export has of it: the safe way where it does not say. Pure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from memhold.messages.shapes import read_message
 from memhold.values.errors import InvalidMessage
-from memhold.values.records import WRITERS, Origin, Passage
+from memhold.values.records import WRITERS, Message, Origin, Passage, WrittenBy
 from memhold.values.written_by import writer_of
 
-__all__ = ["former_passages"]
+__all__ = ["claim_of", "former_passages"]
 
 
 def former_passages(role: str, body: Mapping[str, Any], text: str, origin: Origin) -> tuple[Passage, ...]:
@@ -27,3 +27,15 @@ def former_passages(role: str, body: Mapping[str, Any], text: str, origin: Origi
     writers = [writer_of(kind, role, origin) for kind in kinds or ["attachment"]]
     least = max(writers, key=WRITERS.index)
     return (Passage(start=0, end=len(text), written_by=least),)
+
+
+def claim_of(message: Message) -> WrittenBy | list[WrittenBy | None] | None:
+    """Who wrote a message as the key `written_by` of a message that is added says it; None where nobody knows."""
+    content = message.body.get("content")
+    if len(message.writers) <= 1 or not isinstance(content, list):
+        return max(message.writers, key=WRITERS.index, default=None)
+    parts: list[WrittenBy | None] = [None] * len(content)
+    for piece in read_message(message.body).pieces:
+        if piece.block is not None:
+            parts[piece.block] = next((one.written_by for one in message.passages if one.end >= piece.end), None)
+    return parts

@@ -54,6 +54,7 @@ __all__ = [
     "remove",
     "replace",
     "set_active",
+    "set_role",
     "term_key",
 ]
 
@@ -310,6 +311,15 @@ def set_active(block: Block, number: int, *, active: bool) -> Block:
     if not flags & REMOVED:
         flags = flags | ACTIVE if active else flags & ~ACTIVE
     records = block.records[:at] + bytes((flags,)) + block.records[at + 1 :]
+    return Block(first=block.first, records=records, entries=block.entries)
+
+
+def set_role(block: Block, number: int, role: DocumentRole) -> Block:
+    """Give the block with another writer of that document; a removed one stays as it is."""
+    at = _offset(block, number) * RECORD_BYTES + 33
+    if block.records[at + 1] & REMOVED:
+        return block
+    records = block.records[:at] + bytes((role,)) + block.records[at + 1 :]
     return Block(first=block.first, records=records, entries=block.entries)
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memhold.ports.facts import FactReads, FactWrites
-from memhold.ports.postings import Block, Entry
+from memhold.ports.postings import Block, DocumentRole, Entry
 from memhold.ports.vector_blocks import VectorReads, VectorWrites
 from memhold.values.records import Change, HitKind, Kind, Memory, Message, Origin, Scope, Session, State, Tier
 
@@ -132,6 +132,13 @@ class ReadTx(FactReads, VectorReads, Protocol):
 
     def find_messages(self, ids: Sequence[str]) -> list[Message]:
         """The messages of these ids that are in the scope, in the order of the ids."""
+        ...
+
+    def unattributed(self, *, after: int = -1, limit: int) -> list[Message]:
+        """Messages after a document number, hidden ones too, that were stored before it was kept who wrote them.
+
+        A page may be shorter where rows are damaged.
+        """
         ...
 
     def find_memories(self, ids: Sequence[str]) -> list[Memory]:
@@ -318,6 +325,10 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
 
     def rewrite_message(self, message: Message) -> None:
         """Replace body, text and quotes of the message of that id, if it is there: what is erased in it is gone."""
+        ...
+
+    def put_writers(self, messages: Sequence[Message], roles: Mapping[int, DocumentRole]) -> None:
+        """Write down who wrote these messages, as their `passages` say, and in the words index, by document number."""
         ...
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:

@@ -42,6 +42,7 @@ from memhold.testing.store_suite_units import UnitCases
 from memhold.testing.store_suite_upkeep import UpkeepCases
 from memhold.testing.store_suite_vectors import VectorsCases
 from memhold.testing.store_suite_words import WordsCases
+from memhold.testing.store_suite_writers import WriterCases
 
 __all__ = ["OpenStore", "StoreSuite"]
 
@@ -60,6 +61,7 @@ class StoreSuite(
     UpkeepCases,
     VectorsCases,
     WordsCases,
+    WriterCases,
 ):
     """Everything that the port promises, as tests of whatever `open_store` opens."""
 

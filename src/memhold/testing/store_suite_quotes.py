@@ -8,7 +8,7 @@ import pytest
 
 from memhold.ports.stores import Ids, Store
 from memhold.testing.store_suite_rows import ALICE, OTHERS, add_fact, add_note, say
-from memhold.values.records import Quote
+from memhold.values.records import Passage, Quote
 
 __all__ = ["QuoteCases"]
 
@@ -42,7 +42,9 @@ class QuoteCases:
     async def test_a_rewritten_message_has_its_new_body_text_and_quotes_alone(self, store: Store, ids: Ids) -> None:
         [one] = await store.write(ALICE, lambda tx: say(tx, ids, "said by it", quotes=(_ONE,)))
         kept = (replace(_TWO, start=0, end=3),)
-        changed = replace(one, body={"role": "user", "content": "[…] by it"}, text="[…] by it", quotes=kept)
+        text = "[…] by it"
+        whole = (Passage(start=0, end=len(text), written_by="user"),)
+        changed = replace(one, body={"role": "user", "content": text}, text=text, quotes=kept, passages=whole)
         stray = replace(changed, role="assistant", seq=9, session="s9")
         await store.write(ALICE, lambda tx: tx.rewrite_message(stray))
         for other in OTHERS:

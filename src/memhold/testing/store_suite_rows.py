@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from memhold.ports.stores import Clock, Ids, Store
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
-from memhold.values.records import Author, Change, Effect, Memory, Message, Scope, Session
+from memhold.values.records import Author, Change, Effect, Memory, Message, Passage, Scope, Session
 
 __all__ = [
     "ALICE",
@@ -79,7 +79,9 @@ def say(tx: WriteTx, ids: Ids, *texts: str, session: str = "s1", **fields: Any) 
             "event_time": tx.now,
             "recorded_at": tx.now,
         }
-        messages.append(Message(**(values | fields)))
+        values |= fields
+        whole = Passage(start=0, end=len(values["text"]), written_by="user")
+        messages.append(Message(**({"passages": (whole,)} | values)))
     tx.put_session(_moved(place, len(texts), tx.now))
     tx.add_messages(messages)
     return messages

@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, TypeAlias, cast
 
+from memhold.messages.former import claim_of
 from memhold.transfer.items import Beside, Item, Restored, fingerprint, make_item
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput, InvalidScope, UnreadableImport
@@ -222,7 +223,12 @@ def _message(
     source: Source, message: Message, names: Mapping[str, str], line: int, header: Header | None, below: str | None
 ) -> Item | None:
     told = header is not None and header.version >= ORIGINS_SINCE
-    own = {"event_time": message.event_time, "metadata": _metadata(message), "embed": message.embed}
+    own = {
+        "event_time": message.event_time,
+        "metadata": _metadata(message),
+        "embed": message.embed,
+        "written_by": claim_of(message),
+    }
     raw = {**message.body, **({} if message.opaque else own)}
     return make_item(
         source,

@@ -279,8 +279,8 @@ def _redated(tx: WriteTx) -> int:
     return redated
 
 
-def _analyse(tx: ReadTx) -> dict[str, Terms]:
-    return {item.id: analyse(said(item)) for item, _ in documents(tx)}
+def _analyse(tx: ReadTx) -> dict[int, Terms]:
+    return {item.number: analyse(said(item)) for item, _ in documents(tx)}
 
 
 def _embedded(tx: ReadTx, fingerprint: str | None) -> tuple[Generation | None, int, int]:

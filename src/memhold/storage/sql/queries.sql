@@ -53,6 +53,15 @@ ORDER BY m.number
 UPDATE message SET body = :body, text = :text, quotes = :quotes, written_by = :written_by, crc = :crc
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
+-- name: read_unattributed
+SELECT {message}
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND written_by IS NULL AND role <> ''
+  AND number > :after ORDER BY number LIMIT :limit
+
+-- name: put_writers
+UPDATE message SET written_by = :written_by, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+
 -- name: read_any_message
 SELECT {message} FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 

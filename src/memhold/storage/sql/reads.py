@@ -240,6 +240,9 @@ class SqlRead:
     def find_messages(self, ids: Sequence[str]) -> list[Message]:
         return self._messages(self._contents("read_message_by_id", [{"id": item} for item in ids]))
 
+    def unattributed(self, *, after: int = -1, limit: int) -> list[Message]:
+        return self._messages(self._content("read_unattributed", after=after, limit=limit))
+
     def find_memories(self, ids: Sequence[str]) -> list[Memory]:
         return self._memories(self._contents("read_memory", [{"id": item} for item in ids]))
 
