@@ -16,12 +16,10 @@ def unstated(tx: ReadTx, memories: Sequence[Memory]) -> list[Memory]:
     What a person confirmed is theirs. A source that is gone says nothing either way.
     """
     held = [one for one in memories if _of_messages(one) and one.last_confirmed_at is None]
-    sources = {
-        message.id: message.typed for message in tx.find_messages(sorted({id_ for one in held for id_ in one.sources}))
-    }
-    return [
-        one for one in held if (found := [sources[id_] for id_ in one.sources if id_ in sources]) and not any(found)
-    ]
+    named = sorted({source for one in held for source in one.sources})
+    typed = {message.id: message.typed for message in tx.find_messages(named)}
+    found = [(one, [typed[source] for source in one.sources if source in typed]) for one in held]
+    return [one for one, by_people in found if by_people and not any(by_people)]
 
 
 def without_unstated(tx: ReadTx, memories: Sequence[Memory]) -> list[Memory]:

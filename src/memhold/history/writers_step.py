@@ -11,9 +11,11 @@ from collections.abc import Sequence
 
 from memhold.facts.revisions import revise
 from memhold.facts.unstated import unstated
-from memhold.index.documents import ROLE_OF
+from memhold.index.documents import entry_of
+from memhold.messages.fences import said
 from memhold.ports.stores import Ids, Lease, Priority, Store
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
+from memhold.text.analysis import analyse
 from memhold.values.records import Author, Change, Effect, Memory
 
 __all__ = ["DUE_WRITERS", "FOUND", "writers_step"]
@@ -39,7 +41,11 @@ def _page(tx: WriteTx, after: int, ids: Ids) -> int | None:
     messages = tx.unattributed(after=after, limit=PAGE)
     if not messages:
         return None
-    tx.put_writers(messages, {one.number: ROLE_OF[one.written_by] for one in messages})
+    sessions, agents = {session.name: session.number for session in tx.sessions()}, tx.agents()
+    entries = [
+        entry_of(one, hidden=False, terms=analyse(said(one)), sessions=sessions, agents=agents) for one in messages
+    ]
+    tx.put_writers(messages, entries)
     derived = tx.derived([one.id for one in messages if not one.typed])
     if gone := unstated(tx, [one for one in derived if one.state == "active"]):
         _retract(tx, gone, ids)

@@ -20,6 +20,7 @@ terms meets a wrong one with a chance below 2e-8. Reasons and measurements: docs
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 import zlib
 from dataclasses import dataclass
@@ -52,9 +53,9 @@ __all__ = [
     "place",
     "read_record",
     "remove",
+    "renew",
     "replace",
     "set_active",
-    "set_role",
     "term_key",
 ]
 
@@ -314,13 +315,12 @@ def set_active(block: Block, number: int, *, active: bool) -> Block:
     return Block(first=block.first, records=records, entries=block.entries)
 
 
-def set_role(block: Block, number: int, role: DocumentRole) -> Block:
-    """Give the block with another writer of that document; a removed one stays as it is."""
-    at = _offset(block, number) * RECORD_BYTES + 33
-    if block.records[at + 1] & REMOVED:
+def renew(block: Block, entry: Entry) -> Block:
+    """Give the block with other terms or another role of that document; whether it is active, or removed, stays."""
+    held = read_record(block, entry.number)
+    if held.removed:
         return block
-    records = block.records[:at] + bytes((role,)) + block.records[at + 1 :]
-    return Block(first=block.first, records=records, entries=block.entries)
+    return replace(block, dataclasses.replace(entry, record=dataclasses.replace(entry.record, active=held.active)))
 
 
 def remove(block: Block, number: int) -> Block:

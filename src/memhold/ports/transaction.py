@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memhold.ports.facts import FactReads, FactWrites
-from memhold.ports.postings import Block, DocumentRole, Entry
+from memhold.ports.postings import Block, Entry
 from memhold.ports.vector_blocks import VectorReads, VectorWrites
 from memhold.values.records import Change, HitKind, Kind, Memory, Message, Origin, Scope, Session, State, Tier
 
@@ -327,8 +327,11 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
         """Replace body, text and quotes of the message of that id, if it is there: what is erased in it is gone."""
         ...
 
-    def put_writers(self, messages: Sequence[Message], roles: Mapping[int, DocumentRole]) -> None:
-        """Write down who wrote these messages, as their `passages` say, and in the words index, by document number."""
+    def put_writers(self, messages: Sequence[Message], entries: Sequence[Entry]) -> None:
+        """Write down who wrote these messages, as their `passages` say, and put their entries into the words index.
+
+        An entry takes the place of the one that its document has; what is hidden stays so.
+        """
         ...
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from memhold.ports import postings as packed
-from memhold.ports.postings import Block, DocumentRole, Entry
+from memhold.ports.postings import Block, Entry
 from memhold.ports.transaction import NO_NUMBERS, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropped
 from memhold.storage.inmemory.reading import InMemoryReadTx
@@ -70,14 +70,14 @@ class InMemoryWriteTx(InMemoryReadTx):
             )
             self._rows.messages.put(message.id, seal(changed))
 
-    def put_writers(self, messages: Sequence[Message], roles: Mapping[int, DocumentRole]) -> None:
+    def put_writers(self, messages: Sequence[Message], entries: Sequence[Entry]) -> None:
         """Write down who wrote these messages, and in the words index."""
         for message in messages:
             if (sealed := self._rows.messages.get(message.id)) is not None:
                 self._rows.messages.put(message.id, seal(replace(sealed.open(), passages=message.passages)))
-        for number, role in roles.items():
-            if (block := self._block_of(number)) is not None:
-                self._rows.blocks.put(block.first, packed.set_role(block, number, role))
+        for entry in entries:
+            if (block := self._block_of(entry.number)) is not None:
+                self._rows.blocks.put(block.first, packed.renew(block, entry))
                 self._rows.index_rev += 1
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:

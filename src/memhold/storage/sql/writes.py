@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memhold.ports import postings as packed
-from memhold.ports.postings import Block, DocumentRole, Entry
+from memhold.ports.postings import Block, Entry
 from memhold.ports.transaction import NO_NUMBERS, Replay
 from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropped
 from memhold.storage.sql import rows
@@ -157,10 +157,11 @@ class SqlWrite(SqlRead):
             self._run("delete_quotes", number=stored.number)
             self._put_quotes(stored.number, message.quotes)
 
-    def put_writers(self, messages: Sequence[Message], roles: Mapping[int, DocumentRole]) -> None:
+    def put_writers(self, messages: Sequence[Message], entries: Sequence[Entry]) -> None:
         params = [rows.message_params(message) for message in messages]
         self._many("put_writers", [{name: one[name] for name in ("id", "written_by", "crc")} for one in params])
-        self._patch(roles, lambda block, number: packed.set_role(block, number, roles[number]))
+        renewed = {entry.number: entry for entry in entries}
+        self._patch(renewed, lambda block, number: packed.renew(block, renewed[number]))
 
     def _put_quotes(self, number: int, quotes: Sequence[Quote]) -> None:
         items = sorted({item for quote in quotes for item in quote.ids})
