@@ -324,7 +324,7 @@ def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSus
     if found.uncompared:
         click.echo(f"notes not compared yet: {found.uncompared}; calls left for today: {found.compact_calls_left}")
     if found.retracted_not_stated:
-        click.echo(f"retracted, stated by no person: {found.retracted_not_stated} (memhold changes --verb retract)")
+        click.echo(f"retracted, stated by no person: {found.retracted_not_stated}")
     click.echo(f"due: {_counted(found.due)}")
     if found.last_error is not None:
         click.echo(f"last error: {clean(found.last_error)}")
