@@ -20,7 +20,7 @@ NOW = FakeClock().now()
 TEXT = {"type": "text", "text": "typed"}
 ROWS: list[tuple[dict[str, Any], str, dict[str, str]]] = [
     ({"role": "tool", "tool_call_id": "1", "content": "result"}, "user", {"result": "tool"}),
-    ({"role": "function", "name": "f", "content": "result"}, "user", {"result": "tool"}),
+    ({"role": "function", "name": "f", "content": "result"}, "user", {"f: result": "tool"}),
     ({"role": "tool", "tool_call_id": "1", "content": ""}, "user", {"": "tool"}),
     ({"role": "system", "content": "rules"}, "user", {"rules": "harness"}),
     ({"role": "developer", "content": "rules"}, "user", {"rules": "harness"}),
@@ -31,7 +31,7 @@ ROWS: list[tuple[dict[str, Any], str, dict[str, str]]] = [
     ({"role": "assistant", "content": "said"}, "user", {"said": "assistant"}),
     ({"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}, "user", {"f({})": "assistant"}),
     ({"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1}}]}, "user", {'f({"a": 1})': "assistant"}),
-    ({"role": "assistant", "content": [{"type": "web_search_tool_result", "tool_use_id": "1", "content": [{"type": "web_search_result", "title": "found"}]}]}, "user", {"[web_search_result]": "tool"}),
+    ({"role": "assistant", "content": [{"type": "web_search_tool_result", "tool_use_id": "1", "content": [{"type": "web_search_result", "title": "found"}]}]}, "user", {"found": "tool"}),
     *(
         ({"role": "user", "content": [block, TEXT]}, "user", {shown: writer, "typed": "user"})
         for block, shown, writer in [
