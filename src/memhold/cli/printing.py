@@ -10,10 +10,11 @@ from typing import Any, get_args, get_origin
 import click
 
 from memhold.cli.output import clean, say_text, table
+from memhold.messages.records import records_of
 from memhold.values.answers import Expected, Hit, Messages, Page, Recall, Receipt, Remembered, missing_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import to_jsonable
-from memhold.values.origins import named
+from memhold.values.origins import named, told_by
 from memhold.values.records import Change, Memory, Message
 from memhold.values.repr_parts import one_of
 from memhold.values.sessions import SessionPage
@@ -139,7 +140,8 @@ def _say_recall(found: Recall, arguments: Arguments) -> None:
     table(("#", "kind", "when", "text", "why", "id"), rows, wide=3)
     for place, hit in enumerate(found.hits, start=offset + 1):
         for message in hit.neighbours:
-            click.echo(f"  beside {place}, {message.seq}: {message.role}: {clean(message.text, _TEXT)}")
+            for who, text in _told(message):
+                click.echo(f"  beside {place}, {message.seq}: {who}: {text}")
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
     sure = "" if found.confidence is None else f"; confidence {found.confidence:.2f}"
     click.echo(f"{_counted(found, offset)}{rest}{sure}", err=True)
@@ -207,7 +209,7 @@ def _shown(hit: Hit) -> str:
     if hit.superseded_by is not None:
         marks.append(f"replaced by {hit.superseded_by}")
     marks += [f"no longer so since {one.since:%Y-%m-%d}: {clean(one.value, 60)}" for one in hit.outdated]
-    who = f"{hit.role}: " if hit.role else ""
+    who = f"{clean(told_by(hit))}: " if hit.written_by else ""
     mark = f" [{', '.join(marks)}]" if marks else ""
     beside = "".join(f"\n+ {clean(one.text, _TEXT)}" for one in hit.together)
     return f"{who}{clean(hit.text, _TEXT)}{mark}{beside}"
@@ -287,18 +289,16 @@ def _say_messages(messages: Messages | Message, arguments: Arguments) -> None:
     if isinstance(messages, Message):
         _say_fields(messages, arguments)
         return
-    rows = [(str(m.seq), f"{m.event_time:%Y-%m-%d %H:%M}", *_told(m), m.id) for m in messages]
-    table(("#", "when", "role", "text", "id"), rows, wide=3)
+    rows = [(str(m.seq), f"{m.event_time:%Y-%m-%d %H:%M}", *told, m.id) for m in messages for told in _told(m)]
+    table(("#", "when", "by", "text", "id"), rows, wide=3)
     say_missing((), messages.damaged)
 
 
-def _told(message: Message) -> tuple[str, str]:
-    """Who said what; of an item, which nobody said, its type."""
-    return (
-        ("(item)", clean(str(message.body.get("type"))))
-        if message.opaque
-        else (message.role, clean(message.text, _TEXT))
-    )
+def _told(message: Message) -> list[tuple[str, str]]:
+    """What each writer wrote; of an item, which nobody did, its type."""
+    if message.opaque:
+        return [("(item)", clean(str(message.body.get("type"))))]
+    return [(clean(told_by(one)), clean(one.text, _TEXT)) for one in records_of(message)]
 
 
 def _say_sessions(page: SessionPage, _: Arguments) -> None:

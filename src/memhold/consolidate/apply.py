@@ -28,8 +28,9 @@ from memhold.consolidate.snapshot import FRONT, Snapshot
 from memhold.facts.revisions import restore
 from memhold.facts.rollups import withdraw
 from memhold.journal.archive import NOTHING
-from memhold.journal.windows import Part, begins_turn
+from memhold.journal.windows import Part
 from memhold.messages.fences import unquoted
+from memhold.messages.records import typed
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.transaction import WriteTx
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
@@ -271,7 +272,7 @@ def _left_out(answers: Sequence[Answered]) -> dict[str, list[dict[str, str]]]:
 
 def _slips(taken: Sequence[Message], answers: Sequence[Answered]) -> list[str]:
     """How entries differ from what was asked for: noted, since neither is a reason to lose one."""
-    said = [unquoted(message) for message in taken if begins_turn(message)]
+    said = [unquoted(message) for message in typed(taken)]
     found = [slip for answer in answers if answer.draft.nothing is None for slip in slips(answer.draft.entry, said)]
     if concluded := sum(answer.draft.concluded for answer in answers):
         found.append(f"{concluded} of its sentences only inferred")

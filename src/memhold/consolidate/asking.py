@@ -11,12 +11,13 @@ from memhold.consolidate.contract import Frame, save_memory
 from memhold.consolidate.grounding import Line
 from memhold.consolidate.snapshot import shown
 from memhold.consolidate.turns import in_turns, joined
-from memhold.journal.windows import Part, Piece, begins_turn, calls_of
+from memhold.journal.windows import Part, Piece, calls_of
 from memhold.messages.fences import unquoted
+from memhold.messages.records import records_of
 from memhold.ports.models import ChatRequest, ChatTurn, Steps
 from memhold.text.token_estimate import estimate_tokens
-from memhold.values.origins import users_line
-from memhold.values.records import Memory, Message
+from memhold.values.origins import told_by
+from memhold.values.records import Memory, Message, WrittenBy
 
 __all__ = ["frame_of", "lines_of", "only_recalled", "pieces_of", "quoted_in", "request"]
 
@@ -28,23 +29,29 @@ OWN_TOOLS = frozenset({"recall", "get_context", "memory_history", "memory_status
 
 
 def pieces_of(messages: Sequence[Message], *, tool_chars: int) -> list[Piece]:
-    """Each message as a model reads it: without recalled text, and tool output shortened in its middle."""
+    """What each writer wrote of each message, as a model reads it.
+
+    Recalled text is left out, and of what tools returned or was attached the middle, where it is long.
+    """
     recalled = _recalled(messages)
     found = []
     for number, message in enumerate(messages, 1):
-        text = unquoted(message) or (RECALLED if message.quotes else "")
-        if message.id in recalled:
-            text = RECALLED
-        elif message.role in {"tool", "function"} or _has_results(message):
-            text = _shortened(text, tool_chars)
-        found.append(Piece(number=number, message=message, text=text))
+        for record in records_of(message):
+            text = unquoted(record) or (RECALLED if record.quotes else "")
+            if record.written_by in {"tool", "attachment"}:
+                text = RECALLED if message.id in recalled else _shortened(text, tool_chars)
+            found.append(Piece(number=number, message=record, text=text))
     return found
 
 
 def only_recalled(messages: Sequence[Message]) -> frozenset[str]:
     """The ids of messages that hold recalled text and say nothing themselves: nothing can be learnt from them."""
-    silent = {message.id for message in messages if message.quotes and not unquoted(message)}
-    return _recalled(messages) | silent
+    recalled = _recalled(messages)
+    return frozenset(
+        message.id
+        for message in messages
+        if (message.quotes and not unquoted(message)) or (message.id in recalled and not message.typed)
+    )
 
 
 def quoted_in(messages: Sequence[Message]) -> tuple[str, ...]:
@@ -62,7 +69,7 @@ def _recalled(messages: Sequence[Message]) -> frozenset[str]:
     own: set[str] = set()
     found: set[str] = set()
     for message in messages:
-        if message.role == "assistant":
+        if message.tool_calls:
             ids = [str(call.get("id", "")) for call in message.tool_calls]
             own = {one for one, (name, _) in zip(ids, calls_of(message), strict=True) if name in OWN_TOOLS}
         elif message.tool_call_id in own or (own and own == _answered(message)):
@@ -74,10 +81,6 @@ def _answered(message: Message) -> set[str]:
     blocks = message.body.get("content")
     held = blocks if isinstance(blocks, list) else []
     return {str(b.get("tool_use_id", "")) for b in held if isinstance(b, Mapping) and b.get("type") == "tool_result"}
-
-
-def _has_results(message: Message) -> bool:
-    return bool(_answered(message))
 
 
 def _shortened(text: str, most: int) -> str:
@@ -113,25 +116,27 @@ def _line(piece: Piece) -> str:
     """A line; what goes on below it is indented, so that nobody writes a line of another id."""
     moment = piece.message.event_time.strftime("%Y-%m-%d %H:%M")
     body = piece.text.replace("\r", "\n").replace("\n", "\n  ")
-    return f"[m{piece.number} {piece.message.role}] ({moment}) {body}"
+    return f"[m{piece.number} {told_by(piece.message)}] ({moment}) {body}"
 
 
 def lines_of(part: Part) -> list[Line]:
-    """The lines of a part as what a reply must stand on; pieces of one message are one line."""
-    texts: dict[int, list[str]] = {}
+    """The lines of a part as what a reply must stand on: of a message one for each of its writers."""
+    texts: dict[tuple[int, WrittenBy], list[str]] = {}
+    messages: dict[tuple[int, WrittenBy], Message] = {}
     for piece in part.pieces:
-        texts.setdefault(piece.number, []).append(piece.text)
-    messages = {piece.number: piece.message for piece in part.pieces}
+        line = piece.number, piece.message.written_by
+        texts.setdefault(line, []).append(piece.text)
+        messages[line] = piece.message
     return [
         Line(
-            place=place,
-            text="".join(texts[place]),
+            place=line[0],
+            text="".join(texts[line]),
             at=message.event_time,
-            own=begins_turn(message) and users_line(message),
-            speaker=str(message.body.get("name") or ""),
+            own=message.typed,
+            speaker=message.speaker or "",
         )
-        for place, message in messages.items()
-        if texts[place] != [RECALLED]
+        for line, message in messages.items()
+        if texts[line] != [RECALLED]
     ]
 
 

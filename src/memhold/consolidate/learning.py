@@ -17,15 +17,14 @@ from memhold.facts.remember import Writer, fact_text
 from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.facts.state import Statement, state_fact
 from memhold.index.documents import index_memories
-from memhold.journal.windows import begins_turn, is_result
 from memhold.messages.fences import unquoted
+from memhold.messages.records import typed
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import WriteTx
 from memhold.text.change import changes
 from memhold.text.compare import same_value
 from memhold.text.details import content_terms
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
-from memhold.values.origins import users_line
 from memhold.values.records import INFERRED, Author, Effect, Importance, Memory, Message, Tier, Trust
 
 __all__ = ["Learner"]
@@ -89,7 +88,7 @@ class Learner:
     def fresh(self, sources: Sequence[Message], *, text: str, importance: Importance, **fields: Any) -> Memory:
         """A memory as this consolidation would make it from these messages; its number is taken when it is stored."""
         at: datetime = fields.pop("at", None) or max(message.event_time for message in sources)
-        trust = trust_of(sources)
+        trust = trust_of(sources, text)
         tier: Tier = "long" if importance == "high" and trust != "tool" else "mid"
         return Memory(
             id=self.ids.new("mem"),
@@ -187,7 +186,7 @@ class Learner:
         *,
         replaced_by: str | None = None,
     ) -> None:
-        own = [message for message in sources if begins_turn(message) and users_line(message)]
+        own = typed(sources)
         found = spoken(own, replaced_by or value)
         ends = model == "end" and any(wording(unquoted(message)[:MAX_SENTENCE]) in _ENDS for message in own)
         statement = Statement(
@@ -231,7 +230,7 @@ class Learner:
         kind = of_a_time(given.subject, given.attribute)
         if given.operation != "remove" and kind is None:
             return False
-        own = [message for message in sources if begins_turn(message) and users_line(message)]
+        own = typed(sources)
         return planned(told(own), given.value, None if given.operation == "remove" else kind)
 
     def _planned(self, given: Learned, sources: Sequence[Message]) -> None:
@@ -273,7 +272,7 @@ class Learner:
 
     def _messages(self, places: Sequence[int]) -> list[Message]:
         """The messages at these places that say something themselves, in order."""
-        named = [self.snapshot.messages[place - 1] for place in sorted(places)]
+        named = [self.snapshot.messages[place - 1] for place in sorted({*places})]
         return [message for message in named if message.id not in self._silent]
 
     def _target(self, given: Learned, sources: Sequence[Message]) -> Memory | None:
@@ -305,7 +304,7 @@ def _same_key(given: Learned, held: Memory) -> bool:
 
 def _changes(given: Learned, held: Memory, sources: Sequence[Message]) -> bool:
     """Whether the user says that something changes where they say the value, or names the fact that is to change."""
-    own = [message for message in sources if begins_turn(message) and users_line(message)]
+    own = typed(sources)
     sentence = spoken(own, given.value).sentence
     said = (sentence,) if sentence else told(own)
     known = content_terms(f"{held.attribute} {held.value}")
@@ -315,10 +314,11 @@ def _changes(given: Learned, held: Memory, sources: Sequence[Message]) -> bool:
 def trust_of(sources: Sequence[Message], said: str = "") -> Trust:
     """On whose word a memory stands: a person's, where a person said it at all.
 
-    What a person asked before a tool answered is no word of theirs on its answer, unless it says so itself.
+    What a person asked before a tool answered, or beside what they attached, is no word of theirs on that, unless it
+    says so itself.
     """
-    people = [message for message in sources if begins_turn(message) and users_line(message)]
-    results = [message for message in sources if is_result(message)]
-    if results and people and people[-1].seq < results[-1].seq and not (said and spoken(people, said).own_words):
+    people = typed(sources)
+    results = [message for message in sources if {"tool", "attachment"}.intersection(message.writers)]
+    if results and people and people[-1].seq <= results[-1].seq and not (said and spoken(people, said).own_words):
         people = []
     return "user" if people else "tool" if results else "assistant"

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
+from memhold.values.records import PEOPLE
 
 __all__ = ["RulesModel", "extract"]
 
-_LINE = re.compile(r"^\[m(?P<id>\d+) (?P<role>\w+)\] \((?P<time>[^)\n]*)\) (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
+_LINE = re.compile(
+    r"^\[m(?P<id>\d+) (?P<writer>\w+)[^\]\n]*\] \((?P<time>[^)\n]*)\) (?P<text>.*(?:\n  .*)*)", re.MULTILINE
+)
 _VALUE = r"(?P<value>[^.!?;,\n。]{1,200}?)(?=\s*(?:[.!?;,\n。]|\b(?:but|and|now|since|mais|et)\b|$))"
 _COPULA = r"(?P<value>[^.!?,\n]{1,100}?)(?:이에요|예요|입니다|이야|야)(?=[.!?\s]|$)"
 _PATTERNS: Final = tuple(
@@ -37,7 +40,7 @@ _QUOTE = 160
 @dataclass(frozen=True, slots=True)
 class _Said:
     id: str
-    role: str
+    writer: str
     time: str
     text: str
 
@@ -67,8 +70,8 @@ class RulesModel:
 
 def extract(text: str) -> dict[str, Any]:
     """The arguments of `save_memory` that the lines of a request give."""
-    lines = [_Said(m["id"], m["role"], m["time"], m["text"].replace("\n  ", "\n")) for m in _LINE.finditer(text)]
-    people = [line for line in lines if line.role == "user"]
+    lines = [_Said(m["id"], m["writer"], m["time"], m["text"].replace("\n  ", "\n")) for m in _LINE.finditer(text)]
+    people = [line for line in lines if line.writer in PEOPLE]
     if not lines:
         return {"history_entry": "", "facts": [], "notes": [], "nothing_to_remember": "no lines were shown"}
     return {"history_entry": _entry(lines, people), "facts": list(_facts(people)), "notes": []}

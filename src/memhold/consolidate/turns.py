@@ -19,12 +19,13 @@ from memhold.consolidate.attributes import own_sentence
 from memhold.consolidate.contract import RETOLD, SAVE_MEMORY, listed, said
 from memhold.consolidate.grounding import Claim, Line
 from memhold.facts.keys import cardinality
-from memhold.journal.windows import Part, Piece, begins_turn
+from memhold.journal.windows import Part, Piece
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool, ToolCall, Usage
 from memhold.text.compare import canonical_text
 from memhold.text.details import content_terms
 from memhold.text.sentences import sentences
 from memhold.text.token_estimate import estimate_tokens
+from memhold.values.origins import told_by
 
 __all__ = ["in_turns", "joined"]
 
@@ -75,9 +76,9 @@ def in_turns(part: Part, purpose: str) -> tuple[ChatRequest, ...]:
     """A request for each message of the user's in a part, in their order, and the last one for the entry."""
     found = []
     for before, piece in zip((None, *part.pieces), part.pieces, strict=False):
-        if begins_turn(piece.message) and piece.text.strip():
+        if piece.message.typed and piece.text.strip():
             found.append(_request("consolidate_turn", _turn(before, piece), SAVE_TURN, purpose, TURN_TOKENS))
-    text = "\n".join(f"{piece.message.role}: {piece.text}" for piece in part.pieces)
+    text = "\n".join(f"{told_by(piece.message)}: {piece.text}" for piece in part.pieces)
     if len(text) > ENTRY_CHARS:
         text = f"{text[: ENTRY_CHARS * 2 // 3]}\n(…)\n{text[-ENTRY_CHARS // 3 :]}"
     return (*found, _request("consolidate_entry", f"The conversation:\n\n{text}", SAVE_ENTRY, purpose, ENTRY_TOKENS))
@@ -85,9 +86,9 @@ def in_turns(part: Part, purpose: str) -> tuple[ChatRequest, ...]:
 
 def _turn(before: Piece | None, piece: Piece) -> str:
     above = "" if before is None else before.text.strip()[-CONTEXT_CHARS:]
-    head = (
-        f"The line above ({before.message.role}, not to be retold): {above}\n\n" if before is not None and above else ""
-    )
+    head = ""
+    if before is not None and above:
+        head = f"The line above ({told_by(before.message)}, not to be retold): {above}\n\n"
     return f"{head}{_HEAD}{piece.message.event_time:%Y-%m-%d}:\n\n{piece.text}"
 
 
@@ -113,7 +114,7 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
     answered = [reply for reply in replies if reply is not None]
     if len(unread) * 2 > len(replies):
         return _no_reply(unread, answered)
-    own = [piece for piece in part.pieces if begins_turn(piece.message) and piece.text.strip()]
+    own = [piece for piece in part.pieces if piece.message.typed and piece.text.strip()]
     above = dict(zip((piece.number for piece in part.pieces[1:]), part.pieces, strict=False))
     retold: list[dict[str, str]] = []
     facts: dict[tuple[str, ...], dict[str, Any]] = {}
@@ -211,7 +212,7 @@ def _own_words(named: Sequence[str], piece: Piece, above: Piece | None) -> str |
 
 
 def _as_line(piece: Piece) -> Line:
-    return Line(place=piece.number, text=piece.text, at=piece.message.event_time, own=begins_turn(piece.message))
+    return Line(place=piece.number, text=piece.text, at=piece.message.event_time, own=piece.message.typed)
 
 
 def _key(*parts: str) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ def spread(ranked: Sequence[Line], room: int, count: Callable[[str], int]) -> li
     then the others in their brief form; then all of them whole. What does not fit is passed over for what does. On
     everyday questions this order held more answers than all others that were tried (docs/context.md).
     """
-    shown: dict[str, Line] = {}
+    shown: dict[int, Line] = {}
     days: set[str] = set()
     own = [form for line in ranked if line.own for form in (line.stated or line, line.brief) if form is not None]
     rest = [line for line in ranked if not line.own]
@@ -118,10 +118,10 @@ def spread(ranked: Sequence[Line], room: int, count: Callable[[str], int]) -> li
         *rest,
     ]
     for line in steps:
-        held = shown.get(line.id)
+        held = shown.get(line.number)
         more = line.cost - (0 if held is None else held.cost) + (0 if line.day in days else count(short_day(line.day)))
         if more <= room and (held is None or held.cost < line.cost):
             room -= more
-            shown[line.id] = line
+            shown[line.number] = line
             days.add(line.day)
     return list(shown.values())

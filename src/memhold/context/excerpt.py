@@ -11,7 +11,7 @@ from memhold.text.change import word_count
 from memhold.text.person import person_of
 from memhold.text.sentences import Span, sampled, sentences
 from memhold.text.token_estimate import Count
-from memhold.values.records import Message
+from memhold.values.records import Message, WrittenBy
 
 # ruff: noqa: RUF001 - quotation marks of every script
 
@@ -31,13 +31,13 @@ NEAREST = 1.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a context's memory was asked for: its words, the role whose words it is about, None where people talk.
+    """What a context's memory was asked for: its words, the writer whose words it is about, None where people talk.
 
     `nearest` gives of a message, by its number and the pieces of its text, the one that is nearest in meaning.
     """
 
     words: Sequence[QueryWord] = ()
-    role: str | None = "user"
+    writer: WrittenBy | None = "user"
     nearest: Callable[[int, Sequence[Span]], Span | None] | None = None
 
 
@@ -74,7 +74,7 @@ def tells(text: str, asked: Asked) -> str:
 
     Where everything is a question, or two people talk, it comes back as it is.
     """
-    if asked.role is None or QUESTION_MARKS.isdisjoint(text):
+    if asked.writer is None or QUESTION_MARKS.isdisjoint(text):
         return text
     spans = sentences(text)
     words = {term for word in asked.words if not word.weak for term in word.terms}
@@ -115,6 +115,6 @@ def asked_of(
     text: str, found: Sequence[Message], nearest: Callable[[int, Sequence[Span]], Span | None] | None = None
 ) -> Asked:
     """A question, read for the messages that it found; `nearest` as in `Asked`."""
-    people = any(message.role == "assistant" and message.body.get("name") for message in found)
-    role = None if people else "assistant" if person_of(text).second else "user"
-    return Asked(words=analyse_query(text), role=role, nearest=nearest)
+    people = any(message.speaker and message.written_by in {"assistant", "participant"} for message in found)
+    writer: WrittenBy | None = None if people else "assistant" if person_of(text).second else "user"
+    return Asked(words=analyse_query(text), writer=writer, nearest=nearest)

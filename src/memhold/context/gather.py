@@ -233,7 +233,8 @@ class Seen:
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
     message current or not, or hides it, gives the index another, but for time, of which `at` is the store's. `unread`
     counts messages that were not even looked at, at most. `nearest` is that of `Asked`, `damaged` are ids of what was
-    left out as damaged. `outdated` tells by document number which of the items say a value that holds no longer.
+    left out as damaged. `outdated` tells by document number which of the items say a value that holds no longer;
+    `reworded` are the ids of those that a model put into words of its own.
     """
 
     items: tuple[Memory | Message, ...] = ()
@@ -244,26 +245,24 @@ class Seen:
     unread: int = 0
     nearest: Callable[[int, Sequence[Span]], Span | None] | None = None
     damaged: tuple[str, ...] = ()
+    reworded: frozenset[str] = frozenset()
 
 
-def confirm(tx: ReadTx, ids: Iterable[str]) -> dict[str, Memory | Message]:
+def confirm(tx: ReadTx, numbers: Iterable[int]) -> dict[int, Memory | Message]:
     """Read again, in one snapshot, what the slots found one by one: what was replaced meanwhile is left out."""
-    wanted = list(dict.fromkeys(ids))
-    memories = tx.find_memories([one for one in wanted if one.startswith("mem_")])
-    messages = tx.find_messages([one for one in wanted if one.startswith("msg_")])
-    return current([*memories, *messages], tx.now)
+    return current(tx.find_numbers(list(dict.fromkeys(numbers))), tx.now)
 
 
-def current(items: Iterable[Memory | Message], now: datetime) -> dict[str, Memory | Message]:
-    """By id what of one snapshot still holds; what is pinned outlives its time, here as in recall.
+def current(items: Iterable[Memory | Message], now: datetime) -> dict[int, Memory | Message]:
+    """By document number what of one snapshot still holds; what is pinned outlives its time, here as in recall.
 
     Of facts that say different things of one attribute only the newest stays, what the user told before all others (an
     agent's own fact and one of no agent may differ).
     """
-    found = {item.id: item for item in items}
+    found = {item.number: item for item in items}
     memories = [item for item in found.values() if isinstance(item, Memory)]
     active = [m for m in memories if m.shown and (m.pinned or m.state == "expired" or not _over(m, now))]
-    kept = {memory.id for memory in _one_a_key(active)}
+    kept = {memory.number for memory in _one_a_key(active)}
     return {one: item for one, item in found.items() if isinstance(item, Message) or one in kept}
 
 

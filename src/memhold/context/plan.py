@@ -61,9 +61,9 @@ class Request:
 class Inputs:
     """What the slots gave: the caller's messages, the journal's, and memory, each list best first.
 
-    Of `profile` only what the user told stands among the instructions, the rest below as `noted`. `asked` is what is
-    asked for. `outdated` tells by document number which of them say a value that holds no longer. `unread` counts what
-    was said and is not even among `messages`.
+    Of `profile` only the user's word stands among the instructions, the rest below as `noted`: also what a model made
+    of it in words of its own (`reworded`, by id). `asked` is what is asked for. `outdated` tells by document number
+    which of them say a value that holds no longer. `unread` counts what was said and is not even among `messages`.
     """
 
     given: Sequence[Body] = ()
@@ -79,6 +79,11 @@ class Inputs:
     unread: int = 0
     degraded: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
+    reworded: frozenset[str] = frozenset()
+
+    def theirs(self, memory: Memory) -> bool:
+        """Whether a memory is the user's word, in words that they said or confirmed."""
+        return from_user(memory) and memory.id not in self.reworded
 
     @property
     def ids(self) -> frozenset[str]:
@@ -181,10 +186,10 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     shown: set[str] = set()
     wishes, states = _wishes(gathered)
     for name, memories in (
-        ("corrections", [one for one in gathered.corrections if from_user(one)]),
+        ("corrections", [one for one in gathered.corrections if gathered.theirs(one)]),
         ("instructions", wishes),
-        ("profile", [*states, *(one for one in gathered.profile if from_user(one))]),
-        ("noted", [one for one in gathered.profile if not from_user(one)]),
+        ("profile", [*states, *(one for one in gathered.profile if gathered.theirs(one))]),
+        ("noted", [one for one in gathered.profile if not gathered.theirs(one)]),
         ("summaries", gathered.summaries),
         ("memories", gathered.memories),
     ):
@@ -225,7 +230,7 @@ def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
     Not those that were just said: the end of the window always stands there.
     """
     just = {message.id for message in gathered.window.messages[-JUST_SAID:]}
-    standing = [one for one in gathered.instructions if from_user(one) and just.isdisjoint(one.sources)]
+    standing = [one for one in gathered.instructions if gathered.theirs(one) and just.isdisjoint(one.sources)]
     states = [one for one in standing if tells_state(one.text)]
     return [one for one in standing if one not in states], states
 

@@ -12,7 +12,7 @@ from memhold.context.strategies import SlotName
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import NOTICE, STANDING_NOTICE, Fence, fence, unquoted
 from memhold.text.token_estimate import Count, estimate_tokens
-from memhold.values.origins import brought_by, name_of
+from memhold.values.origins import name_of, told_by
 from memhold.values.records import Memory, Message, Origin
 
 __all__ = ["Line", "memory_line", "message_line", "rendered", "short_day"]
@@ -54,7 +54,7 @@ class Line:
     """One memory or message as an entry of a fence: its id, its place in the stable order, its text and its cost.
 
     Entries of one `day` stand below it, once. `stated` is the same message without what it asks in passing, `brief` the
-    same in fewer sentences; `own` tells that it is of the role whose words are asked for.
+    same in fewer sentences; `own` tells that it is by the writer whose words are asked for.
     """
 
     id: str
@@ -118,13 +118,13 @@ def message_line(
     said it.
     """
     at = message.event_time
-    said = f"- {message.role}{brought_by(message)}{_no_longer(past)}: "
+    said = f"- {told_by(message)}{_no_longer(past)}: "
     own_text = unquoted(message).strip()
     text = _without(own_text, told)
     if not text:
         return None
     day = f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year:04}:"
-    own = asked is None or asked.role in {None, message.role}
+    own = asked is None or asked.writer in {None, message.written_by}
     whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
     if asked is None:
         return whole

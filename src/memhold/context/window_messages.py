@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memhold.context.convert import in_shape
+from memhold.journal.windows import is_result
 from memhold.messages.anthropic_pairs import person_wrote
 from memhold.messages.fences import without_fences
 from memhold.messages.ingest import OWN_KEYS
 from memhold.messages.openai_pairs import user_wrote
+from memhold.messages.records import records_in
+from memhold.messages.shapes import read_message
 from memhold.messages.window import Body, blank, entries_of, is_system
 from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
-from memhold.values.origins import MARKS, not_the_users
-from memhold.values.records import Message, Shape
+from memhold.values.records import PEOPLE, Message, Shape, WrittenBy
 
 __all__ = [
     "CONTINUES",
@@ -36,6 +38,13 @@ __all__ = [
 
 CONTINUES = "[The conversation continues here.]"
 """The user's message that closes a window whose provider demands one, where neither journal nor caller has any."""
+_MARKS: dict[WrittenBy, str] = {
+    "assistant": "[Reported by an assistant, not confirmed by the user]",
+    "tool": "[Reported by a tool, not confirmed by the user]",
+}
+"""What stands before words of a turn of the user's that somebody else wrote.
+
+A name that a client gives itself is no part of it: it could be anything, also a claim."""
 _SAID = ("role", "content", "tool_calls", "tool_call_id", "function_call", "refusal")
 
 
@@ -97,6 +106,11 @@ def _said(body: Body) -> list[Any]:
     return [_unmarked(body.get(name)) if name == "content" else body.get(name) or None for name in _SAID]
 
 
+def _mark(message: Message) -> str:
+    """What stands before words that a call brought as the user's; empty before all others."""
+    return _MARKS.get(message.written_by, "") if message.role == "user" and not is_result(message) else ""
+
+
 def _marked(body: Body, mark: str) -> Body:
     """The message with a mark in front of its words; one that says nothing stays as it is."""
     content = body.get("content")
@@ -108,7 +122,7 @@ def _marked(body: Body, mark: str) -> Body:
 
 def _unmarked(content: Any) -> Any:
     """The content without such a mark; None where it is none."""
-    for mark in MARKS:
+    for mark in _MARKS.values():
         if isinstance(content, str) and content.startswith(f"{mark} "):
             return content[len(mark) + 1 :]
         if isinstance(content, list | tuple) and content and content[0] == {"type": "text", "text": mark}:
@@ -208,7 +222,7 @@ def joined(
             if _said(message.body) in said:
                 continue
             said.append(_said(message.body))
-        ranked = shaped(_ranked(message), not_the_users(message))
+        ranked = shaped(_ranked(message), _mark(message))
         pieces += [Piece(body=body, id=message.id, seq=message.seq) for body in ranked]
     if told:
         retelling = [
@@ -286,12 +300,10 @@ def _led(body: Body, recalled: str) -> Body:
 def words_of(given: Sequence[Body], secret: bytes) -> str:
     """What the newest message of a person among the caller's says, without what it quotes; empty where none does."""
     for body in reversed(given):
-        if body.get("role") == "user":
-            content = without_fences(body, secret).get("content")
-            parts = content if isinstance(content, list | tuple) else ()
-            texts = [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
-            text = content if isinstance(content, str) else "\n".join(texts)
-            if text.strip():
+        content = without_fences(body, secret).get("content")
+        if body.get("role") == "user" and not blank(content):
+            found = records_in(read_message({"role": "user", "content": content}))
+            if text := next((one.text for one in found if one.written_by in PEOPLE), ""):
                 return text
     return ""
 

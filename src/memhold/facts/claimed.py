@@ -14,6 +14,7 @@ from operator import attrgetter, itemgetter
 
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import unquoted
+from memhold.messages.records import typed
 from memhold.ports.transaction import ReadTx
 from memhold.text.claim_reading import claims
 from memhold.text.claims import Claim, about, both_hold, replaces, same_claim, surely, what_it_replaces
@@ -103,13 +104,10 @@ def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
 
 def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:
     """The same of these messages, in whatever order they come."""
-    speakers: dict[tuple[str | None, bool], _Speaker] = {}
-    for message in _in_order(messages):
-        if message.role == "user":
-            # What an agent or a tool brings as the user's line is no word against what the user said.
-            name, brought = message.body.get("name"), message.origin in {"agent", "tool"}
-            who = (name if isinstance(name, str) else None, brought)
-            speakers.setdefault(who, _Speaker()).hear(message, claims(unquoted(message), who[0]))
+    speakers: dict[str | None, _Speaker] = {}
+    for message in typed(_in_order(messages)):
+        who = message.speaker
+        speakers.setdefault(who, _Speaker()).hear(message, claims(unquoted(message), who))
     every = [said for speaker in speakers.values() for said in speaker.known.values() if said.after is not None]
     # What is sure is said last, and stays where a message says both.
     return {**dict(_behind(every)), **dict(_marks(every))}

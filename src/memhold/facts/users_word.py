@@ -1,22 +1,25 @@
-"""Whether a line of the user's own in the journal says what an agent states: then it is the user's word after all."""
+"""Whether lines that the user typed say what an agent states, or what a model made of them: then it is their word."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
 from memhold.facts.keys import wording
 from memhold.facts.plans import of_a_time, planned
-from memhold.facts.quotes import MAX_SENTENCE, spoken
+from memhold.facts.quotes import MAX_SENTENCE, says, spoken
 from memhold.journal.visibility import sees
-from memhold.journal.windows import begins_turn
+from memhold.messages.fences import unquoted
+from memhold.messages.records import typed
 from memhold.ports.transaction import ReadTx
 from memhold.text.analysis import analyse
+from memhold.text.details import content_terms
 from memhold.text.negation import negates
-from memhold.values.origins import users_line
-from memhold.values.records import Message
+from memhold.values.origins import from_user
+from memhold.values.records import Memory, Message
 
-__all__ = ["LOOKED_AT", "said_by_user"]
+__all__ = ["LOOKED_AT", "reworded", "said_by_user"]
 
 LOOKED_AT = 2_000
 """Most documents, the newest ones, in which a line of the user's is looked for."""
@@ -40,12 +43,32 @@ def said_by_user(
         if isinstance(item, Message) and not hidden and item.event_time > after
     ]
     for message in reversed(found):
-        if users_line(message) and begins_turn(message) and sees(tx.scope, message):
+        if message.written_by == "user" and sees(tx.scope, message):
             heard = spoken([message], value)
             sentence = heard.sentence[:MAX_SENTENCE]
             if heard.own_words and _says(sentence, attribute, operation) and not (ahead and planned([sentence], value)):
                 return message
     return None
+
+
+def reworded(tx: ReadTx, memories: Iterable[Memory]) -> frozenset[str]:
+    """The ids of those memories that a model made in other words than the user's: none may stand in a system message.
+
+    In the user's own words is a fact whose value and each content word of whose subject and attribute stand in a line
+    that they typed; of another memory each content word does.
+    """
+    made = [one for one in memories if one.origin == "model" and one.last_confirmed_at is None and from_user(one)]
+    lines = tx.find_messages(sorted({source for one in made for source in one.sources}))
+    own = {one.id: unquoted(one) for one in typed(lines) if one.written_by == "user"}
+    return frozenset(one.id for one in made if not any(_worded(one, own.get(source, "")) for source in one.sources))
+
+
+def _worded(memory: Memory, line: str) -> bool:
+    if memory.kind != "fact":
+        return content_terms(memory.text) <= content_terms(line)
+    subject = "" if memory.subject == "user" else memory.subject
+    named = content_terms(f"{subject} {memory.attribute}")
+    return says(memory.value or "", line) and named <= content_terms(line)
 
 
 def _says(sentence: str, attribute: str, operation: Literal["set", "add", "remove"]) -> bool:

@@ -22,7 +22,6 @@ from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.upkeep.periods import DUE_ROLLUP
 from memhold.values.answers import Erasure, Receipt
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
-from memhold.values.origins import users_line
 from memhold.values.records import KINDS, LINEAGE, ROTTEN, Author, Change, Effect, Kind, Memory, Message, micros
 from memhold.values.written import Written
 
@@ -253,7 +252,8 @@ class _Besides:
         """Whether such a line says a fact or note."""
         if memory.kind not in {"fact", "note"}:
             return False
-        return any(says(line, memory) or (self.of_some and users_line(line)) for line in self.lines(memory.sources))
+        lines = self.lines(memory.sources)
+        return any(says(line, memory) or (self.of_some and "user" in line.writers) for line in lines)
 
     def lines(self, ids: Sequence[str]) -> list[Message]:
         """Those of the lines that stay."""

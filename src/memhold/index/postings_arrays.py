@@ -181,7 +181,7 @@ class DecodedIndex:
         import numpy as np
 
         rest = self.columns[first:]
-        keys: Keys = self.signatures[first:] * np.uint64(64) + rest["kind"] * np.uint64(8) + rest["role"]
+        keys: Keys = self.signatures[first:] * np.uint64(256) + rest["kind"] * np.uint64(16) + rest["role"]
         return keys
 
     def following(self, before: DecodedIndex) -> DecodedIndex:

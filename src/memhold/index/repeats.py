@@ -1,4 +1,4 @@
-"""Rows of an index that say the same word for word, and hits of which only the best of each such group is kept."""
+"""Hits of which only the best is kept: rows that say the same word for word, and rows of one message."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memhold.index.words import best_first
+from memhold.ports.postings import DocumentKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["Repeats", "leading", "repeats_of"]
+__all__ = ["Repeats", "leading", "one_a_message", "repeats_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """Which rows say the same: the same words as often, of one kind and role.
+    """Which rows say the same: the same words as often, of one kind and writer.
 
     `group` names by row the text it shares, -1 where nobody repeats it; `rows` are those that are repeated, by group,
     and group g is `rows[starts[g]:starts[g + 1]]`.
@@ -85,3 +86,37 @@ def leading(score: Floats, hit: Mask, repeats: Repeats, most: int | None = None)
         if most is None or room is None or len(kept) >= most or len(best) == len(rows):
             return kept
         room *= 4
+
+
+def one_a_message(index: DecodedIndex, score: Floats, rows: Mask) -> Mask:
+    """These rows without those of a message of which a better one is among them: several may have written parts of it.
+
+    Of equal scores the first.
+    """
+    import numpy as np
+
+    held: tuple[Rows, Rows] | None = index.memo.get("parts")
+    if held is None:
+        held = index.memo["parts"] = _parts(index)
+    parts, message = held
+    some = rows[parts]
+    if not some.any():
+        return rows
+    parts, message = parts[some], message[some]
+    order = np.lexsort((parts, -score[parts], message))
+    again = message[order][1:] == message[order][:-1]
+    kept: Mask = rows.copy()
+    kept[parts[order][1:][again]] = False
+    return kept
+
+
+def _parts(index: DecodedIndex) -> tuple[Rows, Rows]:
+    """The rows of messages that have several, and a number for each that those of one message share."""
+    import numpy as np
+
+    columns = index.columns
+    at = columns["session"].astype(np.int64) << 32 | columns["seq"]
+    same = (at[1:] == at[:-1]) & (columns["seq"][1:] > 0)
+    same &= (columns["kind"][1:] == DocumentKind.MESSAGE) & (columns["kind"][:-1] == DocumentKind.MESSAGE)
+    rows = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    return rows, at[rows]

@@ -92,7 +92,10 @@ class _Bm25:
 
 
 class Turns:
-    """Messages in order of session and seq, so that windows are shifts and sessions are ranges."""
+    """Messages in order of session and seq, so that windows are shifts and sessions are ranges.
+
+    Each of its writers has a turn of a message, one behind the other.
+    """
 
     def __init__(self, index: DecodedIndex, scoring: Scoring) -> None:
         import numpy as np
@@ -109,6 +112,8 @@ class Turns:
         self.pick: Integers | slice = slice(None) if ordered and self.size == len(index) else rows
         fresh = np.ones(self.size, dtype=np.bool_)
         np.not_equal(at[1:] >> 32, at[:-1] >> 32, out=fresh[1:])
+        # What several wrote of one message are turns of their own, as in the shape where each is a message.
+        at[1:] += np.cumsum(at[1:] == at[:-1])
         self._starts = np.flatnonzero(fresh)
         self.session: Integers = np.cumsum(fresh) - 1
         self.count = len(self._starts)
@@ -142,7 +147,7 @@ class Turns:
 
     @staticmethod
     def _weights(at: Integers, scoring: Scoring) -> Iterator[tuple[slice, slice, Floats]]:
-        """Give shifts: which turns take from which, and how much of each, by distance in `seq`."""
+        """Give shifts: which turns take from which, and how much of each, by distance."""
         import numpy as np
 
         for shift in range(1, min(max(scoring.before, scoring.after), len(at) - 1) + 1):

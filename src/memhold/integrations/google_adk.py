@@ -17,6 +17,8 @@ from memhold.integrations.record import Recorder
 from memhold.text.stretches import both_ends
 from memhold.values.answers import Hit
 from memhold.values.errors import IdempotencyConflict, InvalidInput
+from memhold.values.origins import told_by
+from memhold.values.records import PEOPLE
 from memhold.verbs.scope import AsyncScope
 
 try:
@@ -203,11 +205,11 @@ def _words(content: Any) -> str:
 
 
 def _entry(hit: Hit) -> MemoryEntry:
-    said = hit.role in {None, "user"}
+    said = hit.written_by is None or hit.written_by in PEOPLE
     return MemoryEntry(
         id=hit.id,
         content=types.Content(role="user" if said else "model", parts=[types.Part(text=hit.text)]),
-        author=hit.metadata.get("author") or hit.role or hit.kind,
+        author=hit.metadata.get("author") or told_by(hit) or hit.kind,
         timestamp=hit.event_time.isoformat(),
         custom_metadata={"kind": hit.kind, "origin": hit.origin, "superseded_by": hit.superseded_by},
     )

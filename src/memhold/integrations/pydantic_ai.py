@@ -16,7 +16,7 @@ from memhold.integrations.sdk.api import Body, words
 from memhold.integrations.turns import call_of, json_text, result_of
 from memhold.values.answers import Hit, missing_sentences
 from memhold.values.errors import InvalidInput, MemholdError
-from memhold.values.origins import reported
+from memhold.values.origins import told_by
 from memhold.values.records import Message
 from memhold.verbs.scope import AsyncScope
 
@@ -202,9 +202,8 @@ async def _recalled(scope: AsyncScope, query: str, limit: int) -> str:
 
 
 def _line(hit: Hit) -> str:
-    by = hit.role or (f"noted by the {hit.origin}" if hit.origin != "user" else hit.kind)
+    by = told_by(hit) or (f"noted by the {hit.origin}" if hit.origin != "user" else hit.kind)
     old = ", no longer so" if hit.superseded_by or hit.outdated else ""
-    by += reported(hit.role, hit.origin, hit.actor)
     return f"- {by}, {hit.event_time:%Y-%m-%d}{old}: {hit.text}"
 
 

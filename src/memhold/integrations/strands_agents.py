@@ -15,7 +15,7 @@ from memhold.text.stretches import both_ends
 from memhold.values.answers import Hit
 from memhold.values.bounds import MAX_HITS
 from memhold.values.errors import InvalidInput, StoreUnreachable
-from memhold.values.origins import reported
+from memhold.values.origins import told_by
 from memhold.verbs.scope import AsyncScope
 
 try:
@@ -197,10 +197,11 @@ def _entry(hit: Hit) -> MemoryEntry:
         "id": hit.id,
         "kind": hit.kind,
         "role": hit.role,
+        "written_by": hit.written_by,
         "origin": hit.origin,
         "score": hit.score,
         "event_time": hit.event_time.isoformat(),
         "superseded_by": hit.superseded_by,
     }
-    content = f"{hit.role}{reported(hit.role, hit.origin, hit.actor)}: {hit.text}" if hit.role else hit.text
+    content = f"{told_by(hit)}: {hit.text}" if hit.written_by else hit.text
     return MemoryEntry(content=content, metadata={**hit.metadata, **told})

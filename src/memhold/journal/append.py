@@ -240,7 +240,7 @@ def _visibility(messages: Sequence[Message], *, meaning: bool) -> Visibility:
 
 def _said(draft: Draft, author: Author) -> Author:
     """Who said a line that somebody brings."""
-    origin = lines_origin(author, draft.role, result=draft.result)
+    origin = lines_origin(author.origin, draft.written_by)
     return author if origin == author.origin else Author(origin=origin, name=author.name)
 
 

@@ -9,11 +9,12 @@ from typing import Any
 from memhold.index.documents import index_memories
 from memhold.journal.windows import spoken
 from memhold.messages.fences import unquoted
+from memhold.messages.records import records_of
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
-from memhold.values.origins import brought_by, users_line
+from memhold.values.origins import told_by
 from memhold.values.records import Author, Change, Effect, Memory, Message, Session, Span, Trust
 
 __all__ = ["NOTHING", "RAW_CHARS", "archive", "close_window", "split_window", "transcript", "uncovered"]
@@ -26,12 +27,10 @@ RAW_CHARS = 20_000
 
 
 def transcript(message: Message) -> str:
-    """One message as a line of a transcript: time, who, what; without what it quotes from this store."""
+    """One message as a transcript has it: time, who, what; without what it quotes from this store, a line a writer."""
     moment = message.event_time.strftime("%Y-%m-%d %H:%M")
-    name = message.body.get("name")
-    who = f"{message.role} {name}" if isinstance(name, str) and name else message.role
-    who += brought_by(message)
-    return f"[{moment}] {who}: {unquoted(message) if message.quotes else message.text}"
+    name = f" {message.speaker}" if message.speaker else ""
+    return "\n".join(f"[{moment}] {told_by(one)}{name}: {unquoted(one)}" for one in records_of(message))
 
 
 def split_window(messages: Sequence[Message], *, limit: int = RAW_CHARS) -> Iterator[tuple[str, tuple[Message, ...]]]:
@@ -102,10 +101,8 @@ def archive(
 
 
 def _trust(messages: Sequence[Message]) -> Trust:
-    origins = {message.origin for message in messages}
-    if "tool" in origins or any(message.role in {"tool", "function"} for message in messages):
-        return "tool"
-    return "user" if all(users_line(message) for message in messages) else "assistant"
+    writers = {writer for message in messages for writer in message.writers}
+    return "tool" if writers & {"tool", "attachment"} else "user" if writers == {"user"} else "assistant"
 
 
 def close_window(

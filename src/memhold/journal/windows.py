@@ -81,8 +81,8 @@ def is_result(message: Message) -> bool:
 
 
 def begins_turn(message: Message) -> bool:
-    """Whether a person speaks: a turn begins here."""
-    return message.role == "user" and not is_result(message)
+    """Whether a person speaks, in a message that answers no call: a turn begins here."""
+    return message.role == "user" and message.typed and not is_result(message)
 
 
 def units(messages: Sequence[Message]) -> list[int]:

@@ -58,9 +58,9 @@ class Draft:
         return any(writer in PEOPLE for writer in self.writers)
 
     @property
-    def result(self) -> bool:
-        """Whether it answers calls, whatever its role."""
-        return any(piece.kind == "result" for piece in self.pieces) and not self.typed
+    def written_by(self) -> WrittenBy:
+        """Who wrote it; of a message that several wrote, a person before an assistant, and that before all else."""
+        return min(self.writers, key=WRITERS.index, default="harness")
 
 
 def attribute(draft: Draft, origin: Origin) -> Draft:

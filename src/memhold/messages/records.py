@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from memhold.messages.shapes import Reading
+from memhold.values.origins import lines_origin
 from memhold.values.records import Message, Passage, Quote, WrittenBy
+from memhold.values.written_by import join_passages, writer_of
 
-__all__ = ["Record", "records_of", "split"]
+__all__ = ["Record", "records_in", "records_of", "split", "typed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,12 @@ def split(text: str, passages: Sequence[Passage], quotes: Sequence[Quote]) -> tu
     return tuple(_record([one for one in passages if one.written_by == writer], text, quotes) for writer in writers)
 
 
+def records_in(read: Reading) -> tuple[Record, ...]:
+    """What a message that a user's application has just passed says, by who wrote it."""
+    pieces = [(one.start, one.end, writer_of(one.kind, read.role, "user")) for one in read.pieces]
+    return split(read.text, join_passages(pieces), ())
+
+
 def _record(passages: Sequence[Passage], text: str, quotes: Sequence[Quote]) -> Record:
     kept: list[Quote] = []
     at = 0
@@ -46,7 +55,8 @@ def _record(passages: Sequence[Passage], text: str, quotes: Sequence[Quote]) -> 
 def records_of(message: Message) -> tuple[Message, ...]:
     """The message for each of its writers: with their words alone, under the number of their document.
 
-    It has the id, the place and the body of the whole. One that a single writer wrote is given as it is.
+    It has the id, the place and the body of the whole, and says itself who said it. One that a single writer wrote is
+    given as it is.
     """
     if len(message.writers) <= 1:
         return (message,)
@@ -56,4 +66,10 @@ def records_of(message: Message) -> tuple[Message, ...]:
 
 def _view(message: Message, number: int, record: Record) -> Message:
     whole = Passage(start=0, end=len(record.text), written_by=record.written_by)
-    return replace(message, number=number, text=record.text, quotes=record.quotes, passages=(whole,))
+    origin = lines_origin(message.origin, record.written_by)
+    return replace(message, number=number, text=record.text, quotes=record.quotes, passages=(whole,), origin=origin)
+
+
+def typed(messages: Iterable[Message]) -> list[Message]:
+    """What people wrote of these messages, in their order: nothing that was returned or attached beside it."""
+    return [record for message in messages for record in records_of(message) if record.typed]

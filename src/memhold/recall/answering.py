@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memhold.facts.outdated import Outdated
 from memhold.facts.together import told_with, with_linked
 from memhold.index.postings_arrays import DecodedIndex
-from memhold.index.repeats import Repeats
+from memhold.index.repeats import Repeats, one_a_message
 from memhold.index.words import best_first
 from memhold.ports.transaction import ReadTx
 from memhold.recall.confidence import Evidence, confidence, said_of
@@ -140,7 +140,14 @@ def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]
 
 def _unshown(ranking: Ranking, place: Place) -> Ranking:
     """The ranking of what was not shown; `total` counts what was too."""
-    may = unshown(ranking.hit, ranking.index.rows_of(place.shown), ranking.repeats)
+    import numpy as np
+
+    shown = ranking.index.rows_of(place.shown)
+    # Another part of a message that was shown is no more of it.
+    best, hit = ranking.score.copy(), ranking.hit.copy()
+    best[shown], hit[shown] = np.inf, True
+    left = one_a_message(ranking.index, best, hit) & ranking.hit
+    may = unshown(left, shown, ranking.repeats)
     order = best_left(ranking.order, may, ranking.score, ranking.repeats)
     return replace(ranking, order=order, hit=may, total=len(place.shown) + len(order))
 

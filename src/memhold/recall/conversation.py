@@ -12,15 +12,17 @@ from dataclasses import replace
 from typing import Any
 
 from memhold.messages.fences import without_fences
+from memhold.messages.records import records_in
 from memhold.messages.shapes import listed_messages, read_message
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.values.answers import Query
 from memhold.values.errors import InvalidInput
+from memhold.values.records import PEOPLE, WrittenBy
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["MOST_CHARS", "TURNS", "asked_with", "carried", "last_turns", "points_back"]
+__all__ = ["TURNS", "asked_with", "carried", "last_turns", "points_back", "turn_of"]
 
 TURNS = 6
 """The last turns of a conversation that are looked at."""
@@ -51,15 +53,18 @@ def last_turns(messages: Any, secret: bytes) -> tuple[str, ...]:
     """
     if messages is None:
         return ()
-    found = []
+    found: list[str] = []
     for body in listed_messages(messages)[-TURNS:]:
         if not isinstance(body, Mapping):
             raise InvalidInput(f"a message is a {type(body).__name__}; pass dicts with role and content")
-        read = read_message(without_fences(body, secret))
-        role, text = read.role, read.text
-        if text.strip():
-            found.append(f"{role}: {text[-MOST_CHARS:]}")
-    return tuple(found)
+        found += [turn_of(one.written_by, one.text) for one in records_in(read_message(without_fences(body, secret)))]
+    return tuple(filter(None, found))
+
+
+def turn_of(writer: WrittenBy, text: str) -> str:
+    """What somebody said, as a turn of a conversation; empty of what nobody did, as of a tool's result."""
+    whose = "user" if writer in PEOPLE else "assistant"
+    return f"{whose}: {text[-MOST_CHARS:]}" if text.strip() and writer in {*PEOPLE, "assistant"} else ""
 
 
 def points_back(text: str) -> bool:

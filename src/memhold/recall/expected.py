@@ -46,10 +46,11 @@ def expected(tx: ReadTx, query: Query, ranking: Ranking) -> Expected:
     item = _find(tx, query.expect)
     if item is None:
         return Expected(id=query.expect, kept_out=_gone(tx, query.expect))
-    rows = ranking.index.rows_of([item.number]).tolist()
+    numbers = item.numbers if isinstance(item, Message) else [item.number]
+    rows = ranking.index.rows_of(numbers).tolist()
     if not rows:
         return Expected(id=item.id, kept_out="snapshot")
-    row = rows[0]
+    row = max(rows, key=lambda one: (bool(ranking.hit[one]), bool(ranking.allowed[one]), ranking.score[one], -one))
     rank, leader = _rank(ranking, row)
     [why] = reasons_of(ranking, [row])
     heard = {one.signal for one in why}

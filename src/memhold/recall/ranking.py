@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memhold.facts.outdated import Outdated
 from memhold.index.documents import KIND_OF
 from memhold.index.postings_arrays import DecodedIndex
-from memhold.index.repeats import leading, repeats_of
+from memhold.index.repeats import leading, one_a_message, repeats_of
 from memhold.index.words import WordScores
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import LOOKED_AT, Evidence, shortfall
@@ -106,6 +106,7 @@ def ordered(
         lift_newer(view.question, index, score, found & index.living, about=about, as_much=as_much)
     moved, weights = _with_moves(view.weights, _moves([*stages, score]))
     repeats = repeats_of(index)
+    hit = one_a_message(index, score, hit)
     order = leading(score, hit, repeats, most)
     return Ranking(
         index=index,
@@ -224,7 +225,10 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
     assert ranking.repeats is not None  # noqa: S101 - only `newest_first` makes one without, and it holds everything
     # What only quotes this store says nothing; a document that is not to be indexed is there where they are asked for.
     says = (ranking.index.columns["length"] > 0) | (ranking.index.columns["kind"] == KIND_OF["document"])
-    rest = leading(ranking.score, ranking.allowed & ~ranking.hit & says, ranking.repeats)
+    # A hit comes before whatever else is known of its message.
+    best = np.where(ranking.hit, np.float32(np.inf), ranking.score)
+    others = one_a_message(ranking.index, best, ranking.hit | (ranking.allowed & says)) & ~ranking.hit
+    rest = leading(ranking.score, others, ranking.repeats)
     shown = set(ranking.repeats.group[ranking.order].tolist()) - {-1}
     near: list[int] = []
     for start in range(0, len(rest), _AT_ONCE):
@@ -310,6 +314,8 @@ def newest_first(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated
     """Everything that may be shown, where nothing is asked."""
     import numpy as np
 
+    # Of what several wrote of a message a person's words stand for it.
+    allowed = one_a_message(index, -index.columns["role"].astype(np.float32), allowed)
     rows = np.flatnonzero(allowed)
     order = rows[np.lexsort((-rows, -index.columns["event_time"][rows]))]
     score = np.zeros(len(index), dtype=np.float32)

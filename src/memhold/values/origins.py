@@ -5,33 +5,31 @@ What is recorded is never upgraded: a line that a model's tool call brings is th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from memhold.values.errors import ScopeDenied
 from memhold.values.names import checked_actor
-from memhold.values.records import Author, Memory, Message, Origin, Trust
+from memhold.values.records import Author, Memory, Message, Origin, Trust, WrittenBy
+
+if TYPE_CHECKING:
+    from memhold.values.answers import Hit
 
 __all__ = [
     "AGENT",
-    "MARKS",
     "USER",
     "acting",
     "author_of",
     "authority",
-    "brought_by",
     "from_user",
     "lines_origin",
     "name_of",
     "named",
     "no_more_than",
-    "not_the_users",
-    "reported",
     "said_by",
     "said_no_more_than",
-    "users_line",
+    "told_by",
     "weight",
 ]
 
@@ -99,67 +97,29 @@ def named(author: Author) -> str:
     return author.origin if author.name is None else f"{author.origin} {author.name}"
 
 
-def lines_origin(author: Author, role: str, *, result: bool) -> Origin:
-    """The origin of a line of the journal: who said it, where an application that acts for the user brought it.
+def lines_origin(brought: Origin, writer: WrittenBy) -> Origin:
+    """The origin of a line of the journal: who said it, by who brought it and who wrote it.
 
-    The application's word is taken for its roles, since it saw who spoke. An agent's is not: all that it brings is its
-    own, but for what it says a tool returned, which counts less. An import stays an import.
+    An application that acts for the user saw who spoke. What an agent brings is its own, but for what it says a tool
+    returned, which counts less. An import stays an import.
     """
-    if author.origin not in {"user", "agent"}:
-        return author.origin
-    if result or role in {"tool", "function"}:
-        return "tool"
-    return "agent" if role == "assistant" else author.origin
+    if brought not in {"user", "agent"}:
+        return brought
+    return "tool" if writer in {"tool", "attachment"} else "agent" if writer == "assistant" else brought
 
 
-def users_line(message: Message) -> bool:
-    """Whether a line of the role user carries the user's own word: not where an agent's or a tool's call brought it."""
-    return message.role == "user" and message.origin in {"user", "import"}
+def told_by(line: Message | Hit) -> str:
+    """Who wrote a line, as a person reads it: its writer, with the client that only reports words as the user's.
 
-
-_MARKS: dict[Origin, str] = {
-    "agent": "[Reported by an assistant, not confirmed by the user]",
-    "tool": "[Reported by a tool, not confirmed by the user]",
-}
-MARKS = tuple(_MARKS.values())
-"""All that `not_the_users` gives."""
-
-
-def not_the_users(message: Message) -> str:
-    """What stands in a conversation before words that a call brought as the user's; empty for all others.
-
-    A name that a client gives itself is no part of it: it could be anything, also a claim.
+    A name that a client gives itself stands in quotes: it could be anything, also a claim.
     """
-    return _MARKS.get(message.origin, "") if message.role == "user" and not _result(message) else ""
-
-
-def brought_by(message: Message) -> str:
-    """What is said behind the role of a line that claims to be another's; empty where its role is its own."""
-    if message.role in {"assistant", "tool", "function"} or message.origin not in {"agent", "tool"} or _result(message):
-        return ""
-    return _reports(message.origin, message.actor)
-
-
-def reported(role: str | None, origin: Origin, actor: str | None) -> str:
-    """The same of a hit, which has no body: a tool's line in the user's role is what the tool returned."""
-    return _reports(origin, actor) if role == "user" and origin == "agent" else ""
-
-
-def _reports(origin: Origin, actor: str | None) -> str:
-    return f" (as the {'tool' if origin == 'tool' else 'assistant'}{name_of(actor)} reports)"
+    reports = line.written_by == "assistant" and line.role != "assistant"
+    return f"assistant{name_of(line.actor)} (reports it of the user)" if reports else line.written_by or ""
 
 
 def name_of(actor: str | None) -> str:
     """The name that a client gave itself, behind a space and in quotes that it cannot end; empty where it gave none."""
     return "" if actor is None else ' "' + actor.replace('"', "'") + '"'
-
-
-def _result(message: Message) -> bool:
-    """Whether it brings what a tool returned, as the Anthropic shape does in the user's turn."""
-    blocks = message.body.get("content")
-    return isinstance(blocks, list | tuple) and any(
-        isinstance(block, Mapping) and block.get("type") == "tool_result" for block in blocks
-    )
 
 
 def weight(origin: Origin, trust: Trust, *, confirmed: bool = False) -> int:

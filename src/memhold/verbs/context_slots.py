@@ -14,11 +14,13 @@ from memhold.context.excerpt import asked_of
 from memhold.context.plan import RESERVED, Inputs, Request
 from memhold.context.strategies import check_strategy
 from memhold.context.window_messages import is_person, only_recalled, words_of
+from memhold.facts.users_word import reworded
 from memhold.messages.fences import unquoted
+from memhold.messages.records import records_of, typed
 from memhold.messages.shapes import listed_messages
 from memhold.messages.window import entries_of, is_system
 from memhold.ports.transaction import ReadTx
-from memhold.recall.conversation import MOST_CHARS, TURNS, asked_with, last_turns, points_back
+from memhold.recall.conversation import TURNS, asked_with, last_turns, points_back, turn_of
 from memhold.recall.recall import Meaning, checked, related, said_in
 from memhold.text.stretches import both_ends
 from memhold.text.token_estimate import Counted
@@ -33,6 +35,10 @@ MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
 MEMORY_HITS = 30
 LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
 """Earlier messages that are looked at: as many as would fill the budget if each took sixteen tokens."""
+
+
+RETURNED = 8
+"""Of what tools returned, and what was attached, one of so many is looked at."""
 
 
 class ContextSlots:
@@ -66,8 +72,7 @@ class ContextSlots:
         """
         session, settings = self._scope.session or "", self._runtime.settings
         secret = self._runtime.store.facts.secret
-        spoken = [body for body in given if body.get("role") == "user" and not only_recalled(body, secret)]
-        new_turns = sum(is_person(body, "anthropic") for body in spoken)
+        new_turns = sum(is_person(body, "anthropic") and not only_recalled(body, secret) for body in given)
         plan = gather.WindowPlan(
             strategy=request.strategy,
             tokens=request.available,
@@ -145,7 +150,14 @@ class ContextSlots:
         def seen(tx: ReadTx) -> gather.Seen:
             items = tuple(work(tx))
             past = caches.outdated(tx) if marked else {}
-            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, outdated=past, damaged=tuple(tx.damaged))
+            return gather.Seen(
+                rev=tx.index_rev(),
+                at=tx.now,
+                items=items,
+                outdated=past,
+                reworded=reworded(tx, items),
+                damaged=tuple(tx.damaged),
+            )
 
         return await self._tx.read(seen)
 
@@ -157,7 +169,9 @@ class ContextSlots:
         caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
         queries = (
             checked(replace(asked, kinds=MEMORIES, limit=MEMORY_HITS)),
-            checked(replace(asked, kinds=("message",), roles=("user", "assistant"), limit=most)),
+            checked(replace(asked, kinds=("message",), roles=("user", "participant", "assistant"), limit=most)),
+            # What nobody said stands behind it, and never takes its place.
+            checked(replace(asked, kinds=("message",), roles=("tool", "attachment"), limit=most // RETURNED)),
         )
 
         def work(tx: ReadTx) -> gather.Seen:
@@ -178,8 +192,8 @@ class ContextSlots:
 
     async def _confirmed(
         self, found: Mapping[str, gather.Seen]
-    ) -> tuple[Mapping[str, Memory | Message], Sequence[str]]:
-        """By id what is current in one snapshot, and the slots of which nobody knows it.
+    ) -> tuple[Mapping[int, Memory | Message], Sequence[str]]:
+        """By document number what is current in one snapshot, and the slots of which nobody knows it.
 
         Where the index of the scope did not change between the slots' reads, they were of one snapshot.
         """
@@ -187,7 +201,7 @@ class ContextSlots:
         if len({seen.rev for seen in found.values()} - {None}) < 2:
             times = [seen.at for seen in found.values() if seen.at is not None]
             return gather.current(items, max(times)) if times else {}, ()
-        wanted = [item.id for item in items]
+        wanted = [item.number for item in items]
         again, unsure = await self._side_by_side({"current": self._tx.read(lambda tx: gather.confirm(tx, wanted))})
         return again.get("current", {}), [name for name, seen in found.items() if unsure and seen.items]
 
@@ -218,18 +232,18 @@ def _said(question: asyncio.Future[tuple[Query, Meaning]]) -> str:
 def _inputs(
     window: gather.WindowRead,
     found: Mapping[str, gather.Seen],
-    current: Mapping[str, Memory | Message],
+    current: Mapping[int, Memory | Message],
     degraded: tuple[str, ...],
     question: str,
 ) -> Inputs:
     """What the slots found and still holds."""
 
     def held(name: str) -> list[Memory]:
-        items = (current.get(item.id) for item in found.get(name, gather.Seen()).items)
+        items = (current.get(item.number) for item in found.get(name, gather.Seen()).items)
         return [item for item in items if isinstance(item, Memory)]
 
     earlier = found.get("messages", gather.Seen())
-    said = (current.get(item.id) for item in earlier.items)
+    said = (current.get(item.number) for item in earlier.items)
     messages = [one for one in said if isinstance(one, Message) and unquoted(one).strip()]
     return Inputs(
         window=window,
@@ -241,6 +255,7 @@ def _inputs(
         outdated=dict(chain(*(seen.outdated.items() for seen in found.values()))),
         messages=messages,
         unread=earlier.unread,
+        reworded=frozenset(chain(*(seen.reworded for seen in found.values()))),
         asked=asked_of(question, messages, earlier.nearest),
         degraded=degraded,
     )
@@ -306,10 +321,10 @@ def listed(messages: Any) -> Sequence[Mapping[str, Any]]:
 
 def _turns(messages: Sequence[Message]) -> tuple[str, ...]:
     """What the last turns of a window say, as `last_turns` gives them."""
-    said = [(message.role, unquoted(message)) for message in messages if message.role in {"user", "assistant"}]
-    return tuple(f"{role}: {text[-MOST_CHARS:]}" for role, text in said[-TURNS:] if text.strip())
+    said = [record for message in messages[-TURNS:] for record in records_of(message)]
+    return tuple(filter(None, (turn_of(record.written_by, unquoted(record)) for record in said)))
 
 
 def _newest_words(messages: Sequence[Message]) -> str:
-    newest = next((one for one in reversed(messages) if is_person(one.body, one.shape)), None)
-    return "" if newest is None else unquoted(newest)
+    said = (unquoted(one) for message in reversed(messages) for one in typed([message]))
+    return next(filter(str.strip, said), "")

@@ -221,11 +221,8 @@ def _own_ids(batch: Batch) -> Sequence[str | None]:
 
 
 def _in_its_role(by: Author, draft: Draft, told: Author) -> Author:
-    """Who said a line that whoever brings it heard: its role tells, and of what no person said which program did.
-
-    A line in the user's role that the file knows as an agent's is the agent's.
-    """
-    origin = lines_origin(by, "assistant" if told.origin == "agent" else draft.role, result=draft.result)
+    """Who said a line that whoever brings it heard: who wrote it, and of what no person said, which program."""
+    origin = lines_origin(by.origin, draft.written_by)
     return Author(origin=origin, name=by.name if origin == "user" else by.name or told.name)
 
 

@@ -117,20 +117,22 @@ def _told_apart(
     left: list[LeftOut],
 ) -> Iterator[tuple[Learned, Finding]]:
     """Without inferences that share no word with a line that several of them cite: such a line is cited by default."""
-    by_place = {line.place: line for line in lines}
+    by_place: dict[int, list[Line]] = {}
+    for line in lines:
+        by_place.setdefault(line.place, []).append(line)
     language = language_of(" ".join(line.text[:500] for line in lines))
     bare = [
         (fact, finding)
         for fact, finding in found
         if finding.standing == "inferred"
-        and not any(share_of(f"{fact.attribute} {fact.value}", [by_place[place]], language) for place in finding.places)
+        and not any(share_of(f"{fact.attribute} {fact.value}", by_place[place], language) for place in finding.places)
     ]
     often = Counter(place for _, finding in bare for place in finding.places)
     often.update(
         place
         for fact in dropped
         for place in fact.sources
-        if place in by_place and not share_of(f"{fact.attribute} {fact.value}", [by_place[place]], language)
+        if place in by_place and not share_of(f"{fact.attribute} {fact.value}", by_place[place], language)
     )
     for fact, finding in found:
         if (fact, finding) in bare and any(often[place] > 1 for place in finding.places):

@@ -21,7 +21,8 @@ from memhold.text.analysis import analyse
 from memhold.text.sentences import sentences
 from memhold.text.token_estimate import FRAME, estimate_tokens
 from memhold.values.errors import TooLarge
-from memhold.values.origins import name_of, reported
+from memhold.values.origins import name_of, told_by
+from memhold.values.records import PEOPLE
 
 if TYPE_CHECKING:
     from memhold.values.answers import Hit
@@ -117,7 +118,7 @@ async def _start_of(scope: AsyncScope, name: str, budget: int, whose: Whose, sho
     held, seen = await _holding(scope, int(budget * HELD_SHARE))
     shown |= seen
     known = await scope.recall("", kinds=_KNOWN, limit=LOOKED_AT)
-    said = await scope.recall("", kinds=("message",), roles=("user", "assistant"), limit=TURNS_LOOKED_AT)
+    said = await scope.recall("", kinds=("message",), roles=(*PEOPLE, "assistant"), limit=TURNS_LOOKED_AT)
     longest = max(LEAST_LINE, min(LINE_TOKENS, budget // LINE_PART))
     turns = _shortened([hit for hit in said.hits if with_own or not whose.said_here(hit)], longest)
     room = budget - sum(map(estimate_tokens, (held, heading))) - FENCE_TOKENS - DAY_TOKENS
@@ -154,7 +155,7 @@ async def _holding(scope: AsyncScope, budget: int) -> tuple[str, set[str]]:
 
 def _last_words(turns: Sequence[Hit]) -> list[Hit]:
     """The answer at which the last session stopped: what was open stands there."""
-    return [hit for hit in turns[:1] if hit.role == "assistant"]
+    return [hit for hit in turns[:1] if hit.written_by == "assistant"]
 
 
 def _users(turns: Sequence[Hit], last: Sequence[Hit]) -> tuple[list[_Group], list[_Group]]:
@@ -166,13 +167,13 @@ def _users(turns: Sequence[Hit], last: Sequence[Hit]) -> tuple[list[_Group], lis
     nodding: list[_Group] = []
     asking: list[_Group] = []
     for place, hit in enumerate(turns):
-        if hit.role != "user":
+        if hit.written_by not in PEOPLE:
             continue
         before = turns[place + 1] if place + 1 < len(turns) else None
         short = len(hit.text.split()) <= SHORT_WORDS
         if _only_asks(hit.text):
             asking.append((hit,))
-        elif short and before is not None and before.role == "assistant" and before.session == hit.session:
+        elif short and before is not None and before.written_by == "assistant" and before.session == hit.session:
             # Said to a question it decides something; behind anything else it is mostly a nod.
             group = (hit,) if before in last else (hit, before)
             (telling if _asks_at_all(before.text) else nodding).append(group)
@@ -299,7 +300,7 @@ def _said_cost(hit: Hit) -> int:
     """What a line costs in tokens: the user's own mostly follow each other; one of the assistant's is named."""
     line = _line(hit, dated=False)
     who = f"{_who(hit)}: "
-    own = hit.role == "user" and not reported(hit.role, hit.origin, hit.actor)
+    own = hit.written_by == "user"
     return _line_cost(line.replace(who, "", 1)) if own else _line_cost(line) + NAME_TOKENS
 
 
@@ -337,11 +338,10 @@ def _line(hit: Hit, *, dated: bool = True) -> str:
 
 
 def _who(hit: Hit) -> str:
-    who = hit.role or hit.kind
-    if hit.role is None and hit.origin in {"agent", "tool", "import"}:
+    who = told_by(hit) or hit.kind
+    if hit.written_by is None and hit.origin in {"agent", "tool", "import"}:
         by = f"{hit.origin}{name_of(hit.actor)}"
         return f"{who}, noted by {by}" + ("" if hit.last_confirmed_at else ", not confirmed")
-    who = f"{who}{reported(hit.role, hit.origin, hit.actor)}"
     if hit.superseded_by or hit.outdated:
         return f"{who}, says something that no longer holds"
     return who

@@ -14,8 +14,8 @@ from memhold.recall.confidence import THRESHOLD
 from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status, missing_sentences, trouble_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import iso, to_jsonable
-from memhold.values.origins import name_of, named
-from memhold.values.records import Change, Memory
+from memhold.values.origins import name_of, named, told_by
+from memhold.values.records import PEOPLE, Change, Memory
 
 if TYPE_CHECKING:
     from memhold.verbs.scope import AsyncScope
@@ -225,7 +225,7 @@ def _lines(hit: Hit, shown: set[str]) -> list[str]:
 
 
 def _about(hit: Hit) -> list[str]:
-    about = [hit.kind, *([hit.role] if hit.role else []), _day(hit.event_time)]
+    about = [hit.kind, *filter(None, [told_by(hit)]), _day(hit.event_time)]
     about += [] if hit.state == "active" else [hit.state]
     about += ["pinned"] if hit.pinned else []
     about += _noted(hit)
@@ -236,7 +236,7 @@ def _about(hit: Hit) -> list[str]:
 
 def _noted(item: Memory | Hit) -> list[str]:
     """By whom it was noted, where that is not the user: nobody's note passes for the user's word."""
-    told = isinstance(item, Hit) and item.role in {"assistant", "tool", "function"}
+    told = isinstance(item, Hit) and item.written_by not in {None, *PEOPLE}
     if told or item.origin not in {"agent", "tool", "import"}:
         return []
     by = {"agent": "the assistant", "tool": "a tool", "import": "an import"}[item.origin]

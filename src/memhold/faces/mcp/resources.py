@@ -118,11 +118,15 @@ async def _history(scope: AsyncScope) -> Answer:
 async def _item(scope: AsyncScope, item: str) -> Answer:
     from memhold.faces.mcp.answers import Answer, Recalled, entry
     from memhold.messages.fences import unquoted
+    from memhold.messages.records import records_of
+    from memhold.values.origins import told_by
     from memhold.values.records import Message
 
     found = await scope.get(item)
     if isinstance(found, Message):
-        about, text = [found.role, f"{found.event_time:%Y-%m-%d %H:%M}"], unquoted(found)
+        day = f"{found.event_time:%Y-%m-%d %H:%M}"
+        told = [([told_by(one) or "item", day], unquoted(one)) for one in records_of(found)]
     else:
-        about, text = [found.kind, found.state, f"{found.event_time:%Y-%m-%d}"], found.text
-    return Answer(recalled=Recalled(ids=(found.id,), lines=(entry(found.id, about, text, most=None),)))
+        told = [([found.kind, found.state, f"{found.event_time:%Y-%m-%d}"], found.text)]
+    lines = tuple(entry(found.id, about, text, most=None) for about, text in told)
+    return Answer(recalled=Recalled(ids=(found.id,), lines=lines))

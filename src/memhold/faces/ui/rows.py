@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memhold.values.answers import Hit
+from memhold.values.origins import told_by
 from memhold.values.records import Memory, Message
 
 __all__ = ["Group", "Row", "by_subject", "row_of"]
@@ -33,7 +34,7 @@ class Row:
     confirmed_at: datetime | None = None
     superseded_by: str | None = None
     session: str | None = None
-    role: str | None = None
+    writer: str | None = None
     topics: tuple[str, ...] = ()
     asked_at: datetime | None = None
 
@@ -77,7 +78,7 @@ def row_of(item: Memory | Hit | Message) -> Row:
     if isinstance(item, Message):
         return Row(
             id=item.id, kind="message", text=item.text, state="active", origin=item.origin, actor=item.actor,
-            since=item.event_time, session=item.session, role=item.role,
+            since=item.event_time, session=item.session, writer=told_by(item),
         )  # fmt: skip
     return Row(
         id=item.id,
@@ -97,7 +98,7 @@ def row_of(item: Memory | Hit | Message) -> Row:
         confirmed_at=item.last_confirmed_at,
         superseded_by=item.superseded_by,
         session=item.session,
-        role=item.role if isinstance(item, Hit) else None,
+        writer=told_by(item) or None if isinstance(item, Hit) else None,
         topics=item.topics,
     )
 

@@ -13,6 +13,7 @@ from memhold.context.answer import Context
 from memhold.faces.ui.rows import Row, row_of
 from memhold.faces.ui.visit import Visit
 from memhold.journal.windows import spoken
+from memhold.messages.records import records_of
 from memhold.messages.shapes import read_message
 from memhold.text.token_estimate import estimate_message
 from memhold.values.records import Message
@@ -92,11 +93,11 @@ async def session_part(visit: Visit) -> Response:
 
 
 def turns(messages: Sequence[Message]) -> list[Turn]:
-    """Messages as turns: what a tool returned stands with the call that asked for it; pure."""
+    """What each writer wrote of messages, as turns; what a tool returned stands with its call; pure."""
     made: list[tuple[Row, list[str], list[Row]]] = []
-    for message in spoken(messages):
+    for message in (record for one in spoken(messages) for record in records_of(one)):
         calls = [_call(call) for call in message.tool_calls]
-        if _only_results(message) and made and made[-1][1]:
+        if message.written_by == "tool" and made and made[-1][1]:
             made[-1][2].append(row_of(message))
         else:
             row = row_of(message)
@@ -116,17 +117,6 @@ def _call(call: Mapping[str, Any]) -> str:
     if isinstance(function, Mapping):
         return f"{function.get('name', '')}({function.get('arguments', '')})"
     return f"{call.get('name', '')}({json.dumps(call.get('input', ''), ensure_ascii=False)})"
-
-
-def _only_results(message: Message) -> bool:
-    if message.role == "tool":
-        return True
-    content = message.content
-    return (
-        isinstance(content, list)
-        and bool(content)
-        and all(isinstance(block, Mapping) and block.get("type") == "tool_result" for block in content)
-    )
 
 
 async def context_part(visit: Visit) -> Response:
