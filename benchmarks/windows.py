@@ -14,6 +14,7 @@ from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Request
 from memhold.context.strategies import STRATEGIES
 from memhold.errors import TooLarge
+from memhold.messages.former import former_passages
 from memhold.messages.tool_pairs import repair_window
 from memhold.testing.chaos.rules import check_anthropic, check_openai
 from memhold.text.token_estimate import estimate_message
@@ -108,6 +109,7 @@ def gathered(random: Random, shape: Shape) -> Inputs:
             change_id="",
             event_time=AT,
             recorded_at=AT,
+            passages=former_passages(body["role"], body, "", "user"),
         )
         for at, body in enumerate(history(random, held), start=1)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -244,6 +245,61 @@ def test_each_request_to_a_model_says_its_temperature_and_its_limit() -> None:
 
 def test_a_request_without_a_limit_is_noticed() -> None:
     assert unbounded_requests(ast.parse("ChatRequest(temperature=0.0)")) == ["line 1: says no max_tokens"]
+
+
+READS_ROLES = {
+    "messages": "reads the shapes, and keeps windows valid for the providers",
+    "transfer": "reads other programs' files, of which nothing is attributed yet",
+    "integrations.llama_index": "gives a framework its messages in its own roles",
+    "integrations.pydantic_ai": "gives a framework its messages in its own roles",
+    "providers.chat.pydantic_ai": "asks a model: a request has turns and no writers",
+    "journal.windows": "says where a window may end, which the providers' roles decide",
+    "context.window_messages": "builds the window, and reads the caller's messages, of which nothing is attributed",
+}
+"""Who may ask a message for the role "user", and why: all others ask who wrote it (`memhold.values.written_by`)."""
+
+
+def asked_roles(tree: ast.Module) -> list[str]:
+    """Where a module compares a role with "user"."""
+    found = []
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Compare):
+            sides = [one.left, *one.comparators]
+            named = any(re.search(r"\brole\b", ast.unparse(side)) for side in sides)
+            texts = {node.value for side in sides for node in ast.walk(side) if isinstance(node, ast.Constant)}
+            if named and "user" in texts and not any("ROLE_OF" in ast.unparse(side) for side in sides):
+                found.append(f"line {one.lineno}: {ast.unparse(one)}")
+    return found
+
+
+def test_who_said_it_is_asked_of_the_writer_and_never_of_the_role() -> None:
+    asking = {
+        name: found
+        for name, path in NAMES.items()
+        if "testing" not in path.parts and (found := asked_roles(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    reads = {f"memhold.{name}" for name in READS_ROLES}
+    assert {name: found for name, found in asking.items() if not {name, name.rpartition(".")[0]} & reads} == {}
+    idle = {one for one in reads if not any(name == one or name.startswith(f"{one}.") for name in asking)}
+    assert idle == set(), "they compare no role any more: leave them out"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'message.role == "user"',
+        'hit.role != "user"',
+        'role in {"user", "assistant"}',
+        'body.get("role") == "user"',
+        'body["role"] not in ("user",)',
+        '"user" == message.role',
+    ],
+)
+def test_a_question_for_the_role_is_noticed(text: str) -> None:
+    assert asked_roles(ast.parse(text)) == [f"line 1: {ast.unparse(ast.parse(text))}"]
+    assert (
+        asked_roles(ast.parse('message.written_by == "user"; role == "tool"; columns["role"] == ROLE_OF["user"]')) == []
+    )
 
 
 def test_exports_are_sorted_and_there() -> None:

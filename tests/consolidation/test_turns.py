@@ -17,7 +17,7 @@ from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.providers.catalog import load_catalog
 from memhold.providers.entry import looks_small
 from memhold.providers.stepwise import Stepwise
-from memhold.values.records import Message
+from memhold.values.records import Message, Passage
 
 SAID = [
     {"role": "user", "content": "I keep goats in Uri."},
@@ -110,6 +110,7 @@ def part_of(text: str) -> Part:
         event_time=at,
         recorded_at=at,
         change_id="chg_1",
+        passages=(Passage(start=0, end=len(text), written_by="user"),),
     )
     return Part(pieces=(Piece(number=1, message=message, text=text),))
 

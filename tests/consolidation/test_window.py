@@ -24,6 +24,7 @@ from memhold.journal.windows import (
     window,
 )
 from memhold.messages.fences import fence, find_quotes
+from memhold.messages.former import former_passages
 from memhold.values.records import Message, Session
 
 AT = datetime(2026, 1, 2, 10, tzinfo=UTC)
@@ -32,9 +33,11 @@ WHEN = When(messages=6, tokens=10_000, keep=2)
 
 
 def message(seq: int, role: str, text: str = "x", *, agent: str | None = None, **body: Any) -> Message:
+    whole = {"role": role, "content": text, **body}
     return Message(
-        id=f"msg_{seq}", number=seq, session="s", seq=seq, role=role, body={"role": role, "content": text, **body},
+        id=f"msg_{seq}", number=seq, session="s", seq=seq, role=role, body=whole,
         shape="openai", text=text, event_time=AT + timedelta(minutes=seq), recorded_at=AT, change_id="chg", agent=agent,
+        passages=former_passages(role, whole, text, "user"),
     )  # fmt: skip
 
 

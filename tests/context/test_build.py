@@ -19,6 +19,7 @@ from memhold.context.strategies import STRATEGIES
 from memhold.context.window_messages import is_person, overlap
 from memhold.errors import TooLarge
 from memhold.messages.fences import NOTICE, STANDING_NOTICE, find_quotes, tag_at
+from memhold.messages.former import former_passages
 from memhold.messages.tool_pairs import repair_window
 from memhold.testing.chaos import rules
 from memhold.text.token_estimate import estimate_message, estimate_tokens
@@ -53,6 +54,7 @@ def journal(bodies, shape, first=1):
             event_time=AT,
             recorded_at=AT,
             change_id="chg_1",
+            passages=former_passages(body["role"], body, str(body.get("content") or "")[:100], "user"),
         )
         for seq, body in enumerate(bodies, start=first)
     )

@@ -153,7 +153,7 @@ def pieces(made: Context, *, asked: str) -> list[Piece]:
             slot = "told" if message["role"] == "system" else "recalled"
         elif message["role"] == "system":
             slot = "told"
-        elif last and asked and message["role"] == "user":
+        elif last and asked:
             slot = "asked"
         found.append(Piece(slot=slot, role=str(message["role"]), text=text, tokens=estimate_message(message)))
     return found
