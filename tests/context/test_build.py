@@ -595,7 +595,7 @@ ASKED_LONG = "Could you tell me whether a locker that is by the door of the hall
 )
 def test_what_is_asked_in_passing_is_left_out_and_nothing_else(text, left):
     assert tells(text, asked_of("the number of my locker", [])) == (left or text)
-    assert tells(text, Asked(words=(), role=None)) == text  # two people talk: what one asks the other is the talk
+    assert tells(text, Asked(words=(), writer=None)) == text  # two people talk: what one asks the other is the talk
 
 
 def test_what_a_message_asks_in_passing_gives_way_to_what_others_tell():

@@ -189,7 +189,9 @@ async def test_nothing_that_was_returned_or_attached_is_told_as_anybodys_words()
 
 
 async def test_what_several_wrote_of_one_message_is_one_hit() -> None:
-    bodies = list(anthropic([Turn(said="Hi.", answer="Ok.", returned="Port 9999 is open.", beside="Paris is my home.")]))
+    bodies = list(
+        anthropic([Turn(said="Hi.", answer="Ok.", returned="Port 9999 is open.", beside="Paris is my home.")])
+    )
     async with store_of(bodies) as store:
         scope = store.scope(user="u")
         mixed = (await store.scope(user="u", session="before").messages())[2].id

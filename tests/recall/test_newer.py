@@ -10,6 +10,9 @@ from memhold.faces.python.open import AsyncMemhold
 from memhold.index.marks import CHANGED, SHORT, tells_of_change
 from memhold.recall.signals import understood
 from memhold.text.change import asks_past
+from memhold.values.records import Message, Passage, WrittenBy
+
+SAID_AT = datetime(2026, 5, 1, tzinfo=UTC)
 
 # ruff: noqa: RUF001 - signs of every script
 
@@ -20,7 +23,7 @@ ON = " and then we went on and on about the weather" * 4
 
 
 @pytest.mark.parametrize(
-    ("role", "text", "times"),
+    ("writer", "text", "times"),
     [
         ("user", "We moved to Hull.", 2),
         ("user", "We live in Hull.", 0),
@@ -39,8 +42,22 @@ ON = " and then we went on and on about the weather" * 4
         ("user", "We moved to Hull, and next month I'm changing jobs.", 2),
     ],
 )
-def test_a_word_of_change_of_the_user_is_marked(role: str, text: str, times: int) -> None:
-    assert tells_of_change(role, text) == ({CHANGED: times} if times else {})
+def test_a_word_of_change_of_the_user_is_marked(writer: WrittenBy, text: str, times: int) -> None:
+    message = Message(
+        id="msg_1",
+        number=1,
+        session="s",
+        seq=1,
+        role="user",
+        body={"role": "user", "content": text},
+        shape="openai",
+        text=text,
+        event_time=SAID_AT,
+        recorded_at=SAID_AT,
+        change_id="chg_1",
+        passages=(Passage(start=0, end=len(text), written_by=writer),),
+    )
+    assert tells_of_change(message, text) == ({CHANGED: times} if times else {})
 
 
 @pytest.mark.parametrize(
