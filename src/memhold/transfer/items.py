@@ -21,6 +21,7 @@ from memhold.values.names import MAX_NAME, usable_name
 from memhold.values.records import MAX_TEXT, Author, Memory, from_micros
 
 __all__ = [
+    "ABANDONED",
     "BATCH_MESSAGES",
     "Batch",
     "Beside",
@@ -39,6 +40,8 @@ __all__ = [
     "session_name",
 ]
 
+ABANDONED = "abandoned"
+"""The name in a message's metadata that says that its conversation was taken back to before it, and went on without."""
 BATCH_MESSAGES = 128
 """Most messages of one transaction of an import."""
 _BATCH_BYTES = 1024 * 1024
@@ -204,6 +207,9 @@ def make_item(
             source.leave_out("messages without content")
         else:
             source.bad(line, str(error).removeprefix("message 0: "))
+        return None
+    if draft.role == "assistant" and not draft.text and not own:
+        source.leave_out("messages without content")
         return None
     key = fingerprint(kind, conversation, source_id, body_json(draft.body))
     return Item(

@@ -223,9 +223,10 @@ def _own_ids(batch: Batch) -> Sequence[str | None]:
 def _in_its_role(by: Author, draft: Draft, told: Author) -> Author:
     """Who said a line that whoever brings it heard: its role tells, and of what no person said which program did.
 
-    A line in the user's role that the file knows as an agent's is the agent's.
+    A line in the user's role that the file knows as an agent's is the agent's, and what the client put in is its own.
     """
-    origin = lines_origin(by, "assistant" if told.origin == "agent" else draft.role, result=draft.result)
+    clients = bool(draft.writers) and {*draft.writers} <= {"harness", "tool"}
+    origin = lines_origin(by, "assistant" if told.origin == "agent" else draft.role, result=draft.result or clients)
     return Author(origin=origin, name=by.name if origin == "user" else by.name or told.name)
 
 
