@@ -8,10 +8,10 @@ from datetime import UTC, timedelta
 from typing import Any
 
 from memhold.transfer.claude_lines import is_prompt, is_queued, prompt_of, turn_of, writer_of_line
-from memhold.transfer.items import ABANDONED, Item, any_time, make_item, session_name
+from memhold.transfer.items import Item, any_time, make_item, session_name
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
-from memhold.values.records import Author
+from memhold.values.records import ABANDONED, Author
 
 __all__ = ["read_claude_code"]
 

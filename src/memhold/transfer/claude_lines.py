@@ -119,7 +119,7 @@ def _answers(record: Mapping[str, Any], content: Sequence[Any], tool: str | None
     told = record.get("toolUseResult")
     if isinstance(told, Mapping) and tool in {None, ASKS}:
         yield from _answered(told)
-    elif isinstance(told, str) and tool is not None and not tool.startswith("mcp__"):
+    elif isinstance(told, str) and tool and not tool.startswith("mcp__"):
         for part in content:
             text = part.get("content") if isinstance(part, Mapping) and part.get("is_error") is True else None
             if isinstance(text, str) and text.startswith(_REFUSED):

@@ -21,7 +21,6 @@ from memhold.values.names import MAX_NAME, usable_name
 from memhold.values.records import MAX_TEXT, Author, Memory, from_micros
 
 __all__ = [
-    "ABANDONED",
     "BATCH_MESSAGES",
     "Batch",
     "Beside",
@@ -40,8 +39,6 @@ __all__ = [
     "session_name",
 ]
 
-ABANDONED = "abandoned"
-"""The name in a message's metadata that says that its conversation was taken back to before it, and went on without."""
 BATCH_MESSAGES = 128
 """Most messages of one transaction of an import."""
 _BATCH_BYTES = 1024 * 1024

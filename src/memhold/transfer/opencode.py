@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memhold.transfer.items import ABANDONED, Item, any_time, make_item, session_name
+from memhold.transfer.items import Item, any_time, make_item, session_name
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
-from memhold.values.records import Author, WrittenBy
+from memhold.values.records import ABANDONED, Author, WrittenBy
 
 __all__ = ["read_opencode"]
 
