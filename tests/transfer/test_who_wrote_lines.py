@@ -338,6 +338,21 @@ async def test_what_a_person_answers_codex_is_theirs(put: Any) -> None:
     assert by(messages, "user") == ["DuckDB\nfor now"]
 
 
+async def test_what_was_rolled_back_in_codex_says_so(put: Any) -> None:
+    lines = rollout(said("plan it"), said("port 7000"), said("<turn_aborted>x</turn_aborted>"), said("and log it"))
+    back = {
+        "timestamp": "2025-01-01T10:00:02Z",
+        "type": "event_msg",
+        "payload": {"type": "thread_rolled_back", "num_turns": 2},
+    }
+    messages, _ = await brought(put([*lines, back, *rollout(said("port 8000"))[1:]]))
+    assert [one.text for one in messages if one.metadata.get("memhold.abandoned")] == [
+        "port 7000",
+        "<turn_aborted>x</turn_aborted>",
+        "and log it",
+    ]
+
+
 async def test_codex_lines_of_an_unknown_kind_are_named(put: Any) -> None:
     lines = [*rollout(said("fix the build"), {"type": "whisper", "role": "user", "content": []}), {"type": "shout"}]
     _, report = await brought(put(lines))

@@ -18,6 +18,7 @@ __all__ = ["read_claude_code"]
 KIND = "claude-code"
 _SOON = timedelta(minutes=1)
 """How long after it was taken from the queue a prompt may stand in a line of its own; later it was said again."""
+_MOST_WAITING = 100
 _OTHERS = frozenset(
     {"agent-color", "agent-metadata", "agent-name", "agent-setting", "ai-title", "atis-latch", "attachment"}
     | {"attribution-snapshot", "bridge-session", "content-replacement", "custom-title", "file-history-delta"}
@@ -112,6 +113,7 @@ def _from_queue(record: dict[str, Any], seen: _Transcript) -> dict[str, Any] | N
         # A command and a finished task come with lines of their own.
         if isinstance(text, str) and text.strip() and not text.lstrip().startswith(("/", "<")):
             seen.waiting.append(record)
+            del seen.waiting[:-_MOST_WAITING]
         return None
     if operation not in {"remove", "popAll"} or not seen.waiting:
         return None

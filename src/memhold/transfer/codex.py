@@ -11,7 +11,7 @@ from memhold.transfer.client_marks import Turn, passages_of
 from memhold.transfer.items import Item, any_time, make_item, session_name
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
-from memhold.values.records import Author, WrittenBy
+from memhold.values.records import ABANDONED, Author, WrittenBy
 
 __all__ = ["read_codex"]
 
@@ -62,12 +62,14 @@ def read_codex(source: Source) -> Iterator[Item]:
     A session is the rollout's own id (`session_meta`). Who wrote the parts of a message in the user's role is told by
     the rollout (`provenance`); where it does not say, by the marks of what Codex puts in. What it puts in into a
     message of the person's is left out of it; a message of nothing else is kept as the client's. The answers of
-    `request_user_input` are the person's. A rollout of a subagent holds the prompts of another agent.
+    `request_user_input` are the person's. A rollout of a subagent holds the prompts of another agent. What was rolled
+    back says so in its metadata, where the file shows it.
 
     Left out, and counted: every other type of line, environment, instructions and hooks, reasoning, and searches that
     the provider did. A type that is not known here is named.
     """
     rollout = _Rollout(session=source.path.stem)
+    undone = _undone(source)
     for number, record in source.records():
         payload = record.get("payload")
         if record.get("type") == "session_meta" and isinstance(payload, dict):
@@ -83,7 +85,10 @@ def read_codex(source: Source) -> Iterator[Item]:
             source.bad(number, str(error))
             continue
         place = str(record.get("ordinal", number))
-        metadata = {"source": KIND, "source_id": place, **({} if rollout.cwd is None else {"cwd": rollout.cwd})}
+        metadata: dict[str, Any] = {"source": KIND, "source_id": place}
+        metadata |= ({} if rollout.cwd is None else {"cwd": rollout.cwd}) | (
+            {ABANDONED: True} if number in undone else {}
+        )
         timed = {} if moment is None else {"event_time": moment}
         found = make_item(
             source,
@@ -97,6 +102,30 @@ def read_codex(source: Source) -> Iterator[Item]:
         )
         if found is not None:
             yield found
+
+
+def _undone(source: Source) -> frozenset[int]:
+    """The lines of turns that were rolled back: `thread_rolled_back` says how many, counted from the last prompt."""
+    rollout, prompts, lines, found = _Rollout(session=""), [], [], set[int]()
+    looked = Source(path=source.path, zone=source.zone, now=source.now, on_error="skip", limits=source.limits)
+    for number, record in looked.records():
+        payload = record.get("payload")
+        if not isinstance(payload, dict):
+            continue
+        count = payload.get("num_turns") if payload.get("type") == "thread_rolled_back" else None
+        if isinstance(count, int) and count > 0 and prompts:
+            first = prompts[-count:][0]
+            del prompts[-count:]
+            while lines and lines[-1] >= first:
+                found.add(lines.pop())
+        elif record.get("type") == "response_item":
+            lines.append(number)
+            said = (
+                _said(payload, rollout) if payload.get("type") == "message" and payload.get("role") == "user" else None
+            )
+            if said is not None and said.get("written_by") != "harness":
+                prompts.append(number)
+    return frozenset(found)
 
 
 def _why(record: Mapping[str, Any], payload: Any) -> str:
