@@ -14,6 +14,7 @@ from memhold.messages.anthropic_pairs import person_wrote
 from memhold.messages.fences import without_fences
 from memhold.messages.ingest import OWN_KEYS
 from memhold.messages.openai_pairs import user_wrote
+from memhold.messages.reasoning import without_reasoning
 from memhold.messages.records import records_in
 from memhold.messages.shapes import read_message
 from memhold.messages.window import Body, blank, entries_of, is_system
@@ -254,9 +255,9 @@ def only_recalled(body: Body, secret: bytes) -> bool:
 
 
 def _ranked(message: Message) -> Body:
-    """The body of a message at the rank that it may have: instructions that no application gave are an agent's."""
+    """A message at the rank that it may have, and without thoughts: what no application instructs is an agent's."""
     if message.origin == "user" or not is_system(message.body):
-        return message.body
+        return without_reasoning(message.body)
     return {"role": "assistant", "content": message.text}
 
 

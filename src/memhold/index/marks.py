@@ -10,17 +10,19 @@ from memhold.text.claim_reading import claims
 from memhold.text.coming import changes_later
 from memhold.text.person import person_of
 from memhold.text.sentences import sentences
-from memhold.values.records import Message
+from memhold.values.records import ABANDONED, Message
 
 __all__ = [
     "ASKING",
     "CHANGED",
     "CLAIMING",
+    "GIVEN_UP",
     "NAMED",
     "QUESTION_MARKS",
     "SHORT",
     "SPEAKER",
     "asks",
+    "given_up",
     "said_by",
     "tells_of_change",
     "what_it_claims",
@@ -29,6 +31,9 @@ __all__ = [
 SPEAKER = "\x02by:"
 """Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""
 
+
+GIVEN_UP = "\x02givenup"
+"""The term of a message of a branch that was given up: the conversation was taken back to before it."""
 
 NAMED = "\x02named"
 """The term of a message whose speaker has a name."""
@@ -59,6 +64,11 @@ def said_by(name: object) -> Mapping[str, int]:
     if not isinstance(name, str) or not name:
         return {}
     return dict.fromkeys((NAMED, *(SPEAKER + term for term in analyse(name).counts)), 1)
+
+
+def given_up(metadata: Mapping[str, object]) -> Mapping[str, int]:
+    """The term that says that a conversation went on without this message, as the transcript that brought it says."""
+    return {GIVEN_UP: 1} if metadata.get(ABANDONED) is True else {}
 
 
 def asks(text: str) -> Mapping[str, int]:

@@ -14,6 +14,7 @@ from memhold.faces.python.sync import SyncStore
 from memhold.integrations.framework import lacking
 from memhold.integrations.reach import Reach
 from memhold.messages.shapes import read_message
+from memhold.transfer.claude_lines import is_queued, turn_of
 from memhold.values.bounds import MAX_MESSAGES, MAX_PAGE
 from memhold.values.errors import InvalidMessage, NotFound, RevisionConflict
 from memhold.values.jsonable import body_json
@@ -50,8 +51,9 @@ _KEPT = "memhold.kept"
 class MemholdSessionStore(SessionStore):
     """A store for `ClaudeAgentOptions(session_store=…)`: each transcript is a session of one user.
 
-    What a person and the agent said to each other is found by recall and may become memory; every other entry, and all
-    of a subagent's, is kept as it is and read by nobody. `append` raises where the store is gone: the SDK tries again,
+    What a person and the agent said to each other is found by recall and may become memory, each passage as its
+    writer's: what the client itself put in is not the person's. Every other entry, and all of a subagent's, is kept as
+    it is and read by nobody. `append` raises where the store is gone: the SDK tries again,
     and the turn goes on. `delete` erases for good, with what was derived.
     """
 
@@ -224,18 +226,30 @@ def _session(key: SessionKey) -> str:
 
 def _message(entry: Mapping[str, Any], *, turns: bool) -> Mapping[str, Any]:
     """An entry as the journal keeps it: a turn with its entry beside it, an item, or what holds it."""
-    said = entry.get("message")
-    if turns and entry.get("type") in {"user", "assistant"} and isinstance(said, Mapping) and not entry.get("isMeta"):
-        turn = {"role": said.get("role"), "content": said.get("content")}
+    said = _turn(entry) if turns else None
+    if said is not None:
         try:
-            read_message(turn)
+            read_message({"role": said["role"], "content": said["content"]})
         except InvalidMessage:
             pass
         else:
-            return {**turn, "metadata": {_ENTRY: dict(entry)}}
+            return {**said, "metadata": {_ENTRY: dict(entry)}}
     if "role" not in entry and isinstance(kind := entry.get("type"), str) and kind.strip() and kind != _KEPT:
         return entry
     return {"type": _KEPT, "item": dict(entry)}
+
+
+def _turn(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What an entry says as a message, with who wrote it; None where it says nothing that anybody is to read."""
+    said: Any = entry.get("message")
+    if is_queued(entry):
+        said = {"role": "user", "content": entry["attachment"]["prompt"]}
+    elif entry.get("type") not in {"user", "assistant"} or not isinstance(said, Mapping) or entry.get("isMeta"):
+        return None
+    if said.get("role") != "user":
+        return {"role": said.get("role"), "content": said.get("content")}
+    content, writers = turn_of(entry, said.get("content"))
+    return {"role": "user", "content": content} | ({} if writers is None else {"written_by": writers})
 
 
 def _entry(message: Message) -> Any:

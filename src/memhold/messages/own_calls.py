@@ -36,10 +36,14 @@ class OwnCalls:
         content = kept.get("content")
         if not isinstance(content, list):
             return kept
-        blocks = [block for block in content if not self._is_own_block(block)]
-        if len(blocks) == len(content):
+        places = [place for place, block in enumerate(content) if not self._is_own_block(block)]
+        if len(places) == len(content):
             return kept
-        return {**kept, "content": blocks} if blocks else None
+        if not places:
+            return None
+        writers = kept.get("written_by")
+        of_each = {"written_by": [writers[place] for place in places]} if isinstance(writers, list) else {}
+        return {**kept, "content": [content[place] for place in places], **of_each}
 
     def _without_openai_calls(self, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
         calls = message.get("tool_calls")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from memhold.messages.reasoning import spoken
 from memhold.values.errors import InvalidMessage
 from memhold.values.records import Shape
 
@@ -72,12 +73,14 @@ def read_message(body: Mapping[str, Any]) -> Reading:
 
     The text holds text parts, the names and arguments of calls, tool results, refusals and transcripts, a speaker's
     `name` in front, and short marks for what is not text: `[image: example.org]`. It never holds base64 data, and not
-    the model's private thinking. NUL and lone surrogates, which no text column can hold, show as U+FFFD in it. Role and
-    text of an item, which has a `type` and no role, are empty.
+    what a model thought before it spoke: thinking blocks, `<think>` in front of its text, fields beside it. NUL and
+    lone surrogates, which no text column can hold, show as U+FFFD in it. Role and text of an item, which has a `type`
+    and no role, are empty.
 
     A tool result whose call is not there is well formed: the journal is the truth, and the history that it came from
     may have been cut before it. A result that does not say which call it answers is not, and a message that has nothing
-    in it is not, save for a tool result: many tools rightly print nothing.
+    in it is not, save for a tool result and an assistant's turn: many tools rightly print nothing, and a model may
+    think and say nothing.
 
     Raises:
         InvalidMessage: the message is of neither shape, or there is nothing in it (`empty` is true then).
@@ -89,18 +92,31 @@ def read_message(body: Mapping[str, Any]) -> Reading:
         raise InvalidMessage(f"the role {role!r:.40} is unknown; use one of {', '.join(sorted(ROLES))}")
     content = body.get("content")
     # The usual message is text and nothing else.
-    if isinstance(content, str) and len(body) == 2 and role not in _ANSWERS and (text := _clean(content).strip()):
+    if (
+        isinstance(content, str)
+        and len(body) == 2
+        and role not in _ANSWERS
+        and (text := _clean(_said(content, role)).strip())
+    ):
         return Reading(role=role, shape="openai", text=text, pieces=(Piece(kind="words", start=0, end=len(text)),))
     blocks = _blocks(content)
     shape = _shape(body, role, blocks)
-    found = list(_openai(body, role) if shape == "openai" else _anthropic(role, blocks))
+    found = [
+        (kind, _said(text, role) if kind == "words" else text, block)
+        for kind, text, block in (_openai(body, role) if shape == "openai" else _anthropic(role, blocks))
+    ]
     name = body.get("name")
     text, pieces = _joined(found, name if isinstance(name, str) else "")
     if not text:
-        if not _is_result(body, role, blocks):
+        result = _is_result(body, role, blocks)
+        if not result and role != "assistant":
             raise InvalidMessage("there is nothing in it: pass text, parts or tool calls", empty=True)
-        pieces = (Piece(kind="result", start=0, end=0),)
+        pieces = (Piece(kind="result" if result else "words", start=0, end=0),)
     return Reading(role=role, shape=shape, text=text, pieces=pieces)
+
+
+def _said(text: str, role: str) -> str:
+    return spoken(text) if role == "assistant" else text
 
 
 def _joined(found: Sequence[_Found], name: str) -> tuple[str, tuple[Piece, ...]]:
@@ -248,8 +264,6 @@ def _anthropic(role: str, blocks: Sequence[Block]) -> Iterator[_Found]:
                 raise InvalidMessage(f"{where} is a tool_result of the {role}; results stand in user messages")
             _need(block, "tool_use_id", where)
         yield _kind(kind), _block(block), i
-    if blocks and all(b["type"] in {"thinking", "redacted_thinking"} for b in blocks):
-        yield "words", "[thinking]", None
 
 
 def _kind(kind: str) -> PieceKind:

@@ -2,36 +2,82 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from memhold.transfer.client_marks import Turn, passages_of
 from memhold.transfer.items import Item, any_time, make_item, session_name
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
+from memhold.values.records import ABANDONED, Author, WrittenBy
 
 __all__ = ["read_codex"]
 
 KIND = "codex"
-_INJECTED = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions")
-"""How texts begin that versions before .160 put in as the user's without saying so."""
+_SETTINGS = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions")
+"""How texts begin that versions before .160 put in as the user's at a start, without saying so: no conversation."""
+_ASKS = "request_user_input"
+"""The tool by which the model asks the person."""
+_KINDS = frozenset(
+    {"compacted", "event_msg", "response_item", "session_meta", "token_usage_record", "turn_context", "world_state"}
+)
+_ITEMS = frozenset(
+    {
+        "compaction",
+        "compaction_summary",
+        "computer_call",
+        "context_compaction",
+        "ghost_snapshot",
+        "image_generation_call",
+    }
+    | {"local_shell_call", "message", "other", "reasoning", "tool_search_call", "tool_search_output"}
+    | {"web_search_call"}
+)
+"""What Codex 0.30 to 0.171 writes beside what is taken."""
+
+
+@dataclass(slots=True)
+class _Rollout:
+    """What was read of a rollout so far: its session, where it works, whose prompts it holds, what the model asked."""
+
+    session: str
+    cwd: str | None = None
+    asked_by: WrittenBy = "user"
+    asked: set[str] = field(default_factory=set)
+
+    def note(self, meta: Mapping[str, Any]) -> None:
+        """Take note of the session's own line; a rollout of a subagent holds the prompts of another agent."""
+        named, cwd, source = meta.get("id"), meta.get("cwd"), meta.get("source")
+        self.session = named if isinstance(named, str) and named.strip() else self.session
+        self.cwd = cwd if isinstance(cwd, str) else None
+        if isinstance(source, Mapping) and ("subagent" in source or "sub_agent" in source):
+            self.asked_by = "assistant"
 
 
 def read_codex(source: Source) -> Iterator[Item]:
     """What the person and the model said, the calls and their results, in the order of the file, in OpenAI's shape.
 
-    A session is the rollout's own id (`session_meta`). Left out, and counted: every other type of line, what
-    the tool itself puts in (environment, instructions, hooks), reasoning, and searches that the provider did.
+    A session is the rollout's own id (`session_meta`). Who wrote the parts of a message in the user's role is told by
+    the rollout (`provenance`); where it does not say, by the marks of what Codex puts in. What it puts in into a
+    message of the person's is left out of it; a message of nothing else is kept as the client's. The answers of
+    `request_user_input` are the person's. A rollout of a subagent holds the prompts of another agent. What was rolled
+    back says so in its metadata, where the file shows it.
+
+    Left out, and counted: every other type of line, environment, instructions and hooks, reasoning, and searches that
+    the provider did. A type that is not known here is named.
     """
-    session, cwd = source.path.stem, None
+    rollout = _Rollout(session=source.path.stem)
+    undone = _undone(source)
     for number, record in source.records():
         payload = record.get("payload")
         if record.get("type") == "session_meta" and isinstance(payload, dict):
-            named = payload.get("id")
-            session = named if isinstance(named, str) and named.strip() else session
-            cwd = payload.get("cwd")
-        message = _message(payload) if record.get("type") == "response_item" and isinstance(payload, dict) else None
+            rollout.note(payload)
+        item = record.get("type") == "response_item" and isinstance(payload, dict)
+        message = _message(payload, rollout) if item else None
         if message is None:
-            source.leave_out("lines that nobody said")
+            source.leave_out(_why(record, payload))
             continue
         try:
             moment = any_time(record.get("timestamp"), source.zone)
@@ -39,47 +85,123 @@ def read_codex(source: Source) -> Iterator[Item]:
             source.bad(number, str(error))
             continue
         place = str(record.get("ordinal", number))
-        metadata = {"source": KIND, "source_id": place, **({"cwd": cwd} if isinstance(cwd, str) else {})}
+        metadata: dict[str, Any] = {"source": KIND, "source_id": place}
+        metadata |= ({} if rollout.cwd is None else {"cwd": rollout.cwd}) | (
+            {ABANDONED: True} if number in undone else {}
+        )
         timed = {} if moment is None else {"event_time": moment}
-        item = make_item(
+        found = make_item(
             source,
             {**message, "metadata": metadata, **timed},
             kind=KIND,
-            session=session_name(KIND, session),
-            conversation=session,
+            session=session_name(KIND, rollout.session),
+            conversation=rollout.session,
             source_id=place,
             line=number,
+            said=Author(origin="agent", name=KIND) if rollout.asked_by == "assistant" else None,
         )
-        if item is not None:
-            yield item
+        if found is not None:
+            yield found
 
 
-def _message(payload: Mapping[str, Any]) -> dict[str, Any] | None:
+def _undone(source: Source) -> frozenset[int]:
+    """The lines of turns that were rolled back: `thread_rolled_back` says how many, counted from the last prompt."""
+    rollout, prompts, lines, found = _Rollout(session=""), [], [], set[int]()
+    looked = Source(path=source.path, zone=source.zone, now=source.now, on_error="skip", limits=source.limits)
+    for number, record in looked.records():
+        payload = record.get("payload")
+        if not isinstance(payload, dict):
+            continue
+        count = payload.get("num_turns") if payload.get("type") == "thread_rolled_back" else None
+        if isinstance(count, int) and count > 0 and prompts:
+            first = prompts[-count:][0]
+            del prompts[-count:]
+            while lines and lines[-1] >= first:
+                found.add(lines.pop())
+        elif record.get("type") == "response_item":
+            lines.append(number)
+            said = (
+                _said(payload, rollout) if payload.get("type") == "message" and payload.get("role") == "user" else None
+            )
+            if said is not None and said.get("written_by") != "harness":
+                prompts.append(number)
+    return frozenset(found)
+
+
+def _why(record: Mapping[str, Any], payload: Any) -> str:
+    """What is said of a line that is left out."""
+    kind, known = record.get("type"), _KINDS
+    if kind == "response_item" and isinstance(payload, dict):
+        kind, known = payload.get("type"), _ITEMS
+    named = kind if isinstance(kind, str) else type(kind).__name__
+    return "lines that nobody said" if named in known else f"lines of the unknown kind {named!r:.60}"
+
+
+def _message(payload: Mapping[str, Any], rollout: _Rollout) -> dict[str, Any] | None:
     match payload.get("type"):
         case "message":
-            return _said(payload)
+            return _said(payload, rollout)
         case "function_call" | "custom_tool_call":
+            if payload.get("name") == _ASKS and not payload.get("namespace"):
+                rollout.asked.add(str(payload.get("call_id")))
             return _call(payload)
         case "function_call_output" | "custom_tool_call_output":
-            return {"role": "tool", "tool_call_id": payload.get("call_id"), "content": _result(payload.get("output"))}
+            call = payload.get("call_id")
+            return {"role": "tool", "tool_call_id": call, **_told(_result(payload.get("output")), rollout, call)}
         case _:
             return None
 
 
-def _said(payload: Mapping[str, Any]) -> dict[str, Any] | None:
+def _told(text: str, rollout: _Rollout, call: Any) -> dict[str, Any]:
+    """The content of a result: of an answered question a part with the answers behind it, which are the person's."""
+    answers = _answers(text) if str(call) in rollout.asked else []
+    if not answers or rollout.asked_by != "user":
+        return {"content": text}
+    parts = [{"type": "text", "text": one} for one in (text, *answers)]
+    return {"content": parts, "written_by": [None, *["user"] * len(answers)]}
+
+
+def _answers(text: str) -> list[str]:
+    try:
+        answered = json.loads(text).get("answers")
+    except (ValueError, AttributeError, RecursionError):
+        return []
+    each = answered.values() if isinstance(answered, dict) else ()
+    lists = [one.get("answers") if isinstance(one, dict) else one for one in each]
+    said = [one for given in lists for one in (given if isinstance(given, list) else [given])]
+    return [one.removeprefix("user_note: ") for one in said if isinstance(one, str) and one.strip()]
+
+
+def _said(payload: Mapping[str, Any], rollout: _Rollout) -> dict[str, Any] | None:
     role = payload.get("role")
     if role not in ("user", "assistant"):
         return None
-    parts = [part for part in _parts(payload.get("content")) if isinstance(part.get("text"), str)]
-    if role == "user":
-        whose = _whose(payload)
-        parts = [
-            part
-            for place, part in enumerate(parts)
-            if (whose[place] == "user" if place < len(whose) else not part["text"].lstrip().startswith(_INJECTED))
-        ]
-    text = "\n".join(part["text"] for part in parts)
-    return {"role": role, "content": text} if text.strip() else None
+    texts = [part["text"] for part in _parts(payload.get("content")) if isinstance(part.get("text"), str)]
+    if role == "assistant":
+        text = "\n".join(texts)
+        return {"role": role, "content": text} if text.strip() else None
+    content, writers = _written(texts, _whose(payload), rollout.asked_by)
+    if not content:
+        return None
+    return {"role": role, "content": content} | ({} if writers is None else {"written_by": writers})
+
+
+def _written(texts: list[str], whose: list[Any], writer: WrittenBy) -> Turn:
+    """The content of a message in the user's role: what was typed, else what the client says without being asked."""
+    passages = [
+        passage
+        for place, text in enumerate(texts)
+        for passage in (
+            passages_of(text, writer)
+            if place >= len(whose)
+            else [(text, writer if whose[place] == "user" else "harness")]
+        )
+    ]
+    typed = "\n".join(text for text, by in passages if by == writer)
+    if typed.strip():
+        return typed, None if writer == "user" else writer
+    told = "\n".join(text for text, _ in passages)
+    return ("", None) if told.lstrip().startswith(_SETTINGS) or whose else (told, "harness")
 
 
 def _whose(payload: Mapping[str, Any]) -> list[Any]:

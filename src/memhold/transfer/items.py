@@ -205,6 +205,9 @@ def make_item(
         else:
             source.bad(line, str(error).removeprefix("message 0: "))
         return None
+    if draft.role == "assistant" and not draft.text and not own:
+        source.leave_out("messages without content")
+        return None
     key = fingerprint(kind, conversation, source_id, body_json(draft.body))
     return Item(
         session=session,

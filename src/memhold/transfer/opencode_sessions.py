@@ -70,7 +70,7 @@ def document_of(path: Path) -> bytes:
     """
     with _opened(path.parent) as connection:
         connection.execute("BEGIN")
-        found = connection.execute("SELECT id, directory FROM session WHERE id = ?", (path.name,)).fetchone()
+        found = connection.execute("SELECT id, directory, parent_id FROM session WHERE id = ?", (path.name,)).fetchone()
         if found is None:
             raise FileNotFoundError(f"{path}: opencode has no such session")
         parts: dict[str, list[dict[str, object]]] = {}
@@ -82,7 +82,7 @@ def document_of(path: Path) -> bytes:
             {"info": _object(data) | {"id": ident}, "parts": parts.get(ident, [])}
             for ident, data in connection.execute(listed, (path.name,))
         ]
-    info = {"id": found[0], "directory": found[1]}
+    info = {"id": found[0], "directory": found[1], "parentID": found[2]}
     return json.dumps({"info": info, "messages": messages}, ensure_ascii=True).encode()
 
 

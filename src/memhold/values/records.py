@@ -16,6 +16,7 @@ from memhold.values.names import MAX_NAME, checked_actor, checked_name
 from memhold.values.repr_parts import one_of, opening
 
 __all__ = [
+    "ABANDONED",
     "COPY_OF",
     "DOCUMENT",
     "INFERRED",
@@ -74,6 +75,9 @@ TOGETHER = "together"
 """The key of a memory's metadata under which stand the ids of those that are told together with it."""
 OWN_KEYS = frozenset({LINEAGE, TOGETHER})
 """Keys of a memory's metadata that compaction itself writes; all others are the caller's."""
+ABANDONED = "memhold.abandoned"
+"""The key of a message's metadata that is true where its conversation was taken back to before it and went on without:
+such a message ranks behind others."""
 COPY_OF = "memhold.copy_of"
 """The key of a message's metadata under which stands the id of the message that it is a copy of."""
 MAX_TEXT = 100_000
