@@ -99,7 +99,7 @@ def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
 
     `numbers` are those of the messages that claim something.
     """
-    return claimed_in(item for item in seen(tx, tx.find_numbers(numbers)) if isinstance(item, Message))
+    return claimed_in(seen(tx, (item for item in tx.find_numbers(numbers) if isinstance(item, Message))))
 
 
 def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:

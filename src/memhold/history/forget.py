@@ -14,7 +14,7 @@ from memhold.history.imported import keep_out
 from memhold.history.said_in import guessed_from, says
 from memhold.index.pending_vectors import due_compaction
 from memhold.journal import beside
-from memhold.journal.visibility import checked_id, checked_session, has_labels, seen
+from memhold.journal.visibility import checked_id, checked_session, has_labels, seen, sees
 from memhold.messages.fences import UNKNOWN, erased
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.stores import Ids
@@ -348,7 +348,7 @@ def _named_ones(tx: ReadTx, rows: _Rows, target: Target) -> tuple[dict[str, Mess
             raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
     messages, memories = rows.find(target.ids)
     known: list[Message | Memory] = [*messages, *memories]
-    own = {found.id for found in seen(tx, known)}
+    own = {found.id for found in known if sees(tx.scope, found)}
     for item in target.ids:
         if item not in own and item not in tx.damaged:
             raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)

@@ -83,7 +83,7 @@ async def _tried(face: Any, verb: Verb, call: Mapping[str, Any]) -> str:
     except (MemholdError, OSError) as refused:
         return _without(f"{type(refused).__name__}: {refused}", call)
     said = json.dumps(to_jsonable(answer), default=repr, ensure_ascii=False)
-    for file in getattr(answer, "files", ()):
+    for file in answer.files if verb.name == "export" else ():
         said += await asyncio.to_thread(Path(file).read_text, encoding="utf-8")
     return _without(said, call)
 
