@@ -78,7 +78,7 @@ def standing(tx: ReadTx, snapshot: Snapshot, hold: ApplyGuard) -> tuple[Session 
         return None, "stale"
     if session.rev != snapshot.session.rev:
         # Forgetting touched the window: the answer holds only if what is there now is what was read.
-        now = spoken(tx.messages(session.name, after=session.cursor, until=snapshot.messages[-1].seq))
+        now = spoken(tx.messages(session.name, after=session.cursor, until=snapshot.messages[-1].seq, every_agent=True))
         if [message.id for message in now] != [message.id for message in snapshot.messages]:
             return None, "stale"
     return session, "done"
@@ -92,7 +92,7 @@ def plain_attempts(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
 
 def move(tx: WriteTx, session: Session, last: int, means: Means) -> None:
     """The cursor moves past the window; the prompt keeps its last turns; what still waits is due in its time."""
-    live = spoken(tx.messages(session.name, after=session.window_start))
+    live = spoken(tx.messages(session.name, after=session.window_start, every_agent=True))
     kept = min(kept_from(live, means.when.keep), last)
     moved = replace(
         session,
@@ -102,7 +102,7 @@ def move(tx: WriteTx, session: Session, last: int, means: Means) -> None:
         rev=session.rev + 1,
     )
     if session.window_start > last:
-        moved = replace(moved, pending_tokens=weight(tx.messages(session.name, after=last)))
+        moved = replace(moved, pending_tokens=weight(tx.messages(session.name, after=last, every_agent=True)))
     tx.put_session(moved)
     again = due_at(moved, means.when, tx.now)
     if again is not None:

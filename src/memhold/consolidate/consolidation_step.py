@@ -203,7 +203,9 @@ class Consolidation:
         session = tx.find_session(session_id)
         if session is None:
             return
-        if session.cursor < session.last_seq and not spoken(tx.messages(session.name, after=session.cursor)):
+        if session.cursor < session.last_seq and not spoken(
+            tx.messages(session.name, after=session.cursor, every_agent=True)
+        ):
             # All that waited was forgotten, or is no turn.
             session = replace(session, cursor=session.last_seq, pending_tokens=0, rev=session.rev + 1)
             tx.put_session(session)

@@ -8,6 +8,7 @@ from typing import Any
 
 from memhold.consolidate.raw import REASONS
 from memhold.consolidate.snapshot import FRONT, is_kept, waiting_raw
+from memhold.journal.visibility import ended
 from memhold.journal.windows import When, open_calls, skipped, spoken, units
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.values.answers import Consolidated, Receipt, Visibility
@@ -25,7 +26,7 @@ def end(tx: WriteTx, session: Session, when: When) -> Receipt:
         moved = replace(session, cursor=session.last_seq, rev=session.rev + 1, pending_tokens=0)
     else:
         moved = replace(session, asked=session.last_seq)
-    moved = replace(moved, window_start=session.last_seq, ended_at=tx.now)
+    moved = ended(tx, moved)
     if moved != session:
         tx.put_session(moved)
     if moved.asked > moved.cursor:
@@ -42,7 +43,7 @@ def make_due(tx: WriteTx, session: Session, when: When) -> int:
     """
     if skipped(session.name, when):
         return 0
-    last = _closed(spoken(tx.messages(session.name, after=session.cursor)))
+    last = _closed(spoken(tx.messages(session.name, after=session.cursor, every_agent=True)))
     if last > session.asked:
         tx.put_session(replace(session, asked=last))
     if last > session.cursor or session.torn:
@@ -78,8 +79,9 @@ def _closed(waiting: Sequence[Message]) -> int:
 
 def consolidated(tx: ReadTx, sessions: Sequence[str], first: int) -> Consolidated:
     """What was made since a document number, and what still waits."""
-    made = tx.list_memories(Listing(kinds=("summary", "raw"), after=first - 1, limit=EVERY))
-    raw = tx.list_memories(Listing(kinds=("raw",), limit=EVERY))
+    agent = tx.scope.agent
+    made = tx.list_memories(Listing(kinds=("summary", "raw"), agent=agent, after=first - 1, limit=EVERY))
+    raw = tx.list_memories(Listing(kinds=("raw",), agent=agent, limit=EVERY))
     held = [session for name in sessions if (session := tx.session(name)) is not None]
     errors = [due.last_error for due in tx.due() if due.kind in {"consolidate", "redo"} and due.last_error]
     return Consolidated(

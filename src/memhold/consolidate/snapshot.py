@@ -76,7 +76,9 @@ def _waiting(tx: ReadTx, session: Session) -> list[Message]:
     """The first turns behind the cursor, however many items stand between them."""
     found: list[Message] = []
     after = session.cursor
-    while len(found) < MAX_MESSAGES and (page := tx.messages(session.name, after=after, limit=MAX_MESSAGES)):
+    while len(found) < MAX_MESSAGES and (
+        page := tx.messages(session.name, after=after, limit=MAX_MESSAGES, every_agent=True)
+    ):
         found += spoken(page)
         after = page[-1].seq
     return found[:MAX_MESSAGES]

@@ -12,6 +12,8 @@ from memhold.context.rollups import chosen_rollups
 from memhold.context.strategies import Crossing, check_strategy
 from memhold.facts.outdated import Outdated, ended_instructions
 from memhold.facts.unstated import without_unstated
+from memhold.journal.beside import began_after
+from memhold.journal.visibility import seen
 from memhold.journal.windows import When, kept_from, skipped, spoken
 from memhold.ports.transaction import ReadTx
 from memhold.text.sentences import Span
@@ -93,20 +95,21 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     held = tx.session(session)
     if held is None:
         return WindowRead()
+    start = began_after(held, tx.scope.agent)
     found: list[Message] = []
     page: list[Message] = []
     costs: list[int] = []
     until: int | None = None
     while len(found) < MAX_WINDOW:
-        page = tx.messages(session, after=held.window_start, until=until, limit=PAGE, newest=True)
+        page = tx.messages(session, after=start, until=until, limit=PAGE, newest=True)
         turns = spoken(page)
         found = [*turns, *found]
         costs = [*(estimate_message(message.body, plan.count) for message in turns), *costs]
         if len(page) < PAGE or _enough(found, sum(costs), plan):
             break
         until = page[0].seq - 1
-    older = max(0, found[0].seq - 1 - held.window_start) if found and len(page) == PAGE else 0
-    if older and not _turns(tx, session, after=held.window_start, until=found[0].seq - 1):
+    older = max(0, found[0].seq - 1 - start) if found and len(page) == PAGE else 0
+    if older and not _turns(tx, session, after=start, until=found[0].seq - 1):
         older = 0  # they were all forgotten, or are no turns
     before: list[Message] = []
     if (more := min(2 * plan.given - len(found), MAX_WINDOW)) > 0:
@@ -161,7 +164,7 @@ def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
         for memory in tx.newest_memories(kind, state="retracted", tier=tier, agent=agent, limit=MAX_CORRECTIONS)
     ]
     ids = dict.fromkeys(memory.superseded_by for memory in wrong if memory.superseded_by)
-    right = [m for m in tx.find_memories([*ids]) if m.state == "active" and from_user(m)]
+    right = [m for m in seen(tx, tx.find_memories([*ids])) if m.state == "active" and from_user(m)]
     return sorted(right, key=lambda memory: -memory.number)[:MAX_CORRECTIONS]
 
 

@@ -13,6 +13,7 @@ from datetime import datetime
 from operator import attrgetter, itemgetter
 
 from memhold.facts.outdated import Outdated
+from memhold.journal.visibility import seen
 from memhold.messages.fences import unquoted
 from memhold.messages.records import typed
 from memhold.ports.transaction import ReadTx
@@ -95,11 +96,11 @@ class _Speaker:
 
 
 def claimed(tx: ReadTx, numbers: Sequence[int]) -> Mapping[int, Outdated]:
-    """Every message of the scope that a later claim of the same person replaces, by document number.
+    """Every message that the scope sees and that a later claim of the same person replaces, by document number.
 
     `numbers` are those of the messages that claim something.
     """
-    return claimed_in(item for item in tx.find_numbers(numbers) if isinstance(item, Message))
+    return claimed_in(seen(tx, (item for item in tx.find_numbers(numbers) if isinstance(item, Message))))
 
 
 def claimed_in(messages: Iterable[Message]) -> Mapping[int, Outdated]:

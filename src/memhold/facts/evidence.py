@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from memhold.facts.revisions import revise
 from memhold.facts.tiers import lives_until, promotes, temporary
+from memhold.journal.visibility import seen
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Hit, Query, Recall
@@ -60,8 +61,8 @@ def note_use(tx: WriteTx, memory_ids: Sequence[str], *, at: datetime) -> None:
 
 
 def last_asked(tx: ReadTx, memory_ids: Sequence[str]) -> Mapping[str, datetime]:
-    """When each memory was last asked for and returned, as far as that is recorded and the scope has it."""
-    own = [memory.id for memory in tx.find_memories(memory_ids)]
+    """When each memory was last asked for and returned, as far as that is recorded and the scope sees it."""
+    own = [memory.id for memory in seen(tx, tx.find_memories(memory_ids))]
     found: dict[str, datetime] = {}
     for row in tx.evidence(own):
         if row.operation == "asked":

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memhold.facts.quotes import says
+from memhold.journal.visibility import seen
 from memhold.ports.transaction import Listing, ReadTx
 from memhold.text.compare import same_value
 from memhold.values.answers import Ended
@@ -69,7 +70,9 @@ def reads_as_current(ended: Ended, text: str) -> bool:
 
 
 def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
-    """Every message, summary and roll-up of the scope that says a value which no longer holds, by document number.
+    """Every message, summary and roll-up that says a value which no longer holds, by document number.
+
+    That it does not is told by facts that the scope's agent sees.
 
     A message says what a fact cites it for, unless it tells the value that followed too; a summary or roll-up what of
     its sources stands in its text too, without its end.
@@ -126,7 +129,7 @@ def _ended(tx: ReadTx) -> Iterator[_Past]:
     """The facts that hold no longer; not those of which the same value holds again."""
     past = {memory.id: memory for memory in _listed(tx, ("fact",), _PAST) if _gone(memory)}
     later = sorted({memory.superseded_by or "" for memory in past.values()} - past.keys() - {""})
-    known = past | {memory.id: memory for memory in tx.find_memories(later)}
+    known = past | {memory.id: memory for memory in seen(tx, tx.find_memories(later))}
     after = _after(past.values(), known)
     for memory in past.values():
         by, last = after[memory.id]
@@ -167,7 +170,8 @@ def _after(
 
 def _listed(tx: ReadTx, kinds: tuple[Kind, ...] | None, states: tuple[State, ...]) -> Iterator[Memory]:
     after = -1
-    while page := tx.list_memories(Listing(kinds=kinds, states=states, after=after, limit=_PAGE)):
+    agent = tx.scope.agent
+    while page := tx.list_memories(Listing(kinds=kinds, states=states, agent=agent, after=after, limit=_PAGE)):
         yield from page
         after = page[-1].number
 

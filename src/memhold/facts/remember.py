@@ -425,5 +425,5 @@ def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, writer: W
 
 def remembered(tx: WriteTx, receipt: Receipt) -> Remembered:
     """A receipt with the memory that it names, as it now stands."""
-    found = tx.find_memories(receipt.ids[:1])
+    found = seen(tx, tx.find_memories(receipt.ids[:1]))
     return Remembered(receipt=receipt, memory=found[0] if found else None)

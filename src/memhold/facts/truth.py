@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from memhold.facts.claimed import MOST, claimed
 from memhold.facts.outdated import Outdated, outdated
@@ -20,27 +20,29 @@ if TYPE_CHECKING:
 __all__ = ["TruthCache"]
 
 _ENTRY_BYTES = 1024
+_OfAgents: TypeAlias = Mapping[str | None, Mapping[int, Outdated]]
 
 
 class TruthCache:
     """What is no longer so in the scopes that were asked last, kept while their index is unchanged."""
 
     def __init__(self, scopes: KeptScopes) -> None:
-        self._kept: Kept[tuple[int, Mapping[int, Outdated]]] = Kept(scopes, lambda held: _size(held[1]))
+        self._kept: Kept[tuple[int, _OfAgents]] = Kept(scopes, lambda held: sum(map(_size, held[1].values())))
 
     def outdated(self, tx: ReadTx, index: DecodedIndex) -> Mapping[int, Outdated]:
-        """What of the scope says something that is no longer so, by document number.
+        """What of the scope says something that is no longer so, as its agent sees it, by document number.
 
         What a fact says of a message goes before what a later message says of it. What replaced something and was
         replaced itself comes first.
         """
-        rev = tx.index_rev()
+        rev, agent = tx.index_rev(), tx.scope.agent
         held = self._kept.get(tx.scope)
-        if held is not None and held[0] == rev:
-            return held[1]
+        of_agents = held[1] if held is not None and held[0] == rev else {}
+        if agent in of_agents:
+            return of_agents[agent]
         both = {**claimed(tx, _claiming(index)), **outdated(tx)}
         found = dict(sorted(both.items(), key=lambda entry: -entry[1].by_number))
-        self._kept.put(tx.scope, (rev, found))
+        self._kept.put(tx.scope, (rev, {**of_agents, agent: found}))
         return found
 
 

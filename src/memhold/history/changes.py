@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
-from memhold.journal.visibility import seen, sees
+from memhold.journal.visibility import sees
 from memhold.ports.transaction import ReadTx
 from memhold.values.answers import Changes
 from memhold.values.errors import InvalidInput
 from memhold.values.records import Change, Memory, Message, Span
 
-__all__ = ["changes"]
+__all__ = ["changes", "hidden_rows", "seen_change"]
 
+Row: TypeAlias = Message | Memory
 _VERB: Final = re.compile("[a-z_]{1,40}")
 
 
@@ -27,8 +29,8 @@ def changes(tx: ReadTx, *, after: int, limit: int, verb: str | None = None) -> C
         raise InvalidInput(f"verb is {verb!r:.60}; pass that of a change, as 'remember' or 'keep_apart'")
     page = tx.changes(verb=verb, after=after, limit=limit + 1)
     read = page[:limit]
-    everything = tx.scope.agent is None
-    shown = read if everything else [mine for one in read if (mine := _seen(tx, one)) is not None]
+    hidden = hidden_rows(tx)
+    shown = [mine for one in read if (mine := seen_change(tx, one, hidden)) is not None]
     cursor = read[-1].seq if read else after
     damaged = tuple(tx.damaged)
     shown = [_without_hidden(tx, one) for one in shown]
@@ -44,31 +46,42 @@ def _without_hidden(tx: ReadTx, change: Change) -> Change:
     return change if stands else replace(change, detail={})
 
 
-def _seen(tx: ReadTx, change: Change) -> Change | None:
-    """The change as an agent sees it: what it did to rows of others is left out; None where nothing else is left.
+def seen_change(tx: ReadTx, change: Change, hidden: Mapping[str, Row] | None = None) -> Change | None:
+    """The change as the scope's agent sees it: what it did to rows of others is left out; None where it is all theirs.
 
-    Of what was forgotten no row is left to say whose it was; its ids mean nothing to anybody.
+    `hidden` are the hidden rows, where they were read already. Of what was forgotten no row is left to say whose it
+    was; its ids mean nothing to anybody.
     """
-    memories = [effect.memory_id for effect in change.effects]
-    there = tx.find_memories(memories)
-    hidden = {memory.id for memory in there} - {memory.id for memory in seen(tx, there)}
-    effects = tuple(effect for effect in change.effects if effect.memory_id not in hidden)
-    if hidden and not effects:
-        return None
-    said = [row for span in change.spans for row in _rows(tx, span)]
-    heard = seen(tx, said)
-    if said and not heard and not effects:
-        return None
-    partly = bool(hidden) or len(heard) < len(said)
-    return replace(change, effects=effects, sources=_sources(tx, change), detail={} if partly else change.detail)
-
-
-def _rows(tx: ReadTx, span: Span) -> list[Message]:
-    session = tx.find_session(span.session)
-    return [] if session is None else tx.messages(session.name, after=span.first - 1, until=span.last)
-
-
-def _sources(tx: ReadTx, change: Change) -> tuple[str, ...]:
-    rows: list[Message | Memory] = [*tx.find_messages(change.sources), *tx.find_memories(change.sources)]
+    if tx.scope.agent is None:
+        return change
+    hidden = hidden_rows(tx) if hidden is None else hidden
+    named = [*dict.fromkeys([*(effect.memory_id for effect in change.effects), *change.sources])]
+    rows: list[Row] = [*tx.find_messages(named), *tx.find_memories(named)]
+    rows += [hidden[one] for one in named if one in hidden]
+    rows += [row for span in change.spans for row in _said(tx, span, hidden)]
     others = {row.id for row in rows if not sees(tx.scope, row)}
-    return tuple(one for one in change.sources if one not in others)
+    if not others:
+        return change
+    if all(row.id in others for row in rows):
+        return None
+    return replace(
+        change,
+        effects=tuple(effect for effect in change.effects if effect.memory_id not in others),
+        sources=tuple(one for one in change.sources if one not in others),
+        detail={},
+    )
+
+
+def hidden_rows(tx: ReadTx) -> Mapping[str, Row]:
+    """The rows that are hidden, by id, where an agent asks; without one nobody needs them."""
+    return {} if tx.scope.agent is None else {row.id: row for row in tx.hidden()}
+
+
+def _said(tx: ReadTx, span: Span, hidden: Mapping[str, Row]) -> list[Message]:
+    """The messages of a span, whosever they are, hidden ones too."""
+    session = tx.find_session(span.session)
+    if session is None:
+        return []
+    gone = [row for row in hidden.values() if isinstance(row, Message) and row.session == session.name]
+    there = tx.messages(session.name, after=span.first - 1, until=span.last, every_agent=True)
+    return [*there, *(row for row in gone if span.first <= row.seq <= span.last)]

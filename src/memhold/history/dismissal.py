@@ -8,8 +8,8 @@ from typing import Any
 
 from memhold.facts.confirm import only_a_person
 from memhold.facts.remember import Writer
+from memhold.history.changes import seen_change
 from memhold.history.history import check_trail
-from memhold.history.undo import sees_change
 from memhold.journal.visibility import checked_id
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
@@ -55,7 +55,7 @@ def dismiss(tx: WriteTx, change_id: str, place: int, *, writer: Writer) -> Recei
         raise InvalidInput(f"place is {place!r:.40}; pass which of the change's statements, counted from 0")
     change = tx.find_change(change_id)
     check_trail(tx)
-    if change is None or not sees_change(tx, change):
+    if change is None or seen_change(tx, change) is None:
         raise NotFound(f"nothing with the id {change_id!r:.80} in this scope", id=change_id)
     said = change.detail.get("ungrounded", ())
     if place >= len(said):
@@ -103,7 +103,7 @@ def _dismissed(tx: ReadTx, detail: Mapping[str, Any]) -> bool:
     while page := tx.changes(verb=DISMISS, after=after):
         for one in page:
             same = one.detail == detail or (says is not None and one.detail.get("says") == says)
-            if same and one.undone_by is None and sees_change(tx, one):
+            if same and one.undone_by is None and seen_change(tx, one) is not None:
                 return True
         after = page[-1].seq
     return False

@@ -14,7 +14,7 @@ from memhold.history.imported import keep_out
 from memhold.history.said_in import guessed_from, says
 from memhold.index.pending_vectors import due_compaction
 from memhold.journal import beside
-from memhold.journal.visibility import checked_id, checked_session, has_labels, sees
+from memhold.journal.visibility import checked_id, checked_session, has_labels, seen, sees
 from memhold.messages.fences import UNKNOWN, erased
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.stores import Ids
@@ -200,8 +200,8 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
             asked |= named.keys()
             # A roll-up tells what stands below its parts too.
             said, derived = rows.find(list(named))
-            _add(messages, said)
-            _add(memories, derived)
+            _add(messages, seen(tx, said))
+            _add(memories, seen(tx, derived))
     if target.ids:
         _add(messages, rows.find([one.copy_of for one in messages.values() if one.copy_of is not None])[0])
     _add(messages, _copies(tx, messages))
@@ -348,9 +348,9 @@ def _named_ones(tx: ReadTx, rows: _Rows, target: Target) -> tuple[dict[str, Mess
             raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
     messages, memories = rows.find(target.ids)
     known: list[Message | Memory] = [*messages, *memories]
-    seen = {found.id for found in known if sees(tx.scope, found)}
+    own = {found.id for found in known if sees(tx.scope, found)}
     for item in target.ids:
-        if item not in seen and item not in tx.damaged:
+        if item not in own and item not in tx.damaged:
             raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
     return {found.id: found for found in messages}, {found.id: found for found in memories}
 
@@ -439,8 +439,8 @@ def forget(
         tx.hide(gone, change.id)
         tx.flag(dict.fromkeys(_indexed(going), False))
         for session in (found for name in going.sessions if (found := tx.session(name)) is not None):
-            if agent is None or not _stays(tx, session.name):
-                tx.put_session(beside.hidden(session, change.id))
+            others = agent is not None and (_stays(tx, session.name) or beside.is_others(session, agent))
+            tx.put_session(beside.hidden(session, change.id, agent=agent if others else None))
     _make_due(tx, going, hard=hard)
     # A hide leaves each memory at its revision: it is named so that it stands in their history.
     effects = [] if hard else [Effect(memory_id=m.id, rev_before=m.rev, rev_after=m.rev) for m in going.memories]
@@ -547,12 +547,16 @@ def _erase(
         if session is None:
             continue
         stays = _stays(tx, name) or name in hidden
-        if stays and agent is not None:
-            continue  # what is kept beside it is the others' too
-        if session.metadata:
-            keep_out(tx, session, secret=secret)
+        if agent is not None and (stays or beside.is_others(session, agent)):
+            # What is kept beside it for all is the others' too.
+            if (less := beside.without(session, agent)) != session:
+                keep_out(tx, session, agent, secret=secret)
+                tx.put_session(less)
+            continue
+        if beside.kept_there(session, None):
+            keep_out(tx, session, None, secret=secret)
         if stays:
-            tx.put_session(replace(session, metadata={}))
+            tx.put_session(beside.cleared(session))
         else:
             tx.clear_due("consolidate", session.id)
             tx.erase_session(name)
@@ -560,7 +564,8 @@ def _erase(
 
 def _stays(tx: ReadTx, session: str) -> bool:
     """Whether something of a session is still there."""
-    return bool(tx.messages(session, limit=1) or tx.list_memories(Listing(states=None, session=session, limit=1)))
+    held = tx.messages(session, limit=1, every_agent=True)
+    return bool(held or tx.list_memories(Listing(states=None, session=session, limit=1)))
 
 
 def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from memhold.history.changes import hidden_rows, seen_change
 from memhold.journal.visibility import checked_id, seen
 from memhold.ports.transaction import ReadTx
 from memhold.values.errors import NotFound, StoreCorrupt, WrongKind
@@ -108,7 +110,7 @@ def _changes_of(tx: ReadTx, item: str) -> tuple[Change, ...]:
         forgetting = tx.find_change(tombstone.change_id)
         if forgetting is not None:
             found[forgetting.id] = replace(forgetting, sources=(item,))
-        return tuple(sorted(found.values(), key=lambda change: change.seq))
+        return tuple(_in_order(tx, found.values()))
     held = get(tx, item)
     if isinstance(held, Message):
         derived = [memory.id for memory in tx.derived([item])]
@@ -118,7 +120,14 @@ def _changes_of(tx: ReadTx, item: str) -> tuple[Change, ...]:
     else:
         changes = [change for memory_id in lineage(tx, held) for change in tx.changes(memory_id=memory_id)]
     unique = {change.id: change for change in changes}
-    return tuple(_with_content(tx, change) for change in sorted(unique.values(), key=lambda change: change.seq))
+    return tuple(_with_content(tx, change) for change in _in_order(tx, unique.values()))
+
+
+def _in_order(tx: ReadTx, found: Iterable[Change]) -> list[Change]:
+    """What the scope sees of these changes, oldest first."""
+    hidden = hidden_rows(tx)
+    seen_ones = (seen_change(tx, one, hidden) for one in sorted(found, key=lambda one: one.seq))
+    return [one for one in seen_ones if one is not None]
 
 
 def _with_content(tx: ReadTx, change: Change) -> Change:

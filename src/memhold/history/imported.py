@@ -13,6 +13,7 @@ from memhold.facts.instructions import keep_instructions
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.index.documents import index_memories
+from memhold.journal import beside
 from memhold.journal.append import Prepared, append, ensure_session
 from memhold.journal.windows import When, spoken
 from memhold.ports.idempotency import keyed_digest
@@ -112,27 +113,33 @@ def _new(tx: ReadTx, digests: Sequence[bytes], own_ids: Sequence[str | None]) ->
 
 
 def import_beside(
-    tx: WriteTx, name: str, metadata: Mapping[str, Any], *, source_id: str, secret: bytes, ids: Ids
+    tx: WriteTx, name: str, metadata: Mapping[str, Any], *, agent: str | None, source_id: str, secret: bytes, ids: Ids
 ) -> None:
     """Keep what an export says an application kept beside a session, once; what is kept here already wins."""
     digest = _session_digest(secret, source_id)
     if tx.replay(VERB, digest) is not None:
         return
+    metadata = beside.brought(metadata, agent)
+    out = [one for one in beside.agents_of(metadata) if _is_out(tx, secret, source_id, one)]
     session = ensure_session(tx, name, ids)
-    if not session.metadata:
-        tx.put_session(replace(session, metadata=metadata))
+    if not beside.kept_there(session, agent):
+        tx.put_session(beside.with_brought(session, metadata, out))
     _keep(tx, digest, Receipt(ids=()))
 
 
-def keep_out(tx: WriteTx, session: Session, *, secret: bytes) -> None:
-    """Note that what was kept beside a session was forgotten: no export brings it back."""
-    digest = _session_digest(secret, session.id)
+def keep_out(tx: WriteTx, session: Session, agent: str | None, *, secret: bytes) -> None:
+    """Note that what was kept beside a session, or an agent's own of it, was forgotten: no export brings it back."""
+    digest = _session_digest(secret, session.id, agent)
     if tx.replay(VERB, digest) is None:
         _keep(tx, digest, Receipt(ids=()))
 
 
-def _session_digest(secret: bytes, source_id: str) -> bytes:
-    return _key_digest(secret, f"session\0{source_id}")
+def _is_out(tx: ReadTx, secret: bytes, source_id: str, agent: str) -> bool:
+    return tx.replay(VERB, _session_digest(secret, source_id, agent)) is not None
+
+
+def _session_digest(secret: bytes, source_id: str, agent: str | None = None) -> bytes:
+    return _key_digest(secret, f"session\0{source_id}" + ("" if agent is None else f"\0{agent}"))
 
 
 def _key_digest(secret: bytes, key: str) -> bytes:
@@ -221,7 +228,7 @@ def _move_cursor(tx: WriteTx, memory: Memory) -> None:
     if memory.kind not in {"summary", "raw"} or memory.state == "retracted" or session is None:
         return
     held = {message.seq for message in tx.find_messages(memory.sources) if message.session == session.name}
-    window = spoken(tx.messages(session.name, after=session.cursor, until=max(held, default=0)))
+    window = spoken(tx.messages(session.name, after=session.cursor, until=max(held, default=0), every_agent=True))
     if window and held.issuperset(message.seq for message in window):
         tx.put_session(replace(session, cursor=window[-1].seq, rev=session.rev + 1))
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from memhold.facts.revisions import as_before, memory_digest, restore, revise
 from memhold.facts.rollups import founded, joined
 from memhold.facts.timeline import contradicting
+from memhold.history.changes import hidden_rows, seen_change
 from memhold.history.forget import Target, forget
 from memhold.history.history import check_trail
 from memhold.index.pending_vectors import look_again
 from memhold.journal import beside
 from memhold.journal.archive import archive
-from memhold.journal.visibility import checked_id, sees
+from memhold.journal.visibility import checked_id
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
@@ -21,7 +22,7 @@ from memhold.values.errors import Forgotten, NotFound, ScopeDenied, UndoConflict
 from memhold.values.records import ROTTEN, Author, Change, Effect, Memory, Message, Session, Span
 from memhold.values.written import Written
 
-__all__ = ["Undoer", "reaches_below", "sees_change", "stands", "undo", "undo_written", "would_undo"]
+__all__ = ["Undoer", "reaches_below", "stands", "undo", "undo_written", "would_undo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id:
 
 def _undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id: str | None) -> Receipt:
     change = tx.find_change(change_id)
-    if change is None or not sees_change(tx, change):
+    if change is None or seen_change(tx, change) is None:
         raise NotFound(f"nothing with the id {change_id!r:.80} in this scope", id=change_id)
     _check(change)
     if _emptied(tx, change):
@@ -100,7 +101,9 @@ def undo_written(tx: WriteTx, written: Written, *, cascade: bool, undoer: Undoer
     touched: dict[str, None] = {}
     made: list[str] = []
     added: list[str] = []
-    chosen = [one for one in _changes(tx) if written.names(one.by.origin, one.by.name, one.at) and sees_change(tx, one)]
+    passing = [one for one in _changes(tx) if written.names(one.by.origin, one.by.name, one.at)]
+    hidden = hidden_rows(tx)
+    chosen = [one for one in passing if seen_change(tx, one, hidden) == one]
     for change in reversed(chosen):
         current = tx.find_change(change.id)
         if current is None or current.undone_by is not None or change.verb in _NOT_UNDONE or _gone(tx, change):
@@ -157,12 +160,6 @@ def _made_by_somebody(tx: ReadTx, change_id: str) -> bool:
     """Whether somebody made a change; what only time and evidence did to a row goes with what is undone below it."""
     change = tx.find_change(change_id)
     return change is None or change.verb not in {"evidence", "expire"}
-
-
-def sees_change(tx: ReadTx, change: Change) -> bool:
-    """Whether the scope's agent may see the change: one that touched only another agent's memories is not there."""
-    touched = tx.find_memories([effect.memory_id for effect in change.effects])
-    return not touched or any(sees(tx.scope, memory) for memory in touched)
 
 
 def _undo_tree(tx: WriteTx, change: Change, undoer: Undoer, made_id: str | None = None) -> list[str]:
@@ -366,6 +363,8 @@ def _moved(tx: ReadTx, change: Change) -> tuple[Effect, ...]:
 def _undo_one(tx: WriteTx, change: Change, undoer: Undoer, made_id: str | None) -> str:
     if undoer.author.origin != "user" and change.by.origin == "user":
         raise ScopeDenied(f"{change.id} was made by the user; leave it to a person")
+    if seen_change(tx, change) != change:
+        raise ScopeDenied(f"{change.id} touched what is another agent's; undo it without an agent")
     moved = _moved(tx, change)
     effects = [restore(tx, effect, change) for effect in reversed(moved)]
     effects += [effect for effect in change.effects if effect not in moved]
@@ -425,7 +424,7 @@ def _move(tx: WriteTx, session: Session, span: Span, *, forward: bool) -> None:
     """Move a cursor back in front of a span, whose messages wait again, or behind it."""
     moved = replace(session, cursor=span.first - 1 if forward else span.last, rev=session.rev + 1)
     if forward:
-        start = min(session.window_start, moved.cursor)
+        start, moved = min(session.window_start, moved.cursor), beside.reopened(moved, moved.cursor)
         tx.put_session(replace(moved, window_start=start, asked=min(session.asked, moved.cursor)))
     else:
         tx.put_session(replace(moved, window_start=max(session.window_start, span.last)))

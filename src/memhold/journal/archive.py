@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memhold.index.documents import index_memories
+from memhold.journal.visibility import ended, seen
 from memhold.journal.windows import spoken
 from memhold.messages.fences import unquoted
 from memhold.messages.records import records_of
@@ -112,17 +113,15 @@ def close_window(
     secret: bytes,
     ids: Ids,
     author: Author,
-    ended: bool,
     raw_chars: int = RAW_CHARS,
 ) -> Receipt:
     """Take a session's window out of the way: its messages become RAW memories and the cursor moves past them.
 
-    Everything happens in the caller's transaction. A window without messages changes nothing but, with `ended`, the
-    time at which the session ended.
+    Everything happens in the caller's transaction. A window without messages changes nothing but the time at which the
+    session ended.
     """
-    window = spoken(tx.messages(session.name, after=session.cursor))
-    last = session.last_seq
-    moved = replace(session, ended_at=tx.now if ended else session.ended_at, window_start=last, pending_tokens=0)
+    window = spoken(tx.messages(session.name, after=session.cursor, every_agent=True))
+    moved = ended(tx, replace(session, pending_tokens=0))
     if not window:
         if moved != session:
             tx.put_session(moved)
@@ -141,7 +140,7 @@ def close_window(
         effects=tuple(effects),
     )
     tx.add_change(change)
-    return Receipt(ids=tuple(memory.id for memory in stored), change_ids=(change.id,))
+    return Receipt(ids=tuple(memory.id for memory in seen(tx, stored)), change_ids=(change.id,))
 
 
 def uncovered(tx: ReadTx, session: Session) -> list[Message]:
@@ -149,7 +148,8 @@ def uncovered(tx: ReadTx, session: Session) -> list[Message]:
 
     What is merged into a summary holds nothing itself; a window with nothing worth keeping is dealt with.
     """
-    behind = [one for one in spoken(tx.messages(session.name, until=session.cursor)) if one.copy_of is None]
+    lines = spoken(tx.messages(session.name, until=session.cursor, every_agent=True))
+    behind = [one for one in lines if one.copy_of is None]
     covered: set[str] = set()
     for memory in tx.derived([message.id for message in behind]):
         if memory.kind in {"summary", "raw"} and memory.state not in {"retracted", "merged"}:

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from memhold.journal.append import Prepared, append, ensure_session
-from memhold.journal.beside import visible, with_hidden
-from memhold.journal.visibility import page_of_messages
+from memhold.journal.beside import began_after, ended_at, shown_to, visible, with_brought
 from memhold.messages.ingest import Draft
 from memhold.messages.shapes import Piece
 from memhold.ports.stores import Ids
@@ -24,7 +23,7 @@ from memhold.values.errors import Conflict, InvalidInput, NotFound, StoreCorrupt
 from memhold.values.records import COPY_OF, Author, Message, Session, micros
 from memhold.values.sessions import SessionInfo, SessionOrder, SessionPage
 
-__all__ = ["AskedSessions", "asked_sessions", "copy_session", "list_sessions", "metadata_of"]
+__all__ = ["AskedSessions", "asked_sessions", "copy_session", "list_sessions", "metadata_of", "seen_sessions"]
 
 _Place = tuple[Any, int]
 _PLACES: Mapping[SessionOrder, Callable[[Session], _Place]] = MappingProxyType(
@@ -63,7 +62,7 @@ def asked_sessions(*, prefix: str, order: SessionOrder, limit: int, cursor: str 
 def list_sessions(tx: ReadTx, asked: AskedSessions) -> SessionPage:
     """One page; only its sessions are counted."""
     place = _PLACES[asked.order]
-    named = [(place(one), one) for one in tx.sessions() if one.name.startswith(asked.prefix)]
+    named = [(place(one), one) for one in seen_sessions(tx) if one.name.startswith(asked.prefix)]
     after = asked.after
     behind = sorted((pair for pair in named if after is None or pair[0] > after), key=lambda pair: pair[0])
     page = [one for _, one in behind[: asked.limit]]
@@ -74,13 +73,29 @@ def list_sessions(tx: ReadTx, asked: AskedSessions) -> SessionPage:
             messages=counts.get(one.name, 0),
             created_at=one.created_at,
             last_at=one.last_at,
-            ended_at=one.ended_at,
-            metadata=visible(one),
+            ended_at=ended_at(one, tx.scope.agent, one.last_at),
+            metadata=visible(one, tx.scope.agent),
         )
         for one in page
     )
     more = len(behind) > len(page)
     return SessionPage(items=items, cursor=_cursor(asked.order, place(page[-1])) if more else None)
+
+
+def seen_sessions(tx: ReadTx) -> list[Session]:
+    """The sessions that the scope's agent sees, by creation: of which it sees a message, or what is kept beside.
+
+    For an agent `last_at` is when something was last added that it sees.
+    """
+    agent = tx.scope.agent
+    if agent is None:
+        return tx.sessions()
+    last = tx.last_seen()
+    return [
+        replace(one, last_at=last.get(one.name, one.created_at))
+        for one in tx.sessions()
+        if one.name in last or visible(one, agent)
+    ]
 
 
 def metadata_of(tx: ReadTx, name: str) -> Mapping[str, Any]:
@@ -92,7 +107,7 @@ def metadata_of(tx: ReadTx, name: str) -> Mapping[str, Any]:
     held = tx.session(name)
     if held is not None and held.id in tx.damaged:
         raise StoreCorrupt(f"{held.id} is damaged on the disk; run 'memhold doctor'")
-    return {} if held is None else visible(held)
+    return {} if held is None else visible(held, tx.scope.agent)
 
 
 def _cursor(order: SessionOrder, place: _Place) -> str:
@@ -121,7 +136,7 @@ def copy_session(tx: WriteTx, name: str, to: str, *, until: int | None, author: 
         TooLarge: more than 10,000 messages would be copied.
     """
     source = tx.session(name)
-    found = page_of_messages(tx, name, after=0, until=until, limit=MAX_MESSAGES + 1)
+    found = tx.messages(name, until=until, limit=MAX_MESSAGES + 1)
     if source is None or not found:
         raise NotFound(f"session {name!r:.80} holds nothing to copy; name one that has messages", id=name)
     if len(found) > MAX_MESSAGES:
@@ -152,9 +167,10 @@ def copy_session(tx: WriteTx, name: str, to: str, *, until: int | None, author: 
         )
         receipt = replace(done, ids=(*receipt.ids, *done.ids), change_ids=(*receipt.change_ids, *done.change_ids))
     made = ensure_session(tx, to, ids)
-    start = sum(message.seq <= source.window_start for message in found)
+    start = sum(message.seq <= began_after(source, tx.scope.agent) for message in found)
     # What was kept beside the new one before stays there; what is hidden of the other is not the copy's.
-    made = with_hidden(made, visible(made) or visible(source))
+    if not visible(made, tx.scope.agent):
+        made = with_brought(made, shown_to(source, tx.scope.agent))
     tx.put_session(replace(made, cursor=made.last_seq, window_start=start, pending_tokens=0))
     return receipt
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
+from memhold.journal.beside import ended_for, visible
 from memhold.ports.transaction import ReadTx
 from memhold.values.errors import InvalidInput, InvalidScope, NotFound
 from memhold.values.names import checked_name
-from memhold.values.records import Memory, Message, Scope
+from memhold.values.records import Memory, Message, Scope, Session
 
-__all__ = ["checked_id", "checked_session", "has_labels", "page_of_messages", "seen", "sees"]
+__all__ = ["checked_id", "checked_session", "ended", "has_labels", "seen", "sees", "sees_session"]
 
 T = TypeVar("T", Message, Memory)
 
@@ -18,6 +20,21 @@ T = TypeVar("T", Message, Memory)
 def sees(scope: Scope, item: Message | Memory) -> bool:
     """Whether the scope's agent may see a row of its user."""
     return scope.agent is None or item.agent in {None, scope.agent}
+
+
+def ended(tx: ReadTx, session: Session) -> Session:
+    """The session, ended: what came up to now leaves the prompt; where others speak too, that of its agent alone."""
+    agent = tx.scope.agent
+    window = () if agent is None else tx.messages(session.name, after=session.window_start, every_agent=True)
+    if agent is not None and not all(sees(tx.scope, message) for message in window):
+        return ended_for(session, agent, tx.now)
+    return replace(session, window_start=session.last_seq, ended_at=tx.now)
+
+
+def sees_session(tx: ReadTx, session: Session) -> bool:
+    """Whether the scope sees a message of a session, or what is kept beside it; without an agent it sees every one."""
+    agent = tx.scope.agent
+    return agent is None or bool(visible(session, agent) or tx.messages(session.name, limit=1))
 
 
 def checked_id(item: str) -> str:
@@ -55,19 +72,3 @@ def seen(tx: ReadTx, found: Iterable[T]) -> list[T]:
 def has_labels(wanted: Sequence[str], held: Sequence[str]) -> bool:
     """Whether all of these topics or entities are among those; labels are compared without case."""
     return {label.casefold() for label in wanted} <= {label.casefold() for label in held}
-
-
-def page_of_messages(
-    tx: ReadTx, session: str, *, after: int, until: int | None = None, limit: int, newest: bool = False
-) -> list[Message]:
-    """Messages of a session with `after < seq <= until` that the scope sees, oldest first.
-
-    The first `limit` of them, with `newest` the last: fewer only where there are no more.
-    """
-    found: list[Message] = []
-    while page := tx.messages(session, after=after, until=until, limit=limit, newest=newest):
-        found = [*seen(tx, page), *found] if newest else [*found, *seen(tx, page)]
-        if len(found) >= limit or len(page) < limit:
-            break
-        after, until = (after, page[0].seq - 1) if newest else (page[-1].seq, until)
-    return found[-limit:] if newest else found[:limit]

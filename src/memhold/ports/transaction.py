@@ -99,7 +99,7 @@ class ReadTx(FactReads, VectorReads, Protocol):
         ...
 
     def session(self, name: str) -> Session | None:
-        """The session of that name; "" is the unnamed one."""
+        """The session of that name, as bookkeeping: whoever speaks in it; "" is the unnamed one."""
         ...
 
     def find_session(self, session_id: str) -> Session | None:
@@ -107,7 +107,7 @@ class ReadTx(FactReads, VectorReads, Protocol):
         ...
 
     def sessions(self) -> list[Session]:
-        """All sessions of the scope, in order of creation."""
+        """All sessions of the scope, whoever speaks in them, in order of creation."""
         ...
 
     def count_messages(self, sessions: Sequence[str]) -> Mapping[str, int]:
@@ -118,6 +118,10 @@ class ReadTx(FactReads, VectorReads, Protocol):
         """How many messages of the scope stand behind the cursors of their sessions, whoever they are of."""
         ...
 
+    def last_seen(self) -> Mapping[str, datetime]:
+        """When the newest message that the scope's agent sees of each session was recorded; none: left out."""
+        ...
+
     def messages(
         self,
         session: str,
@@ -126,8 +130,13 @@ class ReadTx(FactReads, VectorReads, Protocol):
         until: int | None = None,
         limit: int | None = None,
         newest: bool = False,
+        every_agent: bool = False,
     ) -> list[Message]:
-        """Messages of a session with `after < seq <= until`, oldest first; with `newest` the last `limit` of them."""
+        """Messages of a session with `after < seq <= until`, oldest first; with `newest` the last `limit` of them.
+
+        Those that the scope's agent sees: its own and those of no agent. With `every_agent` all of them, for upkeep of
+        a session as a whole, of which nothing is shown.
+        """
         ...
 
     def find_messages(self, ids: Sequence[str]) -> list[Message]:

@@ -9,7 +9,7 @@ import pytest
 
 from memhold.ports.postings import DocumentKind, DocumentRecord, Entry
 from memhold.ports.stores import Clock, Ids, Store
-from memhold.ports.transaction import Replay, WriteTx
+from memhold.ports.transaction import ReadTx, Replay, WriteTx
 from memhold.testing.ids import SeededIds
 from memhold.testing.store_suite_rows import (
     ALICE,
@@ -97,6 +97,29 @@ class IsolationCases:
         wide = await store.read(ALICE, lambda tx: everything(tx, ids=planted, digests=(_DIGEST,)))
         other = replace(ALICE, agent="writer", session="s2")
         assert await store.read(other, lambda tx: everything(tx, ids=planted, digests=(_DIGEST,))) == wide
+
+    async def test_messages_of_a_session_are_those_that_the_agent_sees(self, store: Store, ids: Ids) -> None:
+        said = {}
+        for agent in ("planner", "writer", None, "planner", "writer"):
+            scope = replace(ALICE, agent=agent)
+            message = await store.write(scope, lambda tx: say(tx, ids, "tea", agent=tx.scope.agent)[0])
+            said[message.seq] = message
+        await store.write(ALICE, lambda tx: say(tx, ids, "tea", session="s2", agent="writer"))
+        planner, nobody = replace(ALICE, agent="planner"), replace(ALICE, agent="nobody")
+
+        def read(tx: ReadTx) -> tuple[list[int], ...]:
+            pages = [tx.messages("s1"), tx.messages("s1", limit=2), tx.messages("s1", limit=2, newest=True)]
+            pages += [tx.messages("s1", after=1, until=3), tx.messages("s1", every_agent=True), tx.messages("s2")]
+            return tuple([[message.seq for message in page] for page in pages])
+
+        assert await store.read(ALICE, read) == ([1, 2, 3, 4, 5], [1, 2], [4, 5], [2, 3], [1, 2, 3, 4, 5], [1])
+        assert await store.read(planner, read) == ([1, 3, 4], [1, 3], [3, 4], [3], [1, 2, 3, 4, 5], [])
+        assert await store.write(nobody, read) == ([3], [3], [3], [3], [1, 2, 3, 4, 5], [])
+        last = [await store.read(scope, lambda tx: dict(tx.last_seen())) for scope in (ALICE, planner, nobody)]
+        assert [sorted(one) for one in last] == [["s1", "s2"], ["s1"], ["s1"]]
+        assert [one["s1"] for one in last] == [said[seq].recorded_at for seq in (5, 4, 3)]
+        count = await store.read(planner, lambda tx: dict(tx.count_messages(["s1", "s2"])))
+        assert count == {"s1": 3}
 
 
 def _plant(tx: WriteTx, ids: Ids) -> tuple[str, ...]:

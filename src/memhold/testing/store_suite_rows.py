@@ -158,7 +158,11 @@ def everything(tx: ReadTx, *, ids: tuple[str, ...] = (), digests: tuple[bytes, .
         *sessions,
         *named,
         *(tx.find_session(one) for one in ids),
-        *(message for name in ("", "s1", *(s.name for s in sessions)) for message in tx.messages(name)),
+        *(
+            message
+            for name in ("", "s1", *(s.name for s in sessions))
+            for message in tx.messages(name, every_agent=True)
+        ),
         *tx.find_messages(ids),
         *tx.find_memories(ids),
         *tx.find_numbers(range(200)),

@@ -19,6 +19,7 @@ from datetime import timedelta
 
 from memhold.faces.python.open import AsyncMemhold
 from memhold.testing.clock import FakeClock
+from memhold.testing.verb_suite_agents import AgentCases
 from memhold.testing.verb_suite_base import Harness, Verbs
 from memhold.testing.verb_suite_documents import DocumentCases
 from memhold.testing.verb_suite_forgetting import ForgettingCases
@@ -40,6 +41,7 @@ __all__ = ["Harness", "OpenHarness", "VerbSuite"]
 
 
 class VerbSuite(
+    AgentCases,
     DocumentCases,
     ForgettingCases,
     InputCases,

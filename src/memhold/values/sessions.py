@@ -18,7 +18,8 @@ class SessionInfo:
 
     `created_at` is when it began, `last_at` when something was last added, `ended_at` when it was ended and nothing was
     added since. `messages` counts what the scope sees; what was forgotten or hidden does not count. `metadata` is the
-    application's own.
+    application's own. A scope with an agent is given the sessions of which it sees a message or the metadata, and of
+    `last_at` and `ended_at` what concerns these.
     """
 
     name: str

@@ -21,10 +21,12 @@ from memhold.documents.content import Content, redacted_content
 from memhold.facts.expiry import told_until
 from memhold.facts.redaction import redacted_memory
 from memhold.facts.remember import Writer
+from memhold.history.changes import seen_change
 from memhold.history.imported import Live, import_beside, import_document, import_memory, import_messages, known_before
-from memhold.journal.beside import HIDDEN, visible
+from memhold.journal.beside import shown_to
 from memhold.journal.redaction import redacted_value
 from memhold.journal.secrets import known_secrets
+from memhold.journal.sessions import seen_sessions
 from memhold.messages.ingest import Draft, attribute, parse_messages
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.idempotency import keyed_digest
@@ -101,7 +103,8 @@ class _Arrivals:
             redactor = known_secrets()
         ready = await prepared(drafts, redactor, secret=secret, pool=runtime.analysis_pool)
         session = session_name(f"{self._prefix}{batch.session}")
-        agent = session_name(batch.agent or "") or self._scope.agent
+        # As with `add`: what an agent brings is its own, whoever's it was.
+        agent = self._scope.agent or session_name(batch.agent or "") or None
         writer = Writer(ids=runtime.ids, secret=secret, author=by, agent=agent, session=session)
         live = Live(when=runtime.settings.when, meaning=runtime.embedding is not None) if self._live else None
 
@@ -144,7 +147,7 @@ class _Arrivals:
         by = author_of(self._scope.actor)
         revisions = tuple(said_no_more_than(revision, by) for revision in revisions)
         key, entry, ident = self._named(restored)
-        if entry is not None:
+        if entry is not None or self._scope.agent is not None:
             revisions = tuple(replace(revision, id=ident, agent=self._scope.agent) for revision in revisions)
 
         def work(tx: WriteTx) -> int:
@@ -187,13 +190,13 @@ class _Arrivals:
     async def keep(self, beside: Beside) -> None:
         runtime = self._runtime
         secret, ids, metadata = runtime.store.facts.secret, runtime.ids, dict(beside.metadata)
+        agent = self._scope.agent
         if runtime.redactor is not None:
             metadata, _ = redacted_value(metadata, runtime.redactor, place="the metadata of the session")
         name = session_name(f"{self._prefix}{beside.session}")
-        metadata.pop(HIDDEN, None)
 
         def work(tx: WriteTx) -> None:
-            import_beside(tx, name, metadata, source_id=beside.source_id, secret=secret, ids=ids)
+            import_beside(tx, name, metadata, agent=agent, source_id=beside.source_id, secret=secret, ids=ids)
 
         await runtime.store.write(self._place(beside.below), work, priority=Priority.IMPORT)
 
@@ -311,11 +314,16 @@ def _write_lines(tx: ReadTx, *, file: ExportFile, scope: Scope) -> tuple[str, ..
     seen: set[str] = set()
     changes = (
         change
-        for change in _changes(tx)
-        if not narrowed or change.id in seen or any(effect.memory_id in seen for effect in change.effects)
+        for one in _changes(tx)
+        if not narrowed or one.id in seen or any(effect.memory_id in seen for effect in one.effects)
+        if (change := seen_change(tx, one)) is not None
     )
     file.write(
-        sessions=(replace(s, metadata=visible(s)) for s in tx.sessions() if scope.session in {None, s.name}),
+        sessions=(
+            replace(one, metadata=shown_to(one, scope.agent))
+            for one in seen_sessions(tx)
+            if scope.session in {None, one.name}
+        ),
         messages=_noting(_messages(tx, scope), seen, attrgetter("change_id")),
         memories=(tx.revisions(memory.id) for memory in _noting(_memories(tx, scope), seen, attrgetter("id"))),
         changes=changes,
@@ -447,7 +455,7 @@ def _messages(tx: ReadTx, scope: Scope) -> Iterator[Message]:
         name = session.name
         after = 0
         while page := tx.messages(name, after=after, limit=_PAGE):
-            yield from (message for message in page if scope.agent is None or message.agent in {scope.agent, None})
+            yield from page
             after = page[-1].seq
 
 

@@ -17,6 +17,7 @@ from memhold.documents.write import move, put
 from memhold.facts.remember import Writer
 from memhold.history.delete_document import Deletion, delete
 from memhold.history.forget import forget_once
+from memhold.journal.visibility import seen
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.recall.recall import checked, recall
 from memhold.text.analysis import Terms, analyse
@@ -207,7 +208,7 @@ judging(AsyncDocuments, LocalDocuments)
 
 
 def _written(tx: ReadTx, receipt: Receipt) -> DocumentWrite:
-    found = tx.find_memories(receipt.ids[:1])
+    found = seen(tx, tx.find_memories(receipt.ids[:1]))
     return DocumentWrite(receipt=receipt, document=document_of(found[0]) if found else None)
 
 

@@ -36,10 +36,10 @@ from memhold.history.status import status, windows
 from memhold.history.undo import Undoer, reaches_below, stands, undo, undo_written, would_undo
 from memhold.journal.append import append, ensure_session
 from memhold.journal.archive import close_window
-from memhold.journal.beside import HIDDEN, visible, with_hidden
+from memhold.journal.beside import RESERVED, shown_to, with_kept
 from memhold.journal.redaction import redacted_value
 from memhold.journal.sessions import asked_sessions, copy_session, list_sessions, metadata_of
-from memhold.journal.visibility import checked_session, page_of_messages
+from memhold.journal.visibility import checked_session, sees_session
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
 from memhold.messages.ingest import Draft, attribute, parse_messages
@@ -501,7 +501,7 @@ class LocalScope:
         name, until = self._scope.session or "", None if before is None else before - 1
 
         def work(tx: ReadTx) -> Messages:
-            found = page_of_messages(tx, name, after=after, until=until, limit=limit, newest=newest)
+            found = tx.messages(name, after=after, until=until, limit=limit, newest=newest)
             return Messages(found, tx.damaged)
 
         return await self._tx.read(work)
@@ -583,11 +583,11 @@ class LocalScope:
         return await self._tx.read(lambda tx: metadata_of(tx, name))
 
     async def set_session_metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-        runtime, name = self._runtime, self._scope.session or ""
+        runtime, name, agent = self._runtime, self._scope.session or "", self._scope.agent
         runtime.guard()
         kept: dict[str, Any] = json_copy(metadata)
-        if HIDDEN in kept:
-            raise InvalidInput(f"the metadata has the name {HIDDEN!r}, which is Memhold's own; use another")
+        for taken in sorted(RESERVED & kept.keys()):
+            raise InvalidInput(f"the metadata has the name {taken!r}, which is Memhold's own; use another")
         if runtime.redactor is not None:
             kept, _ = redacted_value(kept, runtime.redactor, place="the metadata of the session")
         size = len(body_json(kept).encode())
@@ -599,8 +599,9 @@ class LocalScope:
             if not kept and tx.session(name) is None:
                 return
             held = ensure_session(tx, name, runtime.ids)
-            tx.put_session(with_hidden(held, kept))
-            if visible(held) and visible(held) != kept:
+            now = with_kept(held, kept, agent)
+            tx.put_session(now)
+            if shown_to(held, None) not in ({}, shown_to(now, None)):
                 tx.put_due("scrub", "bytes", tx.now)
 
         await self._tx.write(work, memories=False)
@@ -639,11 +640,11 @@ class LocalScope:
 
         def work(tx: WriteTx) -> Receipt:
             session = ensure_session(tx, name, runtime.ids)
+            if session.last_seq and not sees_session(tx, session):
+                return Receipt(ids=())  # it is the other agents' alone
             if when is not None:
                 return end(tx, session, when)
-            return close_window(
-                tx, session, secret=secret, ids=runtime.ids, author=self._author, ended=True, raw_chars=raw_chars
-            )
+            return close_window(tx, session, secret=secret, ids=runtime.ids, author=self._author, raw_chars=raw_chars)
 
         receipt = await self._tx.write_once(once, work)
         return await self._noticed(receipt)

@@ -979,7 +979,8 @@ class AsyncScope(Protocol):
         """Keep JSON beside the scope's session, in the place of what is kept there, and return it as it is kept.
 
         It is the application's own: no question finds it, no prompt shows it, no model reads it, and no change records
-        it. Secrets in it are redacted as in a message. An empty one erases what was kept, for good.
+        it. Secrets in it are redacted as in a message. An empty one erases what was kept, for good. What an agent keeps
+        is its own; what is kept without one takes the place of every agent's.
 
         Args:
             metadata: Names and JSON values, at most 256 KiB in all.
@@ -1125,7 +1126,8 @@ class AsyncScope(Protocol):
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.
 
         Waits for no model: where one consolidates, the window is due now and worked on behind. Without one the window
-        becomes raw memories at once; their ids are in the receipt. Ending an empty window does nothing.
+        becomes raw memories at once; their ids are in the receipt. Ending an empty window does nothing. An agent ends
+        it for itself: where others speak in it too, their window goes on.
 
         Args:
             idempotency_key: Any text unique to this write; sent twice with one key, it is one write.

@@ -313,9 +313,10 @@ export interface Finding {
  * the question; null where the text has one sentence, or nothing was asked by meaning. `origin` says who said it
  * and `actor` the name of that, `last_confirmed_at` when a person last said that it is so. `together` are the notes
  * that add to this one, which compaction found: they are told with it, whether the question finds them or not. A
- * document has its `path`, and the first 4,000 characters of its text. `scope` is whose memory it stands in, where
- * the read named further scopes (`also`; null elsewhere): its id is known there, and its score compares with hits
- * of that scope only.
+ * document has its `path`, and the first 4,000 characters of its text. Of a message, `text` is what one writer
+ * wrote of it: `written_by` says who, and `speaker` the name that they came with, if any; `role` is the provider's.
+ * `scope` is whose memory it stands in, where the read named further scopes (`also`; null elsewhere): its id is
+ * known there, and its score compares with hits of that scope only.
  */
 export interface Hit {
   id: string;
@@ -329,6 +330,8 @@ export interface Hit {
   sources: string[];
   why: Reason[];
   role: string | null;
+  written_by: "user" | "participant" | "assistant" | "tool" | "attachment" | "harness" | null;
+  speaker: string | null;
   session: string | null;
   agent: string | null;
   subject: string | null;
@@ -438,6 +441,10 @@ export interface Merging {
  * stretches of `text` that came out of this store, in order; see `memhold.messages.fences`. `origin` says who said
  * it, `actor` the name of what brought it (a client, an application, a format), where it has one: `role` is only
  * what it claims to be. An item that came without a role has the role "" and no text.
+ *
+ * `passages` say who wrote which stretch of `text`, in order: several where what a person typed stands beside what
+ * was returned or attached (`memhold.values.written_by` decides it, once, when the message arrives). The indexes
+ * hold it once for each of its writers, under consecutive `numbers`.
  */
 export interface Message {
   id: string;
@@ -457,6 +464,7 @@ export interface Message {
   quotes: Quote[];
   origin: "user" | "agent" | "tool" | "import" | "rules" | "model";
   actor: string | null;
+  passages: Passage[];
 }
 
 /**
@@ -538,6 +546,13 @@ export interface Part {
   used: number;
   shown: string[];
   dropped: LeftOut[];
+}
+
+/** A stretch of a message's `text` that one writer wrote: characters `start` to before `end`. */
+export interface Passage {
+  start: number;
+  end: number;
+  written_by: "user" | "participant" | "assistant" | "tool" | "attachment" | "harness";
 }
 
 /** What could not be read: the line (from 1; of a document, the line where the element begins) and why. */
@@ -730,7 +745,8 @@ export interface Scope {
  *
  * `created_at` is when it began, `last_at` when something was last added, `ended_at` when it was ended and nothing
  * was added since. `messages` counts what the scope sees; what was forgotten or hidden does not count. `metadata`
- * is the application's own.
+ * is the application's own. A scope with an agent is given the sessions of which it sees a message or the metadata,
+ * and of `last_at` and `ended_at` what concerns these.
  */
 export interface SessionInfo {
   name: string;
@@ -772,11 +788,13 @@ export interface Span {
  * are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
  * each model that is configured how it fares; `windows` counts the windows of messages that wait for one.
  * `open_suspicions` counts what a person should settle: contradictions, and keys that may be one concept.
- * `redacted` counts the secrets that were replaced in this scope since this process opened the store. `uncompared`
- * counts notes that compaction has not compared with others yet (at most 140), `compact_calls_left` the calls that
- * it may still make by itself today (UTC) for the whole store: where that is 0, they wait for tomorrow. null where
- * no model judges. `degraded` names what any `recall` would lack now ("words", "meaning", and "damaged" where rows
- * or the file are), `damaged` the ids of damaged rows that were met on the way here; `doctor` looks at every row.
+ * `retracted_not_stated` counts the memories of an older store that were retracted since they rested on no person's
+ * words; while more are looked for, `writers` is due. `redacted` counts the secrets that were replaced in this
+ * scope since this process opened the store. `uncompared` counts notes that compaction has not compared with others
+ * yet (at most 140), `compact_calls_left` the calls that it may still make by itself today (UTC) for the whole
+ * store: where that is 0, they wait for tomorrow. null where no model judges. `degraded` names what any `recall`
+ * would lack now ("words", "meaning", and "damaged" where rows or the file are), `damaged` the ids of damaged rows
+ * that were met on the way here; `doctor` looks at every row.
  */
 export interface Status {
   messages: number;
@@ -798,6 +816,7 @@ export interface Status {
   models: Record<string, ModelHealth>;
   windows: number;
   open_suspicions: number;
+  retracted_not_stated: number;
   redacted: number;
   uncompared: number;
   compact_calls_left: number | null;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import takewhile
@@ -93,18 +93,21 @@ class InMemoryReadTx:
 
     def count_messages(self, sessions: Sequence[str]) -> Mapping[str, int]:
         """How many messages of each of these sessions the scope's agent sees."""
-        agent, wanted, rows = self._scope.agent, set(sessions), self._rows
-        found: Counter[str] = Counter()
-        for (name, _), one in rows.journal.items():
-            row = rows.messages.get(one)
-            if (
-                name in wanted
-                and row is not None
-                and one not in rows.hidden
-                and agent in {None, row.row.agent or agent}
-            ):
-                found[name] += 1
-        return dict(found)
+        wanted = set(sessions)
+        return dict(Counter(name for name, _, _ in self._places() if name in wanted))
+
+    def last_seen(self) -> Mapping[str, datetime]:
+        """When the newest message that the scope's agent sees of each session was recorded."""
+        newest = {name: row for name, _, row in sorted(self._places(), key=lambda place: place[:2])}
+        return {name: row.recorded_at for name, row in newest.items()}
+
+    def _places(self, *, every_agent: bool = False) -> Iterator[tuple[str, int, Message]]:
+        """Session, seq and row of each message that is shown and that the scope's agent sees."""
+        agent, rows = None if every_agent else self._scope.agent, self._rows
+        for (name, seq), one in rows.journal.items():
+            sealed = rows.messages.get(one)
+            if sealed is not None and one not in rows.hidden and agent in {None, sealed.row.agent or agent}:
+                yield name, seq, sealed.row
 
     def count_waiting(self) -> int:
         """How many messages of the scope stand behind the cursors of their sessions, whoever they are of."""
@@ -123,13 +126,13 @@ class InMemoryReadTx:
         until: int | None = None,
         limit: int | None = None,
         newest: bool = False,
+        every_agent: bool = False,
     ) -> list[Message]:
         """Messages of a session with `after < seq <= until`, oldest first."""
-        rows = self._rows
         places = [
-            (seq, one)
-            for (name, seq), one in rows.journal.items()
-            if name == session and after < seq and (until is None or seq <= until) and one not in rows.hidden
+            (seq, row.id)
+            for name, seq, row in self._places(every_agent=every_agent)
+            if name == session and after < seq and (until is None or seq <= until)
         ]
         ids = [one for _, one in sorted(places)]
         if limit is not None:

@@ -72,12 +72,21 @@ DELETE FROM message_quote WHERE namespace = :namespace AND user_id = :user_id AN
 SELECT {message}
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
+  AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id IN (:agent_id, ''))
 ORDER BY seq LIMIT :limit
 
 -- name: count_session_messages
 SELECT count(*) FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id
   AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id IN (:agent_id, ''))
+
+-- name: read_last_seen
+SELECT s.session_id, (
+  SELECT m.recorded_at FROM message AS m
+  WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.hidden_by IS NULL AND m.session_id = s.session_id
+    AND (CAST(:agent_id AS TEXT) IS NULL OR m.agent_id IN (:agent_id, ''))
+  ORDER BY m.seq DESC LIMIT 1
+) FROM session AS s WHERE s.namespace = :namespace AND s.user_id = :user_id
 
 -- name: count_waiting_messages
 SELECT count(*) FROM session AS s
@@ -89,6 +98,7 @@ WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.last_seq > s.curso
 SELECT {message}
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
+  AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id IN (:agent_id, ''))
 ORDER BY seq DESC LIMIT :limit
 
 -- name: read_message_by_id

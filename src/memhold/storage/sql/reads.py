@@ -46,6 +46,7 @@ from memhold.values.records import (
     State,
     Suspicion,
     Tier,
+    from_micros,
     micros,
 )
 
@@ -217,12 +218,24 @@ class SqlRead:
     def count_waiting(self) -> int:
         return int(self._value("count_waiting_messages"))
 
+    def last_seen(self) -> Mapping[str, datetime]:
+        found = self._run("read_last_seen", agent_id=self.scope.agent)
+        return {str(name): from_micros(at) for name, at in found if at is not None}
+
     def messages(
-        self, session: str, *, after: int = 0, until: int | None = None, limit: int | None = None, newest: bool = False
+        self,
+        session: str,
+        *,
+        after: int = 0,
+        until: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+        every_agent: bool = False,
     ) -> list[Message]:
         found = self._content(
             "read_newest_messages" if newest else "read_messages",
             session_id=session,
+            agent_id=None if every_agent else self.scope.agent,
             after=after,
             until=ENDLESS if until is None else until,
             limit=ENDLESS if limit is None else limit,
@@ -233,7 +246,7 @@ class SqlRead:
             seq = found[-1][_SEQ]
             _beyond(*((ENDLESS if until is None else until + 1, seq) if newest else (seq, after)))
             span = {"after": after, "until": seq - 1} if newest else {"after": seq, "until": until}
-            rest = self.messages(session, limit=limit - len(messages), newest=newest, **span)
+            rest = self.messages(session, limit=limit - len(messages), newest=newest, every_agent=every_agent, **span)
             return [*rest, *messages[::-1]] if newest else [*messages, *rest]
         return messages[::-1] if newest else messages
 
