@@ -86,9 +86,8 @@ def read_codex(source: Source) -> Iterator[Item]:
             continue
         place = str(record.get("ordinal", number))
         metadata: dict[str, Any] = {"source": KIND, "source_id": place}
-        metadata |= ({} if rollout.cwd is None else {"cwd": rollout.cwd}) | (
-            {ABANDONED: True} if number in undone else {}
-        )
+        metadata |= {} if rollout.cwd is None else {"cwd": rollout.cwd}
+        metadata |= {ABANDONED: True} if number in undone else {}
         timed = {} if moment is None else {"event_time": moment}
         found = make_item(
             source,
@@ -120,9 +119,8 @@ def _undone(source: Source) -> frozenset[int]:
                 found.add(lines.pop())
         elif record.get("type") == "response_item":
             lines.append(number)
-            said = (
-                _said(payload, rollout) if payload.get("type") == "message" and payload.get("role") == "user" else None
-            )
+            asks = payload.get("type") == "message" and payload.get("role") == "user"
+            said = _said(payload, rollout) if asks else None
             if said is not None and said.get("written_by") != "harness":
                 prompts.append(number)
     return frozenset(found)
