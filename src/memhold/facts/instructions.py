@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.index.documents import index_memories
 from memhold.ports.transaction import WriteTx
-from memhold.text.contraries import ends
+from memhold.text.contraries import ends, names_nothing
+from memhold.text.instructions import ends_only, tells_state
 from memhold.values.records import Author, Change, Effect, Memory, Message
 
 __all__ = ["MOST_STANDING", "keep_instructions"]
@@ -29,13 +31,18 @@ def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer:
     standing = tx.newest_memories("instruction", tier="long", agent=writer.agent, limit=MOST_STANDING)
     for message in tx.find_messages(list(said)):
         for clause in said[message.id]:
+            if ends_only(clause):
+                over = _taken_back(standing, clause, message.session)
+                effects += [_ended(tx, one, message.event_time) for one in over]
+                standing = [one for one in standing if one not in over]
+                continue
             fresh = _instruction(tx, message, clause, writer)
             digest = memory_digest(writer.secret, fresh)
             if tx.blocked(digest):
                 continue
             fresh = replace(fresh, number=tx.take_numbers(1))
             over = [one for one in standing if ends(clause, one.text)]
-            effects += [_ended(tx, one, fresh) for one in over]
+            effects += [_ended(tx, one, fresh.valid_from, by=fresh.id) for one in over]
             standing = [fresh, *(one for one in standing if one not in over)]
             tx.put_memory(fresh, digest=digest)
             index_memories(tx, [fresh])
@@ -56,8 +63,15 @@ def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer:
     return change.id
 
 
-def _ended(tx: WriteTx, old: Memory, by: Memory) -> Effect:
-    return revise(tx, old, state="superseded", superseded_by=by.id, valid_to=max(old.valid_from, by.valid_from))
+def _taken_back(standing: Sequence[Memory], clause: str, session: str) -> list[Memory]:
+    """What a clause takes back: what it names, else the newest wish of the session."""
+    if not names_nothing(clause):
+        return [one for one in standing if ends(clause, one.text)]
+    return [one for one in standing if one.session == (session or None) and not tells_state(one.text)][:1]
+
+
+def _ended(tx: WriteTx, old: Memory, at: datetime, by: str | None = None) -> Effect:
+    return revise(tx, old, state="superseded", superseded_by=by, valid_to=max(old.valid_from, at))
 
 
 def _joined(effects: Sequence[Effect]) -> tuple[Effect, ...]:
