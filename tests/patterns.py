@@ -38,7 +38,7 @@ import json, re, sys
 compiled, real = [], re.compile
 
 def recording(pattern, flags=0):
-    found = real(pattern, flags)
+    found = real(pattern() if callable(pattern) else pattern, flags)
     frame = sys._getframe(1)
     said = found.pattern if isinstance(found.pattern, str) else found.pattern.decode("latin-1")
     compiled.append((frame.f_globals.get("__name__", ""), frame.f_lineno, said, found.flags))

@@ -145,7 +145,7 @@ def test_every_table_that_the_documents_name_is_there() -> None:
 
 
 async def test_the_precision_of_instructions_is_that_of_what_was_labelled(tmp_path: Path) -> None:
-    said = ["Always answer in metric.", "I hate phone calls.", "Never use tables.", "We had soup.", "No tea, ever."]
+    said = ["Always answer in metric.", "Call me Sam.", "Never use tables.", "We had soup.", "No tea, ever."]
     messages = [
         {"id": str(n), "role": "user", "content": text, "time": "2026-01-01T09:00:00Z"} for n, text in enumerate(said)
     ]

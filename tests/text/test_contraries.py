@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memhold.text.contraries import ends
+from memhold.text.instructions import ends_only
 
 PAIRS = [
     ("You may use emojis again.", "Please don't use emojis.", True),
@@ -50,16 +51,26 @@ PAIRS = [
     ("以后可以推荐海鲜。", "请不要推荐海鲜。", True),
     ("これからは絵文字を使ってもいいです。", "絶対に絵文字を使わないでください。", True),
     ("今後はアメリカの場所を勧めないでください。", "今後はカナダの場所を勧めてください。", False),
-    ("Ab jetzt kannst du wieder Fleisch vorschlagen.", "Bitte nie Fleisch.", True),
+    ("Ab jetzt kannst du wieder Fleisch vorschlagen.", "Schlag mir nie Fleisch vor.", True),
     ("Schlag mir nie Orte in den USA vor.", "Schlag mir immer Orte in Kanada vor.", False),
     ("No me recomiendes nunca lugares en Francia.", "De ahora en adelante recomienda lugares en Italia.", False),
     ("À l'avenir, ne me propose jamais de lieux en Italie.", "À l'avenir, propose-moi des lieux en France.", False),
     ("Впредь можешь использовать смайлики.", "Пожалуйста, никогда не используй смайлики.", True),
     ("Vanaf nu mag je weer emoji's gebruiken.", "Alsjeblieft nooit emoji's.", True),
     ("D'ora in poi puoi usare le emoji.", "Per favore, non usare mai le emoji.", True),
+    # Taken back in words, and a diet by what is eaten again; a state of health by nothing but another word of it.
+    ("Forget my rule about bullet points.", "Always answer in bullet points.", True),
+    ("Stop answering in German.", "Always answer in German.", True),
+    ("Stop answering in German.", "Always answer in French.", False),
+    ("No more emojis, please.", "Use emojis in your answers.", True),
+    ("I eat meat again since May.", "I'm vegetarian.", True),
+    ("I'm not eating meat again.", "I'm vegetarian.", False),
+    ("I don't have nuts.", "I'm allergic to nuts.", False),
+    ("You can suggest nuts again.", "I'm allergic to nuts.", False),
+    ("Forget what I said about nuts.", "I'm allergic to nuts.", True),
     ("A partir de agora você pode usar emojis.", "Por favor, nunca use emojis.", True),
     ("Give long answers from now on.", "Keep it short.", True),
-    ("Keep it short.", "Give me long, detailed answers from now on.", True),
+    ("Keep your answers short.", "Give me long, detailed answers from now on.", True),
     ("Give long answers when I ask about history.", "Keep it short.", False),
     ("Keep your answers brief.", "Always answer in metric.", False),
     ("앞으로는 길게 대답해 주세요.", "앞으로는 짧게 대답해 주세요.", True),
@@ -95,6 +106,9 @@ def test_one_ends_another_that_says_the_same_or_the_contrary(newer: str, older: 
     assert ends(newer, older) is over
 
 
-@pytest.mark.parametrize("said", sorted({said for newer, older, _ in PAIRS for said in (newer, older)}))
+STANDING = sorted({said for newer, older, _ in PAIRS for said in (newer, older) if not ends_only(said)})
+
+
+@pytest.mark.parametrize("said", STANDING)
 def test_each_that_is_said_again_takes_its_own_place(said: str) -> None:
     assert ends(said, said)

@@ -1,108 +1,103 @@
-"""Standing instructions: the user's own clauses for good, and nothing that was quoted, pasted, asked or reported."""
+"""Standing instructions: judged by what a reader calls one, in `standing.jsonl`, which was written before the rule.
+
+Half of its rows ("open") were looked at while the rule was made, the others ("sealed") when it was done.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhold.text.instructions import LONGEST, MOST, instructions, tells_state
+from memhold.text.contraries import ends
+from memhold.text.instructions import MOST, ends_only, instructions, tells_state
 
-# A stretch between bars is what must be found.
-STANDING = [
-    "|Always answer in metric units.|",
-    "That was helpful. |From now on keep it short.|",
-    "|Please don't use emojis.| How tall is Everest?",
-    "|Never suggest a call to me.| I moved last week.",
-    "It could well be. |I hate phone calls, so write me a message instead.|",
-    "|I'm allergic to peanuts.|",
-    "|Call me Sam, please.|",
-    "|When you give me code, never add comments.|",
-    "|Keep your answers brief.|",
-    "|Can you always give the source from now on?|",
-    "|You can use emojis again.|",
-    "|Bitte keine Anglizismen.|",
-    "|Ne me propose jamais de viande.|",
-    "|De ahora en adelante, responde en español.|",
-    "|앞으로는 짧게 대답해 주세요.|",
-    "|以后回答我先给结论。|",
-    "|S'il te plaît, ne propose jamais de viande.|",
-    "|Por favor, nunca uses emojis.|",
-    "|Nunca uses emojis, por favor.|",
-    "|Per favore, non usare mai le emoji.|",
-    "|Por favor, nunca use emojis.|",
-    "|Odeio telefonemas.|",
-    "|Alsjeblieft nooit emoji's.|",
-    "|Пожалуйста, никогда не присылай голосовые.|",
-    "|앞으로는 이모지 써도 돼.|",
-    "|나 견과류 알레르기 있어.|",
-    "|请不要用表情符号。|",
-    "|電話が嫌いです。|",
-    "|ナッツアレルギーがあります。|",
-    "|I'm severely allergic to bees.|",
-    "|I have a penicillin allergy.|",
-    "|I'm still allergic to nuts.|",
-    "|Ich bin gegen Penicillin allergisch.|",
-    "|Tengo alergia a los frutos secos.|",
-    "|새우가 들어간 건 못 먹어요.|",
+Row = Mapping[str, str]
+ROWS: list[Row] = [
+    json.loads(line) for line in Path(__file__).with_name("standing.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-NOTHING = [
-    "I always walk to work and never take the bus.",
-    "Never mind, it works now.",
-    "Never been to Rome.",
-    "She told me to never give up.",
-    "Why does it always crash?",
-    "Should I always use an index?",
-    "Keep this one short, it is for a card.",
-    "My boss said: always reply within a day.",
-    "You never told me the price.",
-    'The sign says "Always keep the door shut".',
-    "> Always answer in French.",
-    "```\n# Always answer in French.\nNever return None.\n```",
-    "Here is their mail:\nDear all,\nplease never park here.\nAlways use the gate.",
-    "- Always answer in French.\n- Never sleep.",
-    "Keep going forward!",
-    "Their dogs are always calm.",
-    "I will get a pet some day, if I can find any I'm not allergic to.",
-    "Nunca he estado en Roma.",
-    "Odeio que isso aconteça.",
-    "Non sono mai stato a Roma.",
-    "请不要担心。",
-    "妹は電話が嫌いです。",
-    "妹はナッツアレルギーがあります。",
-    "동생은 견과류 알레르기 있어.",
-    "Ik ben nooit in Rome geweest.",
-    "I wonder whether I'm allergic to cats.",
-    "I don't know if I'm allergic to bees.",
-    "I was allergic to nuts as a child.",
-    "Am I allergic to nuts?",
-    "My sister is allergic to nuts.",
-    "Imagine I'm allergic to nuts.",
-    "Suppose I am allergic to shellfish.",
-    "No soy alérgico a nada.",
-    "Ich war als Kind allergisch gegen Nüsse.",
-    "어릴 때 땅콩 알레르기가 있었어요.",
-    "동생은 땅콩 알레르기가 있어요.",
-    "내 동생은 새우를 못 먹어요.",
-    "子供の頃、卵アレルギーでした。",
-    "I have an allergy test tomorrow.",
-    "I have kids with allergies.",
-    "I'm a vegan's daughter.",
-    "",
-]
+HALVES = ["open", "sealed"]
 
 
-@pytest.mark.parametrize("marked", STANDING)
-def test_what_is_said_for_good_is_found_where_it_stands(marked: str) -> None:
-    before, clause, behind = marked.split("|")
-    text = before + clause + behind
-    assert [span.of(text) for span in instructions(text)] == [clause]
+@pytest.mark.parametrize("half", HALVES)
+def test_what_is_kept_is_an_instruction_and_most_are_kept(half: str) -> None:
+    rows = [row for row in ROWS if row["half"] == half]
+    wrong = [one for row in rows for one in _wrong(row)]
+    real = [row for row in rows if row["kind"] == "instruction"]
+    right = [row for row in real if any(_same(one, row["want"]) for one in _kept(row["say"]))]
+    assert len(right) >= 0.95 * (len(right) + len(wrong)), wrong
+    assert len(right) >= 0.55 * len(real), [row["say"] for row in real if row not in right]
 
 
-@pytest.mark.parametrize("text", NOTHING)
-def test_what_is_reported_asked_quoted_or_pasted_is_none(text: str) -> None:
+@pytest.mark.parametrize("half", HALVES)
+def test_what_is_taken_back_ends_and_nothing_else(half: str) -> None:
+    told = Counter[tuple[str, bool]]()
+    for row in ROWS:
+        if row["half"] == half and row["kind"] in {"retraction", "stays"}:
+            assert _kept(row["before"]) or row["lang"] in {"es", "it"}, row
+            told[row["kind"], _ended(row)] += 1
+    assert told["retraction", True] >= 0.8 * (told["retraction", True] + told["retraction", False])
+    assert not told["stays", True]
+
+
+def _kept(text: str) -> list[str]:
+    return [one for one in _said(text) if not ends_only(one)]
+
+
+def _said(text: str) -> list[str]:
+    return [span.of(text) for span in instructions(text)]
+
+
+def _wrong(row: Row) -> Iterator[str]:
+    """What of a row is kept and should not be: for a condition, without it."""
+    if row["kind"] in {"remark", "harmless"}:
+        yield from _kept(row["say"])
+    elif row["kind"] == "condition":
+        yield from (one for one in _kept(row["say"]) if row["condition"] not in one.lower())
+    elif row["kind"] == "instruction":
+        yield from (one for one in _kept(row["say"]) if not _same(one, row["want"]))
+
+
+def _same(one: str, other: str) -> bool:
+    one, other = one.casefold().strip(" .!。"), other.casefold().strip(" .!。")
+    return one in other or other in one
+
+
+def _ended(row: Row) -> bool:
+    return any(ends(said, before) for said in _said(row["say"]) for before in _kept(row["before"]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thanks!\n\nAlways answer in German.",
+        "> Always answer in German.",
+        "```\nAlways answer in German.\n```",
+        'He has "Always answer in German." on his door.',
+        '"Always answer in German.',
+        "The sign: always answer in German.",
+        "The sign - always answer in German.",
+        "<page>Always answer in German.</page>",
+        '{"note": "Always answer in German."}',
+        "Always answer in German. How do you say that in Polish?",
+        "Translate that. Always answer in German.",
+        "You are a pirate. Always answer in German.",
+        "My boss wrote it down. Always answer in German.",
+        "Always answer in German, haha.",
+        "Always answer in German in this chat.",
+        "Always answer in German?",
+        "Always answer in German. " * (MOST + 1),
+        "Always answer in German. " + "I walked on. " * 100,
+    ],
+)
+def test_one_sign_of_another_text_is_enough(text: str) -> None:
+    assert instructions("Always answer in German.")
     assert instructions(text) == []
 
 
@@ -111,23 +106,15 @@ def test_what_is_reported_asked_quoted_or_pasted_is_none(text: str) -> None:
     [
         ("I'm allergic to peanuts.", True),
         ("I don't eat meat.", True),
-        ("I'm no longer vegan.", True),
         ("Ich bin allergisch gegen Nüsse.", True),
-        ("새우를 못 먹어요", True),
-        ("I'm allergic to peanuts, so never suggest them.", False),
-        ("I hate phone calls.", False),
+        ("저는 땅콩 알레르기가 있어요.", True),
+        ("Never suggest peanuts to me.", False),
         ("앞으로는 짧게 대답해 주세요.", False),
     ],
 )
 def test_a_state_of_health_or_diet_is_told_from_a_wish(clause: str, *, state: bool) -> None:
-    assert [span.of(clause) for span in instructions(clause)] == [clause]
+    assert _kept(clause) == [clause]
     assert tells_state(clause) is state
-
-
-def test_a_long_list_of_them_is_a_document() -> None:
-    assert len(instructions("Always use tabs. " * MOST)) == MOST
-    assert instructions("Always use tabs. " * (MOST + 1)) == []
-    assert instructions("Always say yes to all of " + "the many words " * LONGEST) == []
 
 
 @given(st.text(st.sampled_from('always never, please don\'t. "I hate"\n> -`:?以后别')))

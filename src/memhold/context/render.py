@@ -40,7 +40,7 @@ _YEAR = len(" 2026:")
 _GAPS = re.compile(r"(?<!\s)\s*+…[\s…]*+")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
-    "instructions": "Standing instructions of the user (the later one holds):",
+    "instructions": "The user's stated preferences (the later one holds):",
     "profile": "Known of the user:",
     "noted": "Noted by others than the user, who has not confirmed it:",
     "summaries": "Earlier conversation, in summary:",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.index.documents import index_memories
 from memhold.ports.transaction import WriteTx
-from memhold.text.contraries import ends
+from memhold.text.contraries import ends, names_nothing
+from memhold.text.instructions import ends_only, tells_state
 from memhold.values.records import Author, Change, Effect, Memory, Message
 
 __all__ = ["MOST_STANDING", "keep_instructions"]
@@ -22,31 +24,35 @@ RULES = Author(origin="rules", name="instructions")
 def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer: Writer) -> str | None:
     """Keep what messages, by id, say how to be answered: each clause is a memory of kind `instruction`, word for word.
 
-    One that says the same as one that stands, or the contrary of the same, takes its place. What was forgotten with its
-    source kept is not kept again. Returns the id of the change, which `undo` takes back; None where nothing was new.
+    What says the same as one that stands, or the contrary of the same, takes its place; what only takes one back ends
+    it. What was forgotten with its source kept is not kept again. Returns the id of the change, which `undo` takes
+    back; None where nothing was new.
     """
     effects: list[Effect] = []
     standing = tx.newest_memories("instruction", tier="long", agent=writer.agent, limit=MOST_STANDING)
     for message in tx.find_messages(list(said)):
         for clause in said[message.id]:
-            fresh = _instruction(tx, message, clause, writer)
-            digest = memory_digest(writer.secret, fresh)
-            if tx.blocked(digest):
+            fresh = None if ends_only(clause) else _instruction(tx, message, clause, writer)
+            digest = fresh and memory_digest(writer.secret, fresh)
+            if digest and tx.blocked(digest):
                 continue
-            fresh = replace(fresh, number=tx.take_numbers(1))
-            over = [one for one in standing if ends(clause, one.text)]
-            effects += [_ended(tx, one, fresh) for one in over]
-            standing = [fresh, *(one for one in standing if one not in over)]
-            tx.put_memory(fresh, digest=digest)
-            index_memories(tx, [fresh])
-            effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
+            over = _over(standing, clause, message.session)
+            effects += [_ended(tx, one, message.event_time, by=fresh and fresh.id) for one in over]
+            standing = [one for one in standing if one not in over]
+            if fresh is not None:
+                fresh = replace(fresh, number=tx.take_numbers(1))
+                standing = [fresh, *standing]
+                tx.put_memory(fresh, digest=digest)
+                index_memories(tx, [fresh])
+                effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
     if not effects:
         return None
+    gave = any(one.rev_before == 0 for one in effects)
     change = Change(
         id=writer.ids.new("chg"),
         seq=0,
         verb="instruct",
-        reason="the user gave a standing instruction",
+        reason="the user gave a standing instruction" if gave else "the user took a standing instruction back",
         by=RULES,
         at=tx.now,
         sources=tuple(said),
@@ -56,8 +62,15 @@ def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer:
     return change.id
 
 
-def _ended(tx: WriteTx, old: Memory, by: Memory) -> Effect:
-    return revise(tx, old, state="superseded", superseded_by=by.id, valid_to=max(old.valid_from, by.valid_from))
+def _over(standing: Sequence[Memory], clause: str, session: str) -> list[Memory]:
+    """What a clause ends: what it names, else ("forget that rule") the newest wish of the session."""
+    if not names_nothing(clause):
+        return [one for one in standing if ends(clause, one.text)]
+    return [one for one in standing if one.session == (session or None) and not tells_state(one.text)][:1]
+
+
+def _ended(tx: WriteTx, old: Memory, at: datetime, *, by: str | None) -> Effect:
+    return revise(tx, old, state="superseded", superseded_by=by, valid_to=max(old.valid_from, at))
 
 
 def _joined(effects: Sequence[Effect]) -> tuple[Effect, ...]:

@@ -56,10 +56,41 @@ class InstructionCases:
         alice = harness.scope(user="alice", session="s1")
         await alice.add([user("Please don't use emojis.")])
         await harness.advance(timedelta(days=1))
-        await alice.add([user("You can use emojis again.")])
-        assert await _standing(alice) == ["You can use emojis again."]
+        await alice.add([user("Always use emojis.")])
+        assert await _standing(alice) == ["Always use emojis."]
         old, new = (await alice.list(kinds=("instruction",), states=None)).items
         assert (old.state, old.superseded_by) == ("superseded", new.id)
+
+    async def test_what_takes_one_back_ends_it_and_is_none_itself(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        await alice.add([user("Please don't use emojis.")])
+        await harness.advance(timedelta(days=1))
+        receipt = await alice.add([user("You can use emojis again.")])
+        [old] = (await alice.list(kinds=("instruction",), states=None)).items
+        assert (old.state, old.superseded_by) == ("superseded", None)
+        last = (await alice.history(old.id))[-1]
+        assert (last.id, last.sources) == (receipt.change_ids[-1], receipt.ids)
+
+    async def test_nothing_but_the_users_own_line_takes_one_back(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        await alice.add([user("Please don't use emojis."), user("I'm allergic to nuts.")])
+        await alice.add(
+            [
+                {"role": "assistant", "content": "You can use emojis again."},
+                user("> You can use emojis again."),
+                user('She wrote "you can use emojis again".'),
+                user("Translate: forget my rule about emojis"),
+                user("You can suggest nuts again."),
+            ]
+        )
+        assert await _standing(alice) == ["Please don't use emojis.", "I'm allergic to nuts."]
+
+    async def test_a_rule_without_a_name_is_the_newest_of_the_session(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        await alice.add([user(METRIC)])
+        await harness.scope(user="alice", session="s2").add([user("Please don't use emojis.")])
+        await alice.add([user("Forget that rule.")])
+        assert await _standing(alice) == ["Please don't use emojis."]
 
     async def test_undo_takes_it_back_and_lets_what_it_ended_stand(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")

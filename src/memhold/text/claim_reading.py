@@ -27,7 +27,7 @@ from memhold.text.claims_of_things import (
     read_moved,
     read_planned,
 )
-from memhold.text.instructions import own_sentences
+from memhold.text.own_words import own_sentences
 
 __all__ = ["LONGEST", "claims"]
 
