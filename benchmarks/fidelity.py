@@ -100,7 +100,7 @@ def _nearest(statement: Statement, cited: Sequence[Line]) -> tuple[str, ...]:
     wanted = _threes(statement.whole)
     for line in cited[:1]:
         pieces = sentences(line.text, spoken(line.text))
-        return (max(pieces, key=lambda piece: len(wanted & _threes(piece)) / (len(piece) + 30)),)
+        return (max(pieces, key=lambda piece: len(wanted & _threes(piece)) - len(piece) / 20),)
     return ()
 
 

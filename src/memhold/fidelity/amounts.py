@@ -83,7 +83,7 @@ def differ(one: Amount, other: Amount) -> bool:
         return False
     if one.kind or other.kind:
         return one.kind == other.kind
-    return one.noun == other.noun or (not one.noun and not one.unit) or (not other.noun and not other.unit)
+    return one.noun == other.noun
 
 
 @lru_cache(maxsize=128)
@@ -198,7 +198,8 @@ def _cardinals(text: str, own: Speech) -> Iterator[Amount]:
             before = _SIGNS.get(text[start - 1 : start], "") or _SIGNS.get(text[start - 2 : start - 1], "")
             word = text[start:end]
             spelled = not any(char.isdecimal() for char in word)
-            sure = not (spelled and (word in loose or (not bare and not found and len(word) < 2)))
+            small = word in loose and (not found or values == {1}) or (not found and max(values) <= 2)
+            sure = not (spelled and (small or max(values) < 1 or (not bare and not found and len(word) < 2)))
             if spelled and not bare and not found and not any(scale in word for scale in own.scales):
                 continue
             if found and behind and any(Decimal("0.5") == own.numbers.get(c) for c in text[behind.end() :][:1]):
@@ -234,13 +235,15 @@ def _numbers(
                 pieces.append((match.start() + start, match.start() + end, parts, digits))
     while pieces:
         count = next(
-            (size for size in range(len(pieces), 1, -1) if _one([piece[2] for piece in pieces[:size]])), 1
+            (size for size in range(len(pieces), 1, -1) if _one([piece[2] for piece in pieces[:size]], [bool(piece[3]) for piece in pieces[:size]])), 1
         )
         taken, pieces = pieces[:count], pieces[count:]
         values = taken[0][3] if count == 1 and taken[0][3] else _composed([one for piece in taken for one in piece[2]])
         if count > 1 and len(taken[0][3]) > 1:
             rest = [one for piece in taken[1:] for one in piece[2]]
             values = frozenset(v for first in taken[0][3] for v in _composed([(first, False), *rest]))
+        if any(len(scale) == 1 and scale.isascii() for scale in own.scales if text[taken[-1][0] : taken[-1][1]] == scale):
+            values |= taken[0][3]  # one letter is a unit as well: "11k" of a runner
         if values:
             yield taken[0][0], taken[-1][1], values
 
@@ -258,11 +261,13 @@ def _split(piece: re.Match[str], own: Speech) -> Iterator[tuple[int, int, str]]:
         at += len(word) + 1
 
 
-def _one(words: Sequence[Sequence[tuple[Decimal, bool]]]) -> bool:
+def _one(words: Sequence[Sequence[tuple[Decimal, bool]]], digits: Sequence[bool]) -> bool:
     """Whether words behind one another are one number: each adds to a larger one before it, or scales it."""
     size = Decimal(0)
     for place, parts in enumerate(words):
         value, is_scale = parts[0]
+        if place and not is_scale and digits[place - 1] != digits[place] and size < 1000:
+            return False
         if place and not is_scale and not (size >= 20 and 0 < value < size and (size >= 100 or value < 20)):
             return False
         if place and is_scale and size >= value > 1 and size < 1000:

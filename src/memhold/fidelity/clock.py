@@ -38,8 +38,8 @@ def _pattern(codes: tuple[str, ...]) -> re.Pattern[str]:
     at = any_of(own.words("clock", "at"))
     return re.compile(
         rf"(?:(?:(?P<am>{am})|(?P<pm>{pm}))\s?)?(?:(?P<at>{at})\s)?(?:(?P<before>{before})\s)?"
-        rf"(?:(?P<named>{named})|(?<![a-z\d.,:/-])(?P<hour>(?:[01]?\d|2[0-4])(?=[:h.]\s?\d)|{number}))"
-        rf"(?:(?:(?P<sign>:)|\s?[h.]\s?)(?P<digits>[0-5]\d)(?![\d/.])(?::\d\d)?)?"
+        rf"(?:(?P<named>{named})|(?<![a-z\d/-])(?<!\d[.,:])(?P<hour>(?:[01]?\d|2[0-4])(?=[:h.]\s?\d)|{number}))"
+        rf"(?:(?:(?P<sign>:)|\s?[h.]\s?)(?P<digits>[0-5]\d)(?!\d|[/.]\d)(?::\d\d)?)?"
         rf"(?:\s?(?P<mark>{hours})(?:\s?(?!{after})(?P<minute>{number})(?:\s?{minutes})?(?![a-z\d]))?)?"
         rf"(?:\s?(?P<after>{after}))?(?:,?\s?(?:(?P<am2>{am})|(?P<pm2>{pm}))(?!\s?{number}))?"
     )

@@ -95,14 +95,16 @@ def _readers(codes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str], _Reade
     month = rf"(?<!\d)(?P<month>{any_of(own.months)})\.?"
     unit = rf"(?P<unit>{any_of([word for word, name in own.units.items() if name in (*_UNITS, 'fortnight')])})"
     unit_word = any_of(own.units)
+    pointed = "" if "." in own.words("numbers", "ordinal_marks") else "(?!)"
     turn = rf"(?:(?P<next>{words['next']})|(?P<last>{words['last']})|(?P<this>{words['this']}))"
     of = rf"(?:\s?{words['of']})?\s?"
     wide_day = rf"(?P<day>\d{{1,2}}|{number})\s?{words['behind_day']}"
-    weekday = rf"(?P<weekday>{any_of(own.weekdays)})"
+    often = any_of([word for word, name in own.units.items() if name == "times"])
+    weekday = rf"(?P<weekday>{any_of(own.weekdays)})(?!{often})"
     count = rf"(?P<count>{number})\s?-?{unit}"
     found: tuple[tuple[str, str, _Reader], ...] = (
         ("date", r"(?<![\d./-])(?P<year>(?:19|20)\d\d)[-/.](?P<number>1[0-2]|0?[1-9])(?:[-/.](?P<day>3[01]|[12]\d|0?[1-9]))?(?!\d)", _date),
-        ("date", r"(?<![\d.:,])(?P<day>[0-3]?\d)\.\s?(?P<number>1[0-2]|0?[1-9])\.(?:\s?(?P<year>(?:19|20)?\d\d)(?![\d:.]))?(?!\d)", _date),
+        ("date", pointed + r"(?<![\d.:,])(?P<day>[0-3]?\d)\.\s?(?P<number>1[0-2]|0?[1-9])\.(?:\s?(?P<year>(?:19|20)?\d\d)(?![\d:.]))?(?!\d)", _date),
         ("date", r"(?<![\d/])(?P<day>[0-3]?\d)/(?P<number>[0-3]?\d)/(?P<year>(?:19|20)?\d\d)(?![\d/])", _slashed),
         ("date", rf"(?:{year}\s?,?\s?)?{month}\s?{wide_day}", _date),
         ("date", rf"{month}\s+{day}(?!\w|[.,:]\d|\s?{unit_word})(?:,?\s+{year})?", _date),
@@ -128,7 +130,7 @@ def _readers(codes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str], _Reade
         ("day", rf"(?P<day>(?<![\w.,])[0-3]?\d(?:{any_of([m for m in own.words('numbers', 'ordinal_marks') if len(m) > 1])}))(?!\w)", _alone),
         ("day", rf"(?<![\d月]){wide_day}(?!\s?[^\W\d_]?[间間])", _alone),
         ("weekday", weekday, _weekday),
-        ("date", rf"{month}(?!\w)", _date),
+        ("date", rf"{month}(?![a-z\d])", _date),
         ("year", rf"(?<![\d.,:/-]){year}(?![\d%:/-]|[.,]\d)(?!\s?{any_of(own.units)})", _date),
     )
     return tuple((name, re.compile(pattern), read) for name, pattern, read in found)
@@ -275,6 +277,8 @@ def _alone(match: re.Match[str], own: Speech, said: date) -> _Found:
     if day is None or not 1 <= day <= 31:
         return None
     months = [_month(said.year, said.month + step)[0] for step in (-1, 0, 1)]
+    for named in re.finditer(any_of(own.months), match.string):
+        months += [date(said.year + step, own.months[named[0]], 1) for step in (-1, 0, 1)]
     return frozenset(_one(one.replace(day=day)) for one in months if _is_day(one.year, one.month, day)), True
 
 

@@ -15,7 +15,7 @@ from memhold.fidelity.dates import Day, days
 from memhold.fidelity.quotes import plain
 from memhold.languages.tables import speech
 
-__all__ = ["Detail", "Details", "details_of", "found"]
+__all__ = ["Detail", "Details", "details_of", "found", "held", "of_the_line"]
 
 Kind = Literal["number", "date", "time", "identifier", "path", "address"]
 Found = Literal["held", "contradicted", "unknown"]
@@ -92,25 +92,36 @@ def _is_amount(word: str, codes: tuple[str, ...]) -> bool:
     return bool(whole) and word[0].isdecimal() and (behind in marks or any(one.unit for one in whole) or behind in speech(codes).scales)
 
 
-def found(detail: Detail, lines: Sequence[Details]) -> Found:
-    """How a detail stands beside these lines: one of them has it, they have another one of its kind, or neither."""
-    if any(_held(detail, line) for line in lines):
+def found(detail: Detail, whole: Details, lines: Sequence[Details]) -> Found:
+    """How a detail of a statement stands beside these lines: one of them has it, has another of its kind, or neither.
+
+    What the whole statement holds elsewhere contradicts none of its other details.
+    """
+    if any(held(detail, line) for line in lines):
         return "held"
-    return "contradicted" if any(_against(detail, other) for line in lines for other in line.each) else "unknown"
+    free = (other for line in lines for other in line.each if not held(other, whole))
+    return "contradicted" if any(_against(detail, other) for other in free) else "unknown"
 
 
-def _held(detail: Detail, line: Details) -> bool:
+def held(detail: Detail, line: Details) -> bool:
+    """Whether a text has a detail, in these words or in others that mean the same."""
     if detail.meant is None:
         edge = re.escape(detail.text)
         return re.search(rf"(?<![a-z\d]){edge}(?![a-z\d])", line.text) is not None
-    if isinstance(detail.meant, Day) and _of_the_line(detail.meant, line.said):
-        return True
     return any(_same(detail.meant, other.meant) for other in line.each if other.meant is not None)
 
 
-def _of_the_line(day: Day, said: datetime) -> bool:
-    """Whether it may be the day, month or year in which the line was said."""
-    return day.weekday is None and any(start <= said.date() < end for start, end in day.ranges)
+def of_the_line(detail: Detail, lines: Sequence[Details]) -> bool:
+    """Whether a detail may be the minute, day, month or year in which one of these lines was said."""
+    match detail.meant:
+        case Day() as day:
+            return day.weekday is None and any(
+                start <= line.said.date() < end for start, end in day.ranges for line in lines
+            )
+        case Clock() as clock:
+            return any(line.said.hour * 60 + line.said.minute in clock.values for line in lines)
+        case _:
+            return False
 
 
 def _same(one: Amount | Day | Clock, other: Amount | Day | Clock) -> bool:
@@ -139,7 +150,7 @@ def _days_meet(one: Day, other: Day) -> bool:
         return any(start.weekday() == one.weekday and (end - start).days == 1 for start, end in other.ranges)
     longest = max((end - start).days for start, end in one.ranges)
     return any(
-        start < stop and begin < end and (stop - begin).days <= max(93, longest)
+        start < stop and begin < end and (stop - begin).days <= max(93, longest + 10)
         for start, end in one.ranges
         for begin, stop in other.ranges
     )
@@ -155,9 +166,16 @@ def _against(detail: Detail, other: Detail) -> bool:
         case Clock() as one, Clock() as two:
             return one.sure and two.sure
         case Day() as one, Day() as two:
-            return one.sure and two.sure and one.short and two.short and (one.weekday is None or two.weekday is not None)
+            return one.sure and two.sure and one.short and two.short and not _same_weekday(one, two)
         case _:
             return _alike(detail, other)
+
+
+def _same_weekday(one: Day, other: Day) -> bool:
+    """Whether a weekday and a day of another week are on the same one, or nothing can be said of a weekday."""
+    if other.weekday is None:
+        return one.weekday is not None
+    return one.weekday is None and all(start.weekday() == other.weekday for start, _ in one.ranges)
 
 
 def _alike(one: Detail, other: Detail) -> bool:

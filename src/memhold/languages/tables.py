@@ -43,7 +43,7 @@ def phrases(listed: str | Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def spoken(text: str) -> tuple[str, ...]:
-    """The codes of the languages that a text is likely in, by its letters and its function words; perhaps none."""
+    """The codes of the languages that a text is likely in, the likeliest first, by letters and function words; or none."""
     text = text[:_READ].lower()
     words = Counter(_WORD.findall(text))
     votes: dict[str, float] = {}
@@ -52,7 +52,8 @@ def spoken(text: str) -> tuple[str, ...]:
         foreign = bool(table["foreign"]) and re.search(f"[{table['foreign']}]", text) is not None
         votes[code] = 0 if foreign else own / 2 + sum(words[word] for word in phrases(table["words"]["function"]))
     best = max(votes.values(), default=0)
-    return tuple(code for code, vote in votes.items() if vote >= max(1, best * _BESIDE))
+    near = [code for code, vote in votes.items() if vote >= max(1, best * _BESIDE)]
+    return tuple(sorted(near, key=lambda code: -votes[code]))
 
 
 def any_of(words: Iterable[str]) -> str:
@@ -60,16 +61,22 @@ def any_of(words: Iterable[str]) -> str:
 
     A Korean word of one syllable begins a word: others stand in it ("안" in "동안").
     """
-    found = [_edged(word) for word in sorted(set(words), key=lambda one: (-len(one), one)) if word]
-    return f"(?:{'|'.join(found)})" if found else r"(?:(?!))"
+    apart: list[str] = []
+    other: list[str] = []
+    for word in sorted({*words} - {""}, key=lambda one: (-len(one), one)):
+        exact = re.escape(word).replace(r"\ ", r"\s+")
+        plain = word[0].isalpha() and word[-1].isalpha() and word[-1] < _WIDE and word[0] < _WIDE
+        (apart if plain else other).append(exact if plain else _edged(word, exact))
+    if apart:
+        other.append(rf"(?<![^\W\d_])(?:{'|'.join(apart)})(?![^\W\d_])")
+    return f"(?:{'|'.join(other)})" if other else r"(?:(?!))"
 
 
-def _edged(word: str) -> str:
-    exact = re.escape(word).replace(r"\ ", r"\s+")
+def _edged(word: str, exact: str) -> str:
     if word[0] >= _WIDE:
         return f"(?<!{_HANGUL}){exact}" if len(word) == 1 and re.match(_HANGUL, word) else exact
     before = r"(?<![^\W\d_])" if word[0].isalpha() else ""
-    return f"{before}{exact}" + (r"(?![^\W\d_])" if word[-1].isalpha() else "")
+    return f"{before}{exact}" + (r"(?![^\W\d_])" if word[-1].isalpha() and word[-1] < _WIDE else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
