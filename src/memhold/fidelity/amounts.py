@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from memhold.languages.tables import Speech, any_of, languages, phrases, speech
 
-__all__ = ["Amount", "agree", "amounts", "differ", "number_pattern", "value_of"]
+__all__ = ["UNITS", "Amount", "agree", "amounts", "differ", "number_pattern", "value_of"]
 
 _MASS = {"mg": "0.001", "g": "1", "kg": "1000", "lb": "453.6", "jin": "500", "liang": "50"}
 _LENGTH = {"mm": "0.001", "cm": "0.01", "m": "1", "km": "1000", "mi": "1609.3"}
@@ -33,13 +34,14 @@ _SIZES: Final = {
 }
 _MONEY: Final = frozenset({"eur", "usd", "gbp", "jpy", "krw", "cny", "rub"})
 _SIGNS: Final = {"€": "eur", "$": "usd", "£": "gbp", "₩": "krw", "%": "pct", "₽": "rub"}
-_SYMBOLS: Final = {name: name for name in (*_MASS, *_LENGTH, *_DATA, "eur", "usd", "gbp", "l", "ml", "m2")}
+UNITS: Final = {name: name for name in (*_MASS, *_LENGTH, *_DATA, "eur", "usd", "gbp", "l", "ml", "m2")}
 _COUNTS: Final = frozenset({"times", "things", "plain"})
 _DIGITS: Final = r"\d+(?:[.,']\d+)*(?:\s\d{3}(?!\d))*"
 _NOUN: Final = re.compile(r"[\s-]?([^\W\d_]{2,})")
-_HALF_BEHIND: Final = Decimal("0.5")
+_HALF: Final = Decimal("0.5")
 _NEAR: Final = Decimal("0.016")
-"""Values of converted units that differ by less are the same."""
+_NEAR_TIME: Final = Decimal("0.08")
+"""Values of converted units that differ by less are the same; "fifteen days" are two weeks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,8 @@ def agree(one: Amount, other: Amount) -> bool:
     if one.kind and other.kind:
         if one.kind != other.kind or (one.kind == "money" and one.unit != other.unit):
             return False
-        return any(abs(a - b) <= _NEAR * max(abs(a), abs(b)) for a in one.sizes for b in other.sizes)
+        near = _NEAR_TIME if one.kind == "time" and one.unit != other.unit else _NEAR
+        return any(abs(a - b) <= near * max(abs(a), abs(b)) for a in one.sizes for b in other.sizes)
     return not one.values.isdisjoint(other.values)
 
 
@@ -178,9 +181,9 @@ def _patterns(codes: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str],
     scales = any_of(own.scales)
     joins = any_of(own.words("numbers", "joins"))
     words = _words(codes)
-    digits = rf"(?<![\w.]){_DIGITS}" if not any(code for code in codes) else rf"(?<![a-z\d.]){_DIGITS}"
+    digits = rf"(?<![a-z\d.]){_DIGITS}"
     run = rf"(?:{digits}(?:\s?{scales})*|{words})(?:(?:[\s-]|\s{joins}\s)(?:{words})|(?<=[^\d\s])\s?\d+\s?{scales}+)*"
-    unit = any_of({*own.units, *_SYMBOLS}) + rf"|[{''.join(_SIGNS)}]"
+    unit = any_of({*own.units, *UNITS}) + rf"|[{''.join(_SIGNS)}]"
     marks = any_of(own.words("numbers", "ordinal_marks"))
     ordinal = rf"(?<![\w.,:])(?P<digits>\d{{1,3}})(?:{marks})(?!\w)|(?P<word>{any_of(own.ordinals)})"
     return re.compile(run), re.compile(rf"[\s-]?(?:{unit})"), re.compile(ordinal)
@@ -194,20 +197,19 @@ def _cardinals(text: str, own: Speech) -> Iterator[Amount]:
         for start, end, values in _numbers(text, match, own):
             behind = unit.match(text, end)
             name = behind[0].strip(" -") if behind else ""
-            found = own.units.get(name, _SIGNS.get(name, _SYMBOLS.get(name, ""))).lower()
+            found = own.units.get(name, _SIGNS.get(name, UNITS.get(name, ""))).lower()
             before = _SIGNS.get(text[start - 1 : start], "") or _SIGNS.get(text[start - 2 : start - 1], "")
             word = text[start:end]
             spelled = not any(char.isdecimal() for char in word)
-            small = word in loose and (not found or values == {1}) or (not found and max(values) <= 2)
+            small = (word in loose and (not found or values == {1})) or (not found and max(values) <= 2)
             sure = not (spelled and (small or max(values) < 1 or (not bare and not found and len(word) < 2)))
             if spelled and not bare and not found and not any(scale in word for scale in own.scales):
                 continue
-            if found and behind and any(Decimal("0.5") == own.numbers.get(c) for c in text[behind.end() :][:1]):
-                values = frozenset(value + _HALF_BEHIND for value in values)
+            half = bool(found and behind) and own.numbers.get(text[behind.end() :][:1] if behind else "") == _HALF
             noun = _NOUN.match(text, end)
             counted = "" if found in _COUNTS else found
             yield Amount(
-                values=values,
+                values=frozenset(value + _HALF for value in values) if half else values,
                 unit=counted or before,
                 noun=name if found in _COUNTS else "" if counted or noun is None else _stem(noun[1]),
                 start=start,
@@ -220,44 +222,50 @@ def _stem(noun: str) -> str:
     return noun.rstrip("s")[:6]
 
 
-def _numbers(
-    text: str, match: re.Match[str], own: Speech
-) -> Iterator[tuple[int, int, frozenset[Decimal]]]:
+def _numbers(text: str, match: re.Match[str], own: Speech) -> Iterator[tuple[int, int, frozenset[Decimal]]]:
     """The numbers of a run: one where it makes one ("twenty-five"), else each alone ("four twelve-hour")."""
     pieces: list[tuple[int, int, list[tuple[Decimal, bool]], frozenset[Decimal]]] = []
     for piece in re.finditer(rf"{_DIGITS}|[^\W\d]+(?:-[^\W\d]+)*", match[0]):
-        for start, end, word in _split(piece, own):
+        for start, word in _split(piece, own):
             digits = _readings(word) if word[0].isdecimal() else frozenset()
             parts = [(min(digits), False)] if digits else _parts(word, own)
-            if len(parts) > 1 and not _composed(parts):  # its last letter is a unit that is a number elsewhere
-                end, parts = end - 1, _parts(word[:-1], own)
+            # Where a run is no number, its last letter is a unit that is a number elsewhere.
+            cut = len(parts) > 1 and not _composed(parts)
             if parts:
-                pieces.append((match.start() + start, match.start() + end, parts, digits))
+                end = match.start() + start + len(word) - cut
+                pieces.append((match.start() + start, end, _parts(word[:-1], own) if cut else parts, digits))
     while pieces:
         count = next(
-            (size for size in range(len(pieces), 1, -1) if _one([piece[2] for piece in pieces[:size]], [bool(piece[3]) for piece in pieces[:size]])), 1
+            (
+                size
+                for size in range(len(pieces), 1, -1)
+                if _one([piece[2] for piece in pieces[:size]], [bool(piece[3]) for piece in pieces[:size]])
+            ),
+            1,
         )
         taken, pieces = pieces[:count], pieces[count:]
         values = taken[0][3] if count == 1 and taken[0][3] else _composed([one for piece in taken for one in piece[2]])
         if count > 1 and len(taken[0][3]) > 1:
             rest = [one for piece in taken[1:] for one in piece[2]]
             values = frozenset(v for first in taken[0][3] for v in _composed([(first, False), *rest]))
-        if any(len(scale) == 1 and scale.isascii() for scale in own.scales if text[taken[-1][0] : taken[-1][1]] == scale):
+        if any(
+            len(scale) == 1 and scale.isascii() for scale in own.scales if text[taken[-1][0] : taken[-1][1]] == scale
+        ):
             values |= taken[0][3]  # one letter is a unit as well: "11k" of a runner
         if values:
             yield taken[0][0], taken[-1][1], values
 
 
-def _split(piece: re.Match[str], own: Speech) -> Iterator[tuple[int, int, str]]:
+def _split(piece: re.Match[str], own: Speech) -> Iterator[tuple[int, str]]:
     """A piece as it is where the lexicon has it ("quatre-vingt"), else at its hyphens."""
     if piece[0][0].isdecimal() or piece[0] in own.numbers or "-" not in piece[0]:
-        yield piece.start(), piece.end(), piece[0]
+        yield piece.start(), piece[0]
         return
     at, words = piece.start(), piece[0].split("-")
     while words:
         size = next((n for n in range(len(words), 1, -1) if "-".join(words[:n]) in own.numbers), 1)
         word, words = "-".join(words[:size]), words[size:]
-        yield at, at + len(word), word
+        yield at, word
         at += len(word) + 1
 
 
@@ -305,7 +313,7 @@ def _ordinals(text: str, own: Speech) -> Iterator[Amount]:
 
 def _sums(found: Sequence[Amount]) -> Iterator[Amount]:
     """Two amounts side by side that measure the same in a larger and a smaller unit, as one."""
-    for first, second in zip(found, found[1:], strict=False):
+    for first, second in pairwise(found):
         if first.kind == second.kind not in {"", "money"} and second.start - first.end < 12:
             sizes = [_SIZES[one.unit][1] for one in (first, second)]
             if sizes[0] > sizes[1]:

@@ -62,9 +62,8 @@ def _read(text: str, codes: tuple[str, ...]) -> Iterator[Clock]:
         told = part or match["mark"] or match["before"] or match["after"] or match["named"] or exact
         if hour is None or not 0 <= hour <= 24 or not (told or match["at"]):
             continue
-        if not exact and match["digits"] is not None:
-            if not told:
-                continue
+        if not exact and match["digits"] is not None and not told:
+            continue
         lasting = match["mark"] is not None and re.match(units, text[match.start("mark") :]) is not None
         if lasting and _longer(units, text, match):
             continue
@@ -73,7 +72,9 @@ def _read(text: str, codes: tuple[str, ...]) -> Iterator[Clock]:
         minutes += shifts[0].get(_one_blank(match["before"]), 0) + shifts[1].get(_one_blank(match["after"]), 0)
         sure = bool(told) and not (lasting and not (match["at"] or part or match["after"] or match["minute"]))
         yield Clock(
-            values=frozenset({minutes % _DAY}) if match["named"] else _halves(minutes, am=bool(match["am"] or match["am2"]), pm=bool(match["pm"] or match["pm2"])),
+            values=frozenset({minutes % _DAY})
+            if match["named"]
+            else _halves(minutes, am=bool(match["am"] or match["am2"]), pm=bool(match["pm"] or match["pm2"])),
             start=match.start(),
             end=match.end(),
             sure=sure,

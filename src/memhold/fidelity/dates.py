@@ -99,12 +99,33 @@ def _readers(codes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str], _Reade
     turn = rf"(?:(?P<next>{words['next']})|(?P<last>{words['last']})|(?P<this>{words['this']}))"
     of = rf"(?:\s?{words['of']})?\s?"
     wide_day = rf"(?P<day>\d{{1,2}}|{number})\s?{words['behind_day']}"
+    marks_of_day = own.words("calendar", "behind_day")
+    lasting = (
+        "|".join(
+            re.escape(word[len(mark) :])
+            for word in own.units
+            for mark in marks_of_day
+            if word.startswith(mark) and word != mark
+        )
+        or "(?!)"
+    )
     often = any_of([word for word, name in own.units.items() if name == "times"])
     weekday = rf"(?P<weekday>{any_of(own.weekdays)})(?!{often})"
     count = rf"(?P<count>{number})\s?-?{unit}"
+    long_marks = any_of(one for one in own.words("numbers", "ordinal_marks") if len(one) > 1)
     found: tuple[tuple[str, str, _Reader], ...] = (
-        ("date", r"(?<![\d./-])(?P<year>(?:19|20)\d\d)[-/.](?P<number>1[0-2]|0?[1-9])(?:[-/.](?P<day>3[01]|[12]\d|0?[1-9]))?(?!\d)", _date),
-        ("date", pointed + r"(?<![\d.:,])(?P<day>[0-3]?\d)\.\s?(?P<number>1[0-2]|0?[1-9])\.(?:\s?(?P<year>(?:19|20)?\d\d)(?![\d:.]))?(?!\d)", _date),
+        (
+            "date",
+            r"(?<![\d./-])(?P<year>(?:19|20)\d\d)[-/.](?P<number>1[0-2]|0?[1-9])(?:[-/.](?P<day>3[01]|[12]\d|0?[1-9]))?(?!\d)",
+            _date,
+        ),
+        (
+            "date",
+            pointed
+            + r"(?<![\d.:,])(?P<day>[0-3]?\d)\.\s?(?P<number>1[0-2]|0?[1-9])\."
+            + r"(?:\s?(?P<year>(?:19|20)?\d\d)(?![\d:.]))?(?!\d)",
+            _date,
+        ),
         ("date", r"(?<![\d/])(?P<day>[0-3]?\d)/(?P<number>[0-3]?\d)/(?P<year>(?:19|20)?\d\d)(?![\d/])", _slashed),
         ("date", rf"(?:{year}\s?,?\s?)?{month}\s?{wide_day}", _date),
         ("date", rf"{month}\s+{day}(?!\w|[.,:]\d|\s?{unit_word})(?:,?\s+{year})?", _date),
@@ -120,15 +141,27 @@ def _readers(codes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str], _Reade
         ("turned", rf"{unit}\s{turn}", _turned),
         ("month", rf"{turn}\s?{month}", _turned_month),
         ("month", rf"{month}\s{turn}", _turned_month),
-        ("season", rf"(?:{turn}\s)?(?P<season>{any_of(own.table('calendar', 'seasons'))})(?:\s(?:{words['of']}\s?)?{year})?", _season),
+        (
+            "season",
+            rf"(?:{turn}\s)?(?P<season>{any_of(own.table('calendar', 'seasons'))})(?:\s(?:{words['of']}\s?)?{year})?",
+            _season,
+        ),
         ("relative", rf"(?P<name>{any_of(own.table('calendar', 'days'))})", _relative),
         ("count", rf"(?P<back>{any_of(own.words('calendar', 'back'))})\s{count}", _counted),
         ("count", rf"{count}\s?(?P<back>{any_of(own.words('calendar', 'back_behind'))})", _counted),
         ("count", rf"{any_of(own.words('calendar', 'ahead'))}\s{count}", _counted),
         ("count", rf"{count}\s?{any_of(own.words('calendar', 'ahead_behind'))}", _counted),
-        ("day", rf"{words['before_day']}\s(?P<day>[0-3]?\d(?:{marks})?)(?![\w:/%]|[.,]\d|\s[a-z]?\d)(?!\s{any_of(own.units)})", _alone),
-        ("day", rf"(?P<day>(?<![\w.,])[0-3]?\d(?:{any_of([m for m in own.words('numbers', 'ordinal_marks') if len(m) > 1])}))(?!\w)", _alone),
-        ("day", rf"(?<![\d月]){wide_day}(?!\s?[^\W\d_]?[间間])", _alone),
+        (
+            "day",
+            rf"{words['before_day']}\s(?P<day>[0-3]?\d(?:{marks})?)(?![\w:/%]|[.,]\d|\s[a-z]?\d)(?!\s{any_of(own.units)})",
+            _alone,
+        ),
+        (
+            "day",
+            rf"(?P<day>(?<![\w.,])[0-3]?\d(?:{long_marks}))(?!\w)",
+            _alone,
+        ),
+        ("day", rf"(?<!\d){wide_day}(?!{lasting})", _alone),
         ("weekday", weekday, _weekday),
         ("date", rf"{month}(?![a-z\d])", _date),
         ("year", rf"(?<![\d.,:/-]){year}(?![\d%:/-]|[.,]\d)(?!\s?{any_of(own.units)})", _date),

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import lru_cache
 from typing import Final, Literal
 
-from memhold.fidelity.amounts import Amount, agree, amounts, differ
+from memhold.fidelity.amounts import UNITS, Amount, agree, amounts, differ
 from memhold.fidelity.clock import Clock, clocks
 from memhold.fidelity.dates import Day, days
 from memhold.fidelity.quotes import plain
@@ -20,7 +21,9 @@ __all__ = ["Detail", "Details", "details_of", "found", "held", "of_the_line"]
 Kind = Literal["number", "date", "time", "identifier", "path", "address"]
 Found = Literal["held", "contradicted", "unknown"]
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]+|www\.[^\s<>\"]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_PATH: Final = re.compile(r"(?<![\w/])(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*|(?<![\w/])[\w.@+-]*[a-z_][\w.@+-]*(?:(?:/[\w.@+-]+){2,}|/[\w@+-]*[._\d][\w.@+-]*)|(?<![\w.-])[\w-]{2,}\.(?!\d)[a-z][a-z0-9]{1,4}(?![\w.])")
+_PATH: Final = re.compile(
+    r"(?<![\w/])(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*|(?<![\w/])[\w.@+-]*[a-z_][\w.@+-]*(?:(?:/[\w.@+-]+){2,}|/[\w@+-]*[._\d][\w.@+-]*)|(?<![\w.-])[\w-]{2,}\.(?!\d)[a-z][a-z0-9]{1,4}(?![\w.])"
+)
 _IDENTIFIER: Final = re.compile(
     r"(?<![a-z\d_.-])(?:[a-z][a-z]*[_-]?\d[a-z\d._-]*|[a-z]+(?:-[a-z]+)*-\d[a-z\d._-]*|\d[\d.]*[a-z]+\d[a-z\d._-]*"
     r"|[a-z]\w*_\w+|[0-9a-f]{7,}(?<=[a-f])|v?\d+\.\d+\.\d[\w.-]*|--[a-z][\w-]+)(?![a-z\d])"
@@ -54,11 +57,17 @@ def details_of(text: str, codes: tuple[str, ...], said: datetime) -> Details:
 
 
 def _scan(text: str, codes: tuple[str, ...], said: datetime) -> Iterator[Detail]:
-    named: tuple[tuple[re.Pattern[str], Kind], ...] = ((_ADDRESS, "address"), (_PATH, "path"), (_IDENTIFIER, "identifier"))
+    named: tuple[tuple[re.Pattern[str], Kind], ...] = (
+        (_ADDRESS, "address"),
+        (_PATH, "path"),
+        (_IDENTIFIER, "identifier"),
+    )
     timed = [one for one in clocks(text, codes) if one.sure]
     for pattern, kind in named:
         for match in pattern.finditer(text):
-            if kind == "identifier" and (_is_amount(match[0], codes) or _inside(match.start(), timed)):
+            if kind == "identifier" and (
+                match[0] in UNITS or _is_amount(match[0], codes) or _inside(match.start(), timed)
+            ):
                 continue
             yield Detail(kind=kind, text=match[0].rstrip(_ENDS))
             text = text[: match.start()] + "\ufffc" * len(match[0]) + text[match.end() :]
@@ -89,7 +98,11 @@ def _is_amount(word: str, codes: tuple[str, ...]) -> bool:
     whole = amounts(word, codes)
     marks = {*speech(codes).words("numbers", "ordinal_marks")}
     behind = word.lstrip("0123456789.,")
-    return bool(whole) and word[0].isdecimal() and (behind in marks or any(one.unit for one in whole) or behind in speech(codes).scales)
+    return (
+        bool(whole)
+        and word[0].isdecimal()
+        and (behind in marks or any(one.unit for one in whole) or behind in speech(codes).scales)
+    )
 
 
 def found(detail: Detail, whole: Details, lines: Sequence[Details]) -> Found:
@@ -138,7 +151,10 @@ def _same(one: Amount | Day | Clock, other: Amount | Day | Clock) -> bool:
         case Amount(), Clock():
             return one.sure and not one.kind and any(value * 60 in other.values for value in one.values)
         case Amount(), Day():
-            return not one.kind and any(value in {start.day, start.year} for start, _ in other.ranges for value in one.values)
+            parts = {part for start, _ in other.ranges for part in (start.day, start.month, start.year)}
+            return not one.kind and not one.values.isdisjoint(map(Decimal, parts))
+        case Day(), Amount():
+            return other.ordinal and any(start.day in other.values for start, _ in one.ranges)
         case _:
             return False
 
@@ -182,6 +198,10 @@ def _alike(one: Detail, other: Detail) -> bool:
     """Whether two names that machines read are of one form: the same letters and digits in turn, or one folder."""
     if one.kind == "path":
         parts = one.text.split("/"), other.text.split("/")
-        return len(parts[0]) == len(parts[1]) and sum(a != b for a, b in zip(*parts, strict=True)) == 1 and len(parts[0]) > 1
+        return (
+            len(parts[0]) == len(parts[1])
+            and sum(a != b for a, b in zip(*parts, strict=True)) == 1
+            and len(parts[0]) > 1
+        )
     shapes = [re.sub(r"[a-z]", "a", re.sub(r"\d", "0", text)) for text in (one.text, other.text)]
     return shapes[0] == shapes[1] and any(char.isdigit() for char in one.text)

@@ -8,6 +8,8 @@ from typing import Final
 
 from memhold.languages.tables import any_of, speech
 
+# ruff: noqa: RUF001 - punctuation of every script
+
 __all__ = ["sentences"]
 
 _END: Final = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？；]+[”」』）\"]*|\n+)")
@@ -47,4 +49,8 @@ def _ends(text: str, begin: int, mark: re.Match[str], codes: tuple[str, ...]) ->
 def _lists(codes: tuple[str, ...]) -> tuple[re.Pattern[str], bool, frozenset[str]]:
     own = speech(codes)
     marks = own.words("numbers", "ordinal_marks")
-    return re.compile(any_of(own.words("words", "abbreviations"))), "." in marks, frozenset(own.words("words", "function"))
+    return (
+        re.compile(any_of(own.words("words", "abbreviations"))),
+        "." in marks,
+        frozenset(own.words("words", "function")),
+    )

@@ -7,10 +7,10 @@ against a statement makes it doubtful: who reads it sees the quote beside it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 from memhold.fidelity.amounts import Amount, agree
 from memhold.fidelity.details import Details, details_of, found, of_the_line
@@ -18,7 +18,9 @@ from memhold.fidelity.quotes import in_line, plain
 from memhold.fidelity.values import Line, Statement, Weight
 from memhold.languages.tables import Speech, speech, spoken
 
-__all__ = ["RULES", "weigh"]
+# ruff: noqa: RUF001 - punctuation of every script
+
+__all__ = ["RULES", "Case", "Rule", "weigh"]
 
 _CLAUSE: Final = re.compile(r"[,.;:!?()，。；！？、\"]|\s-\s")
 _TERM: Final = re.compile(
@@ -33,7 +35,7 @@ _BEGINNING: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A statement beside what it quotes. `codes`: every language that may be spoken; `own`: the words of the likeliest."""
+    """A statement beside what it quotes. `codes`: each language that may be spoken; `own`: words of the likeliest."""
 
     statement: Statement
     said: str
@@ -50,6 +52,14 @@ class Case:
         return self.cited[0]
 
 
+class Rule(Protocol):
+    """What may cast a doubt on a statement: its reason in plain words, or None."""
+
+    __name__: str
+
+    def __call__(self, case: Case, /) -> str | None: ...  # noqa: D102 - the class says it
+
+
 def weigh(
     statement: Statement,
     quotes: Sequence[str],
@@ -57,13 +67,13 @@ def weigh(
     *,
     cited: Sequence[int] = (),
     supplied: bool = False,
-    rules: Sequence[Callable[[Case], str | None]] | None = None,
+    rules: Sequence[Rule] | None = None,
 ) -> Weight:
     """How a statement stands in a conversation of these lines.
 
     `quotes` are its words of the lines; without any, details alone are looked at (the sentences of an entry). `cited`
-    are the places of the lines that it names. `supplied`: the quote is not the model's, and supports its words alone. `rules`
-    are those that may cast a doubt, all of them by default.
+    are the places of the lines that it names. `supplied`: the quote is not the model's, and supports its words alone.
+    `rules` are those that may cast a doubt, all of them by default.
     """
     holding = [line for line in lines if any(in_line(quote, line.text) for quote in quotes)]
     if any(not any(in_line(quote, line.text) for line in lines) for quote in quotes):
@@ -133,13 +143,17 @@ def _of_whom(case: Case) -> str:
         return "user" if subject in users else subject
     begins = plain(case.statement.text)[:40]
     for name in {plain(line.speaker) for line in case.lines if line.speaker}:
-        if begins.startswith(name) and not re.match(r"'s\b|\w", begins[len(name) :]):
+        if begins.startswith(name) and not _owns(begins[len(name) :], own) and not begins[len(name) :][:1].isalnum():
             return name
     spans = own.found("people", "user", begins)
     if not spans or spans[0][0] > 14:
         return ""
-    behind = begins[spans[0][1] :]
-    return "" if re.match(r"'s\b|s'|\s?[的의の]", behind) else "user"
+    return "" if _owns(begins[spans[0][1] :], own) else "user"
+
+
+def _owns(behind: str, own: Speech) -> bool:
+    """Whether what stands behind a name makes it the owner of something else."""
+    return behind.lstrip().startswith(own.words("people", "owns"))
 
 
 def _tells_of_first(case: Case) -> bool:
@@ -160,7 +174,8 @@ def _is_person(name: str, case: Case) -> bool:
     if name in {plain(line.speaker) for line in case.lines if line.speaker} or case.own.has("people", "kin", name):
         return True
     return any(
-        re.search(rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])", text) is not None and case.own.has("people", "third", text)
+        re.search(rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])", text) is not None
+        and case.own.has("people", "third", text)
         for text in (plain(line.text) for line in case.lines if name in plain(line.text))
     )
 
@@ -276,7 +291,7 @@ def _beyond(case: Case) -> str | None:
     return "it says more than the line" if beyond else None
 
 
-RULES: Final[tuple[Callable[[Case], str | None], ...]] = (
+RULES: Final[tuple[Rule, ...]] = (
     _other_speaker,
     _only_the_assistant,
     _lost_no,

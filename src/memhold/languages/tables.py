@@ -15,6 +15,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
+# ruff: noqa: RUF001 - apostrophes
+
 __all__ = ["Speech", "any_of", "languages", "phrases", "speech", "spoken"]
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -43,17 +45,33 @@ def phrases(listed: str | Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def spoken(text: str) -> tuple[str, ...]:
-    """The codes of the languages that a text is likely in, the likeliest first, by letters and function words; or none."""
+    """The codes of the languages that a text is likely in, the likeliest first; none where no letter or word tells."""
     text = text[:_READ].lower()
-    words = Counter(_WORD.findall(text))
+    words = Counter(_WORD.findall(text.replace("’", "'")))
     votes: dict[str, float] = {}
     for code, table in languages().items():
         own = len(re.findall(f"[{table['script']}]", text)) if table["script"] else 0
         foreign = bool(table["foreign"]) and re.search(f"[{table['foreign']}]", text) is not None
-        votes[code] = 0 if foreign else own / 2 + sum(words[word] for word in phrases(table["words"]["function"]))
+        votes[code] = 0 if foreign else own / 2 + sum(words[word] for word in _evidence(code))
     best = max(votes.values(), default=0)
     near = [code for code, vote in votes.items() if vote >= max(1, best * _BESIDE)]
     return tuple(sorted(near, key=lambda code: -votes[code]))
+
+
+@cache
+def _evidence(code: str) -> frozenset[str]:
+    """The words that speak for a language: its commonest ones, and those that a short text of it may have alone."""
+    table = languages()[code]
+    listed = (
+        table["words"]["function"],
+        table["people"]["first"],
+        table["people"]["third"],
+        table["says"]["negation"],
+        *table["calendar"]["months"],
+        *table["calendar"]["weekdays"],
+        *table["units"].values(),
+    )
+    return frozenset(word for words in listed for word in phrases(words))
 
 
 def any_of(words: Iterable[str]) -> str:
