@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -85,91 +85,63 @@ def _beside_a_date(weekday: Day, found: list[Day]) -> bool:
 
 @lru_cache(maxsize=128)
 def _readers(codes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str], _Reader], ...]:
+    """What finds days, in the order in which they count: a place that one has read is left alone by the next."""
     own = speech(codes)
-    number = number_pattern(codes)
     words = {name: any_of(own.words("calendar", name)) for name in _HEADINGS}
+    number = number_pattern(codes)
     marks = any_of(own.words("numbers", "ordinal_marks"))
-    ordinals = any_of(own.ordinals)
-    day = rf"(?P<day>(?<!\d)[0-3]?\d(?!\d)(?:{marks})?|{ordinals})"
-    year = rf"(?P<year>(?<!\d)(?:19|20)\d\d(?!\d))(?:\s?{words['behind_year']})?"
-    month = rf"(?<!\d)(?P<month>{any_of(own.months)})\.?"
-    unit = rf"(?P<unit>{any_of([word for word, name in own.units.items() if name in (*_UNITS, 'fortnight')])})"
-    unit_word = any_of(own.units)
-    pointed = "" if "." in own.words("numbers", "ordinal_marks") else "(?!)"
-    turn = rf"(?:(?P<next>{words['next']})|(?P<last>{words['last']})|(?P<this>{words['this']}))"
-    of = rf"(?:\s?{words['of']})?\s?"
-    wide_day = rf"(?P<day>\d{{1,2}}|{number})\s?{words['behind_day']}"
-    marks_of_day = own.words("calendar", "behind_day")
-    lasting = (
-        "|".join(
-            re.escape(word[len(mark) :])
-            for word in own.units
-            for mark in marks_of_day
-            if word.startswith(mark) and word != mark
-        )
-        or "(?!)"
-    )
+    units = any_of([word for word, name in own.units.items() if name in (*_UNITS, "fortnight")])
     often = any_of([word for word, name in own.units.items() if name == "times"])
-    weekday = rf"(?P<weekday>{any_of(own.weekdays)})(?!{often})"
-    count = rf"(?P<count>{number})\s?-?{unit}"
-    long_marks = any_of(one for one in own.words("numbers", "ordinal_marks") if len(one) > 1)
-    found: tuple[tuple[str, str, _Reader], ...] = (
-        (
-            "date",
-            r"(?<![\d./-])(?P<year>(?:19|20)\d\d)[-/.](?P<number>1[0-2]|0?[1-9])(?:[-/.](?P<day>3[01]|[12]\d|0?[1-9]))?(?!\d)",
-            _date,
-        ),
-        (
-            "date",
-            pointed
-            + r"(?<![\d.:,])(?P<day>[0-3]?\d)\.\s?(?P<number>1[0-2]|0?[1-9])\."
-            + r"(?:\s?(?P<year>(?:19|20)?\d\d)(?![\d:.]))?(?!\d)",
-            _date,
-        ),
-        ("date", r"(?<![\d/])(?P<day>[0-3]?\d)/(?P<number>[0-3]?\d)/(?P<year>(?:19|20)?\d\d)(?![\d/])", _slashed),
-        ("date", rf"(?:{year}\s?,?\s?)?{month}\s?{wide_day}", _date),
-        ("date", rf"{month}\s+{day}(?!\w|[.,:]\d|\s?{unit_word})(?:,?\s+{year})?", _date),
-        ("date", rf"{day}\.?\s+(?:{words['of']}\s?)?{month}(?:,?\s+(?:{words['of']}\s?)?{year})?", _date),
-        ("date", rf"{month},?\s+(?:{words['of']}\s?)?{year}", _date),
-        ("date", rf"{year}\s?{month}", _date),
-        ("date", rf"{day}{of}{turn}\s?{unit}", _day_of_turned),
-        ("date", rf"{turn}\s?{unit}{of}{wide_day}", _day_of_turned),
-        ("date", rf"{turn}\s?{unit}{of}{day}(?!\w)", _day_of_turned),
-        ("weekday", rf"{turn}\s?{unit}?{of}{weekday}", _weekday),
-        ("weekday", rf"{weekday}\s(?:{turn})", _weekday),
-        ("turned", rf"{turn}\s?{unit}", _turned),
-        ("turned", rf"{unit}\s{turn}", _turned),
-        ("month", rf"{turn}\s?{month}", _turned_month),
-        ("month", rf"{month}\s{turn}", _turned_month),
-        (
-            "season",
-            rf"(?:{turn}\s)?(?P<season>{any_of(own.table('calendar', 'seasons'))})(?:\s(?:{words['of']}\s?)?{year})?",
-            _season,
-        ),
-        ("relative", rf"(?P<name>{any_of(own.table('calendar', 'days'))})", _relative),
-        ("count", rf"(?P<back>{any_of(own.words('calendar', 'back'))})\s{count}", _counted),
-        ("count", rf"{count}\s?(?P<back>{any_of(own.words('calendar', 'back_behind'))})", _counted),
-        ("count", rf"{any_of(own.words('calendar', 'ahead'))}\s{count}", _counted),
-        ("count", rf"{count}\s?{any_of(own.words('calendar', 'ahead_behind'))}", _counted),
-        (
-            "day",
-            rf"{words['before_day']}\s(?P<day>[0-3]?\d(?:{marks})?)(?![\w:/%]|[.,]\d|\s[a-z]?\d)(?!\s{any_of(own.units)})",
-            _alone,
-        ),
-        (
-            "day",
-            rf"(?P<day>(?<![\w.,])[0-3]?\d(?:{long_marks}))(?!\w)",
-            _alone,
-        ),
-        ("day", rf"(?<!\d){wide_day}(?!{lasting})", _alone),
-        ("weekday", weekday, _weekday),
-        ("date", rf"{month}(?![a-z\d])", _date),
-        ("year", rf"(?<![\d.,:/-]){year}(?![\d%:/-]|[.,]\d)(?!\s?{any_of(own.units)})", _date),
+    parts = words | {
+        "number": number,
+        "marks": marks,
+        "any_unit": any_of(own.units),
+        "seasons": any_of(own.table("calendar", "seasons")),
+        "days": any_of(own.table("calendar", "days")),
+        "day": rf"(?P<day>(?<!\d)[0-3]?\d(?!\d)(?:{marks})?|{any_of(own.ordinals)})",
+        "year": rf"(?P<year>(?<!\d)(?:19|20)\d\d(?!\d))(?:\s?{words['behind_year']})?",
+        "month": rf"(?<!\d)(?P<month>{any_of(own.months)})\.?",
+        "unit": rf"(?P<unit>{units})",
+        "count": rf"(?P<count>{number})\s?-?(?P<unit>{units})",
+        "turn": rf"(?:(?P<next>{words['next']})|(?P<last>{words['last']})|(?P<this>{words['this']}))",
+        "wide_day": rf"(?P<day>\d{{1,2}}|{number})\s?{words['behind_day']}",
+        "weekday": rf"(?P<weekday>{any_of(own.weekdays)})(?!{often})",
+        "long_marks": any_of(one for one in own.words("numbers", "ordinal_marks") if len(one) > 1),
+        "lasting": _lasting(own),
+    }
+    dotted = ((_DOTTED, _date),) if "." in own.words("numbers", "ordinal_marks") else ()
+    exact = tuple(
+        ("date", re.compile(pattern), read) for pattern, read in ((_ISO, _date), *dotted, (_SLASHES, _slashed))
     )
-    return tuple((name, re.compile(pattern), read) for name, pattern, read in found)
+    return (*exact, *((name, re.compile(_filled(pattern, parts)), read) for name, pattern, read in _PATTERNS))
 
 
-_HEADINGS: Final = ("next", "last", "this", "of", "before_day", "behind_day", "behind_year")
+def _filled(pattern: str, parts: Mapping[str, str]) -> str:
+    """A pattern with its parts in the place of their names in angle brackets."""
+    return re.sub(r"<<(\w+)>>", lambda name: parts[name[1]], pattern)
+
+
+def _lasting(own: Speech) -> str:
+    """What makes of the mark of a day the unit of a length of time."""
+    marks = own.words("calendar", "behind_day")
+    rest = [
+        re.escape(word[len(mark) :]) for word in own.units for mark in marks if word.startswith(mark) and word != mark
+    ]
+    return f"(?:{'|'.join(rest)})" if rest else "(?:(?!))"
+
+
+_ISO: Final = (
+    r"(?<![\d./-])(?P<year>(?:19|20)\d\d)[-/.](?P<number>1[0-2]|0?[1-9])(?:[-/.](?P<day>3[01]|[12]\d|0?[1-9]))?(?!\d)"
+)
+_DOTTED: Final = (
+    r"(?<![\d.:,])(?P<day>[0-3]?\d)\.\s?(?P<number>1[0-2]|0?[1-9])\."
+    r"(?:\s?(?P<year>(?:19|20)?\d\d)(?![\d:.]))?(?!\d)"
+)
+_SLASHES: Final = r"(?<![\d/])(?P<day>[0-3]?\d)/(?P<number>[0-3]?\d)/(?P<year>(?:19|20)?\d\d)(?![\d/])"
+_HEADINGS: Final = (
+    *("next", "last", "this", "of", "before_day", "behind_day", "behind_year"),
+    *("back", "back_behind", "ahead", "ahead_behind"),
+)
 
 
 def _group(match: re.Match[str], name: str) -> str | None:
@@ -325,3 +297,37 @@ def _later(text: str, own: Speech, found: list[Day]) -> Iterator[Day]:
         if count is not None and bases:
             ranges = frozenset(_away(base, count, own.units[match["unit"]]) for base in bases)
             yield Day(ranges=ranges, start=match.start(), end=match.end(), sure=False)
+
+
+_PATTERNS: Final[tuple[tuple[str, str, _Reader], ...]] = (
+    ("date", r"(?:<<year>>\s?,?\s?)?<<month>>\s?<<wide_day>>", _date),
+    ("date", r"<<month>>\s+<<day>>(?!\w|[.,:]\d|\s?<<any_unit>>)(?:,?\s+<<year>>)?", _date),
+    ("date", r"<<day>>\.?\s+(?:<<of>>\s?)?<<month>>(?:,?\s+(?:<<of>>\s?)?<<year>>)?", _date),
+    ("date", r"<<month>>,?\s+(?:<<of>>\s?)?<<year>>", _date),
+    ("date", r"<<year>>\s?<<month>>", _date),
+    ("date", r"<<day>>(?:\s?<<of>>)?\s?<<turn>>\s?<<unit>>", _day_of_turned),
+    ("date", r"<<turn>>\s?<<unit>>(?:\s?<<of>>)?\s?<<wide_day>>", _day_of_turned),
+    ("date", r"<<turn>>\s?<<unit>>(?:\s?<<of>>)?\s?<<day>>(?!\w)", _day_of_turned),
+    ("weekday", r"<<turn>>\s?<<unit>>?(?:\s?<<of>>)?\s?<<weekday>>", _weekday),
+    ("weekday", r"<<weekday>>\s<<turn>>", _weekday),
+    ("turned", r"<<turn>>\s?<<unit>>", _turned),
+    ("turned", r"<<unit>>\s<<turn>>", _turned),
+    ("month", r"<<turn>>\s?<<month>>", _turned_month),
+    ("month", r"<<month>>\s<<turn>>", _turned_month),
+    ("season", r"(?:<<turn>>\s)?(?P<season><<seasons>>)(?:\s(?:<<of>>\s?)?<<year>>)?", _season),
+    ("relative", r"(?P<name><<days>>)", _relative),
+    ("count", r"(?P<back><<back>>)\s<<count>>", _counted),
+    ("count", r"<<count>>\s?(?P<back><<back_behind>>)", _counted),
+    ("count", r"<<ahead>>\s<<count>>", _counted),
+    ("count", r"<<count>>\s?<<ahead_behind>>", _counted),
+    (
+        "day",
+        r"<<before_day>>\s(?P<day>[0-3]?\d(?:<<marks>>)?)(?![\w:/%]|[.,]\d|\s[a-z]?\d)(?!\s<<any_unit>>)",
+        _alone,
+    ),
+    ("day", r"(?P<day>(?<![\w.,])[0-3]?\d<<long_marks>>)(?!\w)", _alone),
+    ("day", r"(?<!\d)<<wide_day>>(?!<<lasting>>)", _alone),
+    ("weekday", r"<<weekday>>", _weekday),
+    ("date", r"<<month>>(?![a-z\d])", _date),
+    ("year", r"(?<![\d.,:/-])<<year>>(?![\d%:/-]|[.,]\d)(?!\s?<<any_unit>>)", _date),
+)

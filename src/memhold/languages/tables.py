@@ -71,7 +71,8 @@ def _evidence(code: str) -> frozenset[str]:
         *table["calendar"]["weekdays"],
         *table["units"].values(),
     )
-    return frozenset(word for words in listed for word in phrases(words))
+    shared = phrases(table["calendar"]["months_and_words"])
+    return frozenset(word for words in listed for word in phrases(words) if word not in shared)
 
 
 def any_of(words: Iterable[str]) -> str:
