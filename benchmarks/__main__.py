@@ -460,6 +460,22 @@ def real(
     )
 
 
+@benchmarks.command("fidelity")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    required=True,
+    help="The folder of conversations, replies and errors (benchmarks/fidelity.py says their form).",
+)
+@click.option("--ablate/--no-ablate", default=True, show_default=True, help="Also without each rule.")
+@_JSON
+def fidelity(data: Path, *, ablate: bool, as_json: bool) -> None:
+    """Weigh labelled statements by what they quote: truths stated and left out, errors not stated."""
+    from benchmarks.fidelity import fidelity_rows
+
+    _rows(lambda: list(fidelity_rows(data, ablate=ablate)), as_json=as_json)
+
+
 def _plain(work: Coroutine[Any, Any, Mapping[str, Any]], *, as_json: bool) -> None:
     with _telling():
         found = asyncio.run(work)

@@ -142,6 +142,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 
 
 DATA = {
+    "languages": {".toml"},
     "asking/prompts": {".md"},
     "data": {".json", ".jsonl"},
     "faces/agents": {".ts"},

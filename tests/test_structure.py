@@ -20,7 +20,7 @@ SOURCE = ROOT / "src" / "memhold"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 # The rooms of the house from the ground up; a room imports rooms before it, and no other. A room is a folder or a file.
-GROUND = ("_version", "values", "errors", "text", "ports", "messages", "asking", "upkeep")
+GROUND = ("_version", "values", "errors", "languages", "text", "fidelity", "ports", "messages", "asking", "upkeep")
 WAY = ("index", "journal", "facts", "documents", "recall", "consolidate", "compact", "history", "context")
 WALLS = ("transfer", "storage", "providers")
 DOORS = ("verbs", "wiring", "faces", "server", "integrations", "testing", "cli", "__main__")
