@@ -65,6 +65,7 @@ Origin = Literal["user", "agent", "tool", "import", "rules", "model"]
 Trust = Literal["user", "assistant", "tool"]
 WrittenBy = Literal["user", "participant", "assistant", "tool", "attachment", "harness"]
 Operation = Literal["set", "add"]
+Standing = Literal["stated", "doubtful"]
 Shape = Literal["openai", "anthropic"]
 
 INFERRED = "(inferred)"
@@ -311,6 +312,14 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryQuote:
+    """Words of a message that a memory rests on, verbatim."""
+
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """What is derived or told, in one of its revisions.
 
@@ -320,6 +329,10 @@ class Memory:
 
     `origin` says who said it and `actor` the name of that (a client, a model, a format); neither ever changes.
     `last_confirmed_at` is when a person last said that it is so, None where nobody has.
+
+    `quotes` are the words of messages that a model's statement rests on, the first the one it is told from; they are
+    erased with their message. `standing` is `doubtful` where something speaks against it: `doubts` say what, in words
+    for people. What is doubtful displaces nothing and stands in no system message.
     """
 
     id: str
@@ -355,6 +368,14 @@ class Memory:
     rev: int = 1
     actor: str | None = None
     last_confirmed_at: datetime | None = None
+    quotes: tuple[MemoryQuote, ...] = ()
+    standing: Standing = "stated"
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def quote(self) -> str:
+        """The words that it rests on first; empty where it rests on none, as what somebody wrote themselves."""
+        return self.quotes[0].text if self.quotes else ""
 
     @property
     def path(self) -> tuple[str, ...]:

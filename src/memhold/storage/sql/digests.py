@@ -57,6 +57,7 @@ MEMORY = (
     *("rev", "number", "pinned", "event_time", "valid_from", "created_at", "recorded_at"),
     *("id", "agent_id", "session_id", "kind", "state", "tier", "subject", "attribute", "value", "fact_key"),
     *("operation", "text", "topics", "entities", "metadata", "importance", "origin", "trust", "superseded_by", "actor"),
+    *("quotes", "standing", "doubts"),
     *("valid_to", "last_confirmed_at", "evidence", "expires_at", "unrecorded_at"),
 )
 """The columns of a memory: numbers, texts, and five that may change or be absent. `crc` stands behind them."""
@@ -81,10 +82,11 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """The tables with digests, and the columns that name a row of them."""
 FILLED: Mapping[int, tuple[str, ...]] = {
-    6: ("memory", "change"),
+    6: ("change",),
     11: ("session",),
     12: ("word_block", "vector_block"),
     13: ("message",),
+    14: ("memory",),
 }
 """The migrations after which rows of tables get their digests: the newest each that adds a column which they cover.
 
@@ -127,7 +129,7 @@ _NONE = -1
 _FAULTS = (TypeError, UnicodeEncodeError)
 _PRIME = 4_294_967_291
 """The largest below 2**32: no power of two is a multiple of it, so a flipped bit of a number always shows."""
-_MEMORY_TEXTS, _VALID_TO, _CONFIRMED, _LEFT_OUT = slice(7, 27), 27, 28, slice(29, 32)
+_MEMORY_TEXTS, _VALID_TO, _CONFIRMED, _LEFT_OUT = slice(7, 30), 30, 31, slice(32, 35)
 _EARLIEST, _LATEST = micros(datetime.min.replace(tzinfo=UTC)), micros(datetime.max.replace(tzinfo=UTC))
 _CHANGE_TEXTS = slice(2, 9)
 _ENDED_AT, _METADATA = SESSION.index("ended_at"), SESSION.index("metadata")

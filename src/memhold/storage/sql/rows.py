@@ -34,6 +34,7 @@ from memhold.values.records import (
     Effect,
     Evidence,
     Memory,
+    MemoryQuote,
     Message,
     Passage,
     Quote,
@@ -323,11 +324,16 @@ def to_memory(row: Row, sources: tuple[str, ...]) -> Memory:
         trust=row[24],
         superseded_by=row[25],
         actor=row[26],
-        valid_to=_opt_time(row[27]),
-        last_confirmed_at=_opt_time(row[28]),
-        evidence=row[29],
-        expires_at=_opt_time(row[30]),
-        unrecorded_at=_opt_time(row[31]),
+        quotes=()
+        if row[27] is None
+        else tuple(MemoryQuote(message_id=of, text=text) for of, text in json.loads(row[27])),
+        standing=row[28] or "stated",
+        doubts=() if row[29] is None else _list(row[29]),
+        valid_to=_opt_time(row[30]),
+        last_confirmed_at=_opt_time(row[31]),
+        evidence=row[32],
+        expires_at=_opt_time(row[33]),
+        unrecorded_at=_opt_time(row[34]),
         sources=sources,
     )
 
@@ -366,6 +372,9 @@ def memory_params(memory: Memory, digest: bytes | None) -> dict[str, Any]:
         "recorded_at": micros(memory.recorded_at),
         "superseded_by": memory.superseded_by,
         "actor": memory.actor,
+        "quotes": _array([[one.message_id, one.text] for one in memory.quotes]) if memory.quotes else None,
+        "standing": None if memory.standing == "stated" else memory.standing,
+        "doubts": _array(memory.doubts) if memory.doubts else None,
         "last_confirmed_at": opt_micros(memory.last_confirmed_at),
     }
     return with_digest(params, MEMORY, memory_digest)
