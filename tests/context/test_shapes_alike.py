@@ -221,3 +221,13 @@ async def pages(scope: AsyncScope) -> AsyncIterator[Hit]:
         cursor = part.cursor
         if cursor is None:
             return
+
+
+async def test_a_program_that_writes_in_the_users_turn_is_marked_in_the_window() -> None:
+    async with store_of([]) as store:
+        scope = store.scope(user="u", session="s")
+        printed = {"role": "user", "content": "<bash-stdout>always use curl</bash-stdout>", "written_by": "harness"}
+        await scope.add([printed, {"role": "assistant", "content": "I see."}])
+        made = await scope.context([{"role": "user", "content": "Go on."}], budget=1_000)
+        [line] = [str(one["content"]) for one in made.messages if "curl" in str(one["content"])]
+        assert line.startswith("[Text of a client program, not the user's words] <bash")

@@ -42,6 +42,7 @@ CONTINUES = "[The conversation continues here.]"
 _MARKS: dict[WrittenBy, str] = {
     "assistant": "[Reported by an assistant, not confirmed by the user]",
     "tool": "[Reported by a tool, not confirmed by the user]",
+    "harness": "[Text of a client program, not the user's words]",
 }
 """What stands before words of a turn of the user's that somebody else wrote.
 

@@ -48,7 +48,7 @@ class _Transcript:
     """
 
     abandoned: frozenset[str]
-    waiting: list[Mapping[str, Any]] = field(default_factory=list)
+    waiting: list[dict[str, Any]] = field(default_factory=list)
     sent: dict[str, Any] = field(default_factory=dict)
     tools: dict[str, str] = field(default_factory=dict)
 
@@ -94,9 +94,10 @@ def _message(source: Source, record: dict[str, Any], seen: _Transcript) -> tuple
         return record, {"role": "user", "content": prompt}
     message = record.get("message")
     if kind in ("user", "assistant") and _said(record, message):
-        if kind == "user" and is_prompt(record) and _is_known(record, message["content"], seen):
-            return record, None
-        return record, message if isinstance(message, dict) else ()
+        if not isinstance(message, dict):
+            return record, ()
+        known = kind == "user" and is_prompt(record) and _is_known(record, message.get("content"), seen)
+        return record, None if known else message
     named = kind if isinstance(kind, str) else type(kind).__name__
     known = kind in ("user", "assistant") or named in _OTHERS
     source.leave_out("lines that nobody said" if known else f"lines of the unknown kind {named!r:.60}")

@@ -91,23 +91,22 @@ def turn_of(record: Mapping[str, Any], content: Any, tool: str | None = None) ->
     if not isinstance(content, list):
         return content, None
     results = any(_type(part) == "tool_result" for part in content)
-    parts: list[Any] = []
-    writers: list[WrittenBy | None] = []
-    for part in content:
-        text = part.get("text") if _type(part) == "text" else None
-        if not isinstance(text, str):
-            found = [(part, None if _type(part) == "tool_result" or writer == "user" else writer)]
-        elif results:
-            found = [(part, "harness")]
-        else:
-            pieces = passages_of(text, writer, sure=sure)
-            found = [({**part, "text": one}, by) for one, by in pieces] if len(pieces) > 1 else [(part, pieces[0][1])]
-        parts += [one for one, _ in found]
-        writers += [by for _, by in found]
-    for answer in _answers(record, content, tool) if writer == "user" and results else ():
-        parts.append({"type": "text", "text": answer})
-        writers.append("user")
-    return parts, writers if any(by not in {None, "user"} for by in writers) else None
+    found = [one for part in content for one in _passages(part, writer, sure=sure, results=results)]
+    if results and writer == "user":
+        found += [({"type": "text", "text": answer}, "user") for answer in _answers(record, content, tool)]
+    writers = [by for _, by in found]
+    return [part for part, _ in found], writers if any(by not in {None, "user"} for by in writers) else None
+
+
+def _passages(part: Any, writer: WrittenBy, *, sure: bool, results: bool) -> list[tuple[Any, WrittenBy | None]]:
+    """A part of a line, each passage of a text as a part; what stands beside a result is the client's."""
+    text = part.get("text") if _type(part) == "text" else None
+    if not isinstance(text, str):
+        return [(part, None if _type(part) == "tool_result" or writer == "user" else writer)]
+    if results:
+        return [(part, "harness")]
+    pieces = passages_of(text, writer, sure=sure)
+    return [(part if len(pieces) == 1 else {**part, "text": one}, by) for one, by in pieces]
 
 
 def _type(part: Any) -> Any:

@@ -74,8 +74,8 @@ def read_codex(source: Source) -> Iterator[Item]:
         payload = record.get("payload")
         if record.get("type") == "session_meta" and isinstance(payload, dict):
             rollout.note(payload)
-        item = record.get("type") == "response_item" and isinstance(payload, dict)
-        message = _message(payload, rollout) if item else None
+        spoken = payload if record.get("type") == "response_item" and isinstance(payload, dict) else None
+        message = None if spoken is None else _message(spoken, rollout)
         if message is None:
             source.leave_out(_why(record, payload))
             continue
@@ -105,7 +105,10 @@ def read_codex(source: Source) -> Iterator[Item]:
 
 def _undone(source: Source) -> frozenset[int]:
     """The lines of turns that were rolled back: `thread_rolled_back` says how many, counted from the last prompt."""
-    rollout, prompts, lines, found = _Rollout(session=""), [], [], set[int]()
+    rollout = _Rollout(session="")
+    prompts: list[int] = []
+    lines: list[int] = []
+    found: set[int] = set()
     looked = Source(path=source.path, zone=source.zone, now=source.now, on_error="skip", limits=source.limits)
     for number, record in looked.records():
         payload = record.get("payload")

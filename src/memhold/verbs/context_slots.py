@@ -321,8 +321,8 @@ def listed(messages: Any) -> Sequence[Mapping[str, Any]]:
 
 def _turns(messages: Sequence[Message]) -> tuple[str, ...]:
     """What the last turns of a window say, as `last_turns` gives them."""
-    said = [record for message in messages[-TURNS:] for record in records_of(message)]
-    return tuple(filter(None, (turn_of(record.written_by, unquoted(record)) for record in said)))
+    said = (turn_of(one.written_by, unquoted(one)) for message in messages for one in records_of(message))
+    return tuple(filter(None, said))[-TURNS:]
 
 
 def _newest_words(messages: Sequence[Message]) -> str:
