@@ -33,11 +33,11 @@ def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer:
     for message in tx.find_messages(list(said)):
         for clause in said[message.id]:
             fresh = None if ends_only(clause) else _instruction(tx, message, clause, writer)
-            digest = fresh and memory_digest(writer.secret, fresh)
-            if digest and tx.blocked(digest):
+            digest = None if fresh is None else memory_digest(writer.secret, fresh)
+            if digest is not None and tx.blocked(digest):
                 continue
             over = _over(standing, clause, message.session)
-            effects += [_ended(tx, one, message.event_time, by=fresh and fresh.id) for one in over]
+            effects += [_ended(tx, one, message.event_time, by=None if fresh is None else fresh.id) for one in over]
             standing = [one for one in standing if one not in over]
             if fresh is not None:
                 fresh = replace(fresh, number=tx.take_numbers(1))
