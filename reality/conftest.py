@@ -11,7 +11,7 @@ import pytest
 
 from memhold.testing.chaos import ChaosServer
 from reality.agents import agents_of_npm
-from reality.outside import CACHE, ROOT, Node, clean_environment, run
+from reality.outside import ROOT, Node, clean_environment, run
 from tests.proofs.conftest import runs
 
 __all__ = ["runs"]
@@ -38,11 +38,9 @@ def bounded(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def built() -> dict[str, Path]:
-    """The wheel (`whl`) and the source distribution (`gz`), built now from this tree."""
-    out = CACHE / "dist"
-    for old in out.glob("*"):
-        old.unlink()
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheel (`whl`) and the source distribution (`gz`), built now from this tree: the same bytes in each worker."""
+    out = tmp_path_factory.mktemp("dist")
     done = run([ROOT / ".venv" / "bin" / "hatchling", "build", "-d", out], seconds=300, cwd=ROOT)
     assert done.code == 0, done.err
     found = {path.suffix[1:]: path for path in out.iterdir()}

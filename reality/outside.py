@@ -168,8 +168,8 @@ def python_with(
 ) -> Path:
     """The interpreter of a virtual environment that holds these packages, and the wheel with its extras; nothing else.
 
-    What comes from outside is kept between runs, under what was asked for; the wheel is put in anew each time, and pip
-    is asked whether it has all that it needs.
+    What comes from outside is kept between runs, under what was asked for; a wheel of other bytes is put in anew, and
+    pip is asked whether it has all that it needs.
     """
     base = interpreter(version)
     needed = [*packages, *(_requires(wheel, extras) if wheel else ())]
@@ -183,10 +183,20 @@ def python_with(
             _tried([*pip, "install", *pins, *needed], " ".join(needed))
             stamp.touch()
         if wheel is not None:
-            _tried([*pip, "install", "--no-index", "--no-deps", "--force-reinstall", wheel], "the wheel")
-            lacking = run([*pip, "check"], seconds=200)
-            assert lacking.code == 0, lacking.out
+            _put_in(wheel, pip, folder / "wheel")
     return python
+
+
+def _put_in(wheel: Path, pip: Sequence[str | Path], stamp: Path) -> None:
+    """Put this wheel in, and ask pip whether all that it needs is there; where it is in, leave it be: others run it."""
+    digest = _digest(wheel)
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    stamp.unlink(missing_ok=True)
+    _tried([*pip, "install", "--no-index", "--no-deps", "--force-reinstall", wheel], "the wheel")
+    lacking = run([*pip, "check"], seconds=200)
+    assert lacking.code == 0, lacking.out
+    stamp.write_text(digest)
 
 
 def source_of(python: Path, package: str) -> Path:

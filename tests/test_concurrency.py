@@ -192,7 +192,7 @@ async def test_the_sync_face_works_inside_a_running_loop(tmp_path: Path, kept: s
         alice = mem.scope(user="alice")
         alice.remember("Likes tea")
         assert alice.recall("tea").total == 1
-        assert mem.settle(timeout=5)
+        assert mem.settle(timeout=60)
 
 
 @LOCATIONS
@@ -231,7 +231,7 @@ def test_closing_leaves_no_thread_waiting(tmp_path: Path, kept: str) -> None:
             os.sched_yield()
         mem.close()
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
         assert [thread.is_alive() for thread in threads] == [False] * 4
         assert set(ended) == {"StoreClosed"}
         mem.close()

@@ -467,7 +467,7 @@ async def test_rows_read_do_not_grow_with_the_session(strategy):
 async def test_two_hundred_turns_with_tools_are_never_refused(strategy):
     async with (
         ChaosServer() as server,
-        httpx2.AsyncClient(timeout=10, trust_env=False) as client,
+        httpx2.AsyncClient(timeout=60, trust_env=False) as client,
         AsyncMemhold.open("memory://", worker=False) as opened,
     ):
         alice = opened.scope(user="alice", session="s")
@@ -493,7 +493,7 @@ async def test_the_orphan_case_exactly_the_old_cut_is_refused_and_ours_passes(me
     alice = memhold.scope(user="alice", session="s")
     await alice.remember(attribute="favorite color", value="green", importance="high")
     system = {"role": "system", "content": "be nice"}
-    async with ChaosServer() as server, httpx2.AsyncClient(timeout=10, trust_env=False) as client:
+    async with ChaosServer() as server, httpx2.AsyncClient(timeout=60, trust_env=False) as client:
 
         async def answer(messages):
             path = "/v1/chat/completions"

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,14 @@ BEFORE = {
     "codex": '# mine\nmodel = "o9"\n\n[mcp_servers.other]\ncommand = "x"\n\n\n',
     "opencode": '{"mcp": {"other": {"type": "local"}}, "plugin": ["theirs", ["other", {}]], "theme": "t"}',
 }
+
+
+def wait_until(there: Callable[[], object]) -> None:
+    """Return once this is so; a machine that is busy has two minutes."""
+    ends = time.monotonic() + 120
+    while not there():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -187,18 +196,13 @@ def test_no_module_of_a_project_is_run_by_its_hooks(agent: str, tmp_path: Path) 
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert [*tmp_path.glob("memory.db.spool/*.json")]
-    for _ in range(3_000):  # the Memhold that it started listens, or has failed for good
-        if [*meeting.glob("memhold/*.sock")] or (tmp_path / "ran").exists():
-            break
-        time.sleep(0.01)
+    # The Memhold that it started listens, or has failed for good.
+    wait_until(lambda: [*meeting.glob("memhold/*.sock")] or (tmp_path / "ran").exists())
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(meeting))
         end(str(db))
     assert not (tmp_path / "ran").exists()
-    for _ in range(3_000):
-        if not [*meeting.glob("memhold/*.sock")]:
-            break
-        time.sleep(0.01)
+    wait_until(lambda: not [*meeting.glob("memhold/*.sock")])
     shutil.rmtree(meeting, ignore_errors=True)
 
 
