@@ -8,8 +8,8 @@ TOOLS := $(VENV)/tools
 TESTS := $(BIN)/pytest -n 3 --dist worksteal --junitxml=build/tests.xml
 # Tests start thousands of processes, and each would compile the package anew where an image forbids to keep bytecode.
 export PYTHONDONTWRITEBYTECODE :=
-# What a module brings up once, a page or a packed client, is one group, in one worker; installs are locked in the cache.
-REALITY := $(BIN)/pytest reality -m "not long" -n 3 --dist loadgroup
+# One more than two cores: its parts wait for installs, servers and clients. reality/conftest.py says who goes where.
+REALITY := $(BIN)/pytest reality -m "not long" -n 3 --dist loadscope
 
 .PHONY: demo test lint types tests reality newest scenarios proof bench site release lock clean
 

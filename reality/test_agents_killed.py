@@ -1,6 +1,6 @@
 """The coding agents themselves, with something killed at a random moment of each session, and with memory in trouble.
 
-`make reality` kills in 5 sessions of each client, `make proof` in 60; the seeds are printed.
+`make reality` kills in 3 sessions of each client, `make proof` in 60; the seeds are printed.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def test_every_completed_turn_is_in_the_journal_once_whatever_is_killed(
 ) -> None:
     agent = set_up(name, node, tmp_path, provider)
     provider.say(answered)
-    sessions = runs(5, 60)
+    sessions = runs(3, 60)
     began = time.monotonic()
     agent.ask("This is turn-0. Go on.")
     seconds = time.monotonic() - began
@@ -262,7 +262,7 @@ def test_memory_in_trouble_holds_no_client_up_and_is_told_of_once(
     with ExitStack() as over:
         agents = well_and_in_trouble(name, node, provider, tmp_path, over)
         turns: dict[str, list[Turn]] = {kind: [] for kind in agents}
-        for number in range(ROUNDS):
+        for number in range(1 if name == "opencode" else ROUNDS):  # its sessions take several times as long
             for kind, agent in agents.items():
                 turns[kind].append(turn(agent, number))
         print("\n" + side_by_side(name, turns))

@@ -71,8 +71,6 @@ async def main(path, model):
         await session.consolidate()
 asyncio.run(main(*sys.argv[1:]))
 """
-pytestmark = pytest.mark.xdist_group("page")
-
 NAMES = [
     "looks", "correct_recall_undo", "two_tabs", "found_as_one_types", "timeline_slides", "explain_a_miss",
     "what_is_done_early_counts", "settle_by_keyboard", "the_focus_stays_in_place",

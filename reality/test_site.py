@@ -12,8 +12,6 @@ import pytest
 
 from reality.outside import PYTHONS, ROOT, TRIES, python_with, run
 
-pytestmark = pytest.mark.xdist_group("site")
-
 BROWSE = """
 import json, sys
 from playwright.sync_api import sync_playwright

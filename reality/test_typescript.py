@@ -22,7 +22,7 @@ from tests.documents import blocks
 from tests.inventing import store_with_what_was_not_kept
 from tests.rest.test_serve_process import Running, running
 
-pytestmark = [pytest.mark.bound(600), pytest.mark.xdist_group("typescript")]
+pytestmark = pytest.mark.bound(600)
 
 CLIENT = ROOT / "clients" / "typescript"
 PROGRAMS = CLIENT / "test" / "run"
