@@ -61,7 +61,7 @@ async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
         await asyncio.sleep(0)  # the wake is under way
         for task in worker._tasks:
             task.cancel()
-        _, left = await asyncio.wait(worker._tasks, timeout=5)
+        _, left = await asyncio.wait(worker._tasks, timeout=60)
         assert left == set()
 
 

@@ -9,9 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from memhold.faces.agents.running import end
 from memhold.faces.agents.set_up import AGENTS, hooks_of, set_up, state_of, take_out
 from memhold.faces.mcp.install import CLIENTS, Place, python_alone
 from tests.interfaces.conftest import process
+from tests.patience import until
 
 SERVER = ["/opt/memhold", "mcp", "--db", "/home/a b/memory.db"]
 OPTIONS = ["--db", "/home/a b/memory.db", "--user", "Zoë"]
@@ -62,14 +61,6 @@ BEFORE = {
     "codex": '# mine\nmodel = "o9"\n\n[mcp_servers.other]\ncommand = "x"\n\n\n',
     "opencode": '{"mcp": {"other": {"type": "local"}}, "plugin": ["theirs", ["other", {}]], "theme": "t"}',
 }
-
-
-def wait_until(there: Callable[[], object]) -> None:
-    """Return once this is so; a machine that is busy has two minutes."""
-    ends = time.monotonic() + 120
-    while not there():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -197,12 +188,12 @@ def test_no_module_of_a_project_is_run_by_its_hooks(agent: str, tmp_path: Path) 
     assert (done.returncode, done.stderr) == (0, "")
     assert [*tmp_path.glob("memory.db.spool/*.json")]
     # The Memhold that it started listens, or has failed for good.
-    wait_until(lambda: [*meeting.glob("memhold/*.sock")] or (tmp_path / "ran").exists())
+    until(lambda: [*meeting.glob("memhold/*.sock")] or (tmp_path / "ran").exists())
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(meeting))
         end(str(db))
     assert not (tmp_path / "ran").exists()
-    wait_until(lambda: not [*meeting.glob("memhold/*.sock")])
+    until(lambda: not [*meeting.glob("memhold/*.sock")])
     shutil.rmtree(meeting, ignore_errors=True)
 
 
