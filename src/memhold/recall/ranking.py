@@ -256,6 +256,7 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
 def _theirs(view: View, found: Mask) -> Mask:
     """What was found that whoever asks said; where that is nothing, what no other person did."""
     assert view.mine is not None and view.others is not None  # noqa: S101, PT018 - of a question about themselves
+    found = found & (view.index.columns["kind"] != KIND_OF["instruction"])  # its message says it
     mine = found & view.mine
     return mine if mine.any() else found & ~view.others
 
@@ -296,7 +297,11 @@ def evidence_of(view: View, ranking: Ranking) -> Evidence | None:
     """What the best of a ranking, found or only near, tell of whether the answer is there; None without a question."""
     if view.fused is None:
         return None
-    near, best = view.near, [*ranking.order[:LOOKED_AT].tolist(), *ranking.filling][:LOOKED_AT]
+    near, rows = view.near, [*ranking.order.tolist(), *ranking.filling]
+    if view.others is not None:  # what others say of themselves answers nothing that is asked of one's own
+        own = _theirs(view, ranking.hit)
+        rows = [row for row in rows if own[row]]
+    best = rows[:LOOKED_AT]
     # The best hit may be too fresh to have a vector: then its words are believed.
     known = near is not None and bool(near.held[best[:1]].all())
     key = next((signal for signal in view.signals if signal.name == "key"), None)
@@ -306,7 +311,7 @@ def evidence_of(view: View, ranking: Ranking) -> Evidence | None:
         cosine=float(_whole(near)[best].max(initial=0)) if near is not None and known else None,
         documents=int(view.index.living.sum()),
         told=0.0 if key is None else float(key.score[best].max(initial=0)),
-        short=_short(view, view.fused.score, ranking.hit),
+        short=_short(view, view.fused.score, ranking.hit) if view.others is None else 0.0,
     )
 
 
@@ -320,8 +325,6 @@ def _short(view: View, score: Floats, hit: Mask) -> float:
     speaker = view.speaker
     if speaker is None or not hit.any():
         return 0.0
-    if view.others is not None:
-        return shortfall(float(score[_theirs(view, hit)].max(initial=0)), float(score[hit].max()))
     preferred = any(signal is speaker for signal in view.signals)
     plain = score - speaker.score * np.float32(view.weights["speaker"]) if preferred else score
     theirs = plain[hit & ((speaker.score > 0) | (view.index.columns["kind"] != KIND_OF["message"]))]

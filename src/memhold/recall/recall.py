@@ -311,10 +311,12 @@ def _view(
     about = np.maximum(words.score, near[0].score) if near else words.score
     rest = Rest(gaps=gaps, in_time=in_time)
     facts = rest.ask("key", lambda: _facts(tx, index, question, words, near), there=_has_facts(index)) or []
+    if asker is not None and mine is not None:
+        facts = _as_asked(facts, asker, mine, others)
     timed = bool(question.times or question.anchors)
     given = (
         speaker,
-        key_signal(question, [(row, _as_the_users(fact, asker)) for row, fact in facts], index, others),
+        key_signal(question, facts, index, others),
         rest.ask("time", lambda: time_signal(question, index), there=timed),
     )
     signals = [
@@ -383,10 +385,15 @@ def _ranking(
     return with_nearest(ranking, query.limit, lambda rows: passing_rows(tx, index, query, held, rows))
 
 
-def _as_the_users(fact: Memory, asker: str | None) -> Memory:
-    """A fact as whoever asks is asked for: one about them by name is one about the user of their question."""
-    about = asker is not None and fact.subject is not None and folded(fact.subject) == folded(asker)
-    return replace(fact, subject="user") if about else fact
+def _as_asked(
+    facts: Sequence[tuple[int, Memory]], asker: str, mine: Mask, others: Mask | None
+) -> list[tuple[int, Memory]]:
+    """The facts for a question of whoever asks about themselves: those about them by name are theirs, whoever told."""
+    about = [row for row, fact in facts if folded(fact.subject or "") == folded(asker)]
+    mine[about] = True
+    if others is not None:
+        others[about] = False
+    return [(row, replace(fact, subject="user") if row in about else fact) for row, fact in facts]
 
 
 def _of_themselves(tx: ReadTx, view: View, score: Floats, found: Mask) -> Mask | None:
@@ -400,7 +407,7 @@ def _of_themselves(tx: ReadTx, view: View, score: Floats, found: Mask) -> Mask |
     numbers = [
         item.number
         for item in tx.find_numbers(view.index.numbers[best].tolist())
-        if isinstance(item, Memory) or person_of(unquoted(item)).first
+        if isinstance(item, Memory) or person_of(unquoted(item).removeprefix(f"{item.speaker}: ")).first
     ]
     behind = np.zeros(len(view.index), dtype=np.bool_)
     behind[view.index.rows_of(sorted(numbers))] = True

@@ -273,7 +273,7 @@ def key_signal(
             score[row] = sum(not asked.isdisjoint(terms) for terms in named) / len(named)
         if wanted and (concepts := concepts_of(fact)):
             score[row] = max(score[row], len(wanted & concepts) / len(concepts))
-        elses = others is not None and bool(others[row]) and fact.subject in {None, "user", fact.speaker}
+        elses = others is not None and bool(others[row])
         if score[row] >= ASKED_FOR and (elses or not asks_for(question.text, fact)):
             score[row] *= ELSES
     return Signal(name="key", score=score, found=(score >= ASKED_FOR) & index.active) if score.any() else None

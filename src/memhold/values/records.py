@@ -173,12 +173,15 @@ class Passage:
     written_by: WrittenBy
 
 
+_SPEAKING = frozenset({"user", "assistant"})
+
+
 def speaker_of(role: str, body: Mapping[str, Any]) -> str | None:
     """The name that a person or an assistant of a conversation came with; None where it came without one.
 
     The name of a tool is that of what was called, and names of system messages are an application's.
     """
-    name = body.get("name") if role in {"user", "assistant"} else None
+    name = body.get("name") if role in _SPEAKING else None
     return name.strip() or None if isinstance(name, str) else None
 
 
