@@ -123,6 +123,7 @@ def test_whose_allergy_nobody_told_is_not_anothers() -> None:
         assert found.confidence < 0.5
         assert [hit.speaker for hit in scope.recall("What am I allergic to?", asker="Theo").hits][:1] != ["Lea"]
         scope.add([asks("Lea", "Theo is allergic to dust.")])
+        memory.settle(30)
         texts = " ".join(hit.text for hit in scope.recall("What am I allergic to?", asker="Theo").hits)
         assert texts.index("dust") < texts.index("kiwi"), "what is said of whoever asks is no other person's own"
 
