@@ -124,8 +124,9 @@ def _made(gathered: Inputs, plan: Plan) -> tuple[Context, Assembled]:
     ranked: dict[SlotName, list[Item]] = {
         name: [Item(id=line.id, cost=line.cost) for line in plan.lines[name]] for name in (*HEAD[1:], *BELOW, *TAIL)
     }
-    tailed = plan.keep is not None
-    whole = sum(map(plan.cost, plan.cut(None).messages if tailed else (piece.body for piece in plan.pieces)))
+    whole = sum(map(plan.cost, plan.cut(None).messages))
+    if plan.keep is None:  # a repair makes a message dearer, or several of them cheaper
+        whole = max(whole, sum(plan.cost(piece.body) for piece in plan.pieces))
     least = sum(plan.cost(piece.body) for at, piece in enumerate(plan.pieces) if at == newest or is_system(piece.body))
     slots = [Slot(name="window", want=whole, share=plan.strategy.shares["window"], minimum=least)]
     for name, items in ranked.items():

@@ -61,9 +61,10 @@ class Request:
 class Inputs:
     """What the slots gave: the caller's messages, the journal's, and memory, each list best first.
 
-    Of `profile` only the user's word stands among the instructions, the rest below as `noted`: also what a model made
-    of it in words of its own (`reworded`, by id). `asked` is what is asked for. `outdated` tells by document number
-    which of them say a value that holds no longer. `unread` counts what was said and is not even among `messages`.
+    Of `profile` only the word of whoever asks stands among the instructions, the rest below as `noted`: also what a
+    model made of it in words of its own (`reworded`, by id), and what other people told (`of_others`, by id). `asked`
+    is what is asked for. `outdated` tells by document number which of them say a value that holds no longer. `unread`
+    counts what was said and is not even among `messages`.
     """
 
     given: Sequence[Body] = ()
@@ -80,10 +81,11 @@ class Inputs:
     degraded: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
     reworded: frozenset[str] = frozenset()
+    of_others: frozenset[str] = frozenset()
 
     def theirs(self, memory: Memory) -> bool:
-        """Whether a memory is the user's word, in words that they said or confirmed."""
-        return from_user(memory) and memory.id not in self.reworded
+        """Whether a memory is the word of whoever asks, in words that they said or confirmed."""
+        return from_user(memory) and memory.id not in self.reworded | self.of_others
 
     @property
     def ids(self) -> frozenset[str]:
@@ -189,7 +191,7 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         ("corrections", [one for one in gathered.corrections if gathered.theirs(one)]),
         ("instructions", wishes),
         ("profile", [*states, *(one for one in gathered.profile if gathered.theirs(one))]),
-        ("noted", [one for one in gathered.profile if not gathered.theirs(one)]),
+        ("noted", [*_elses(gathered), *(one for one in gathered.profile if not gathered.theirs(one))]),
         ("summaries", gathered.summaries),
         ("memories", gathered.memories),
     ):
@@ -229,10 +231,20 @@ def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
 
     Not those that were just said: the end of the window always stands there.
     """
-    just = {message.id for message in gathered.window.messages[-JUST_SAID:]}
-    standing = [one for one in gathered.instructions if gathered.theirs(one) and just.isdisjoint(one.sources)]
+    standing = [one for one in _not_just_said(gathered) if gathered.theirs(one)]
     states = [one for one in standing if tells_state(one.text)]
     return [one for one in standing if one not in states], states
+
+
+def _not_just_said(gathered: Inputs) -> list[Memory]:
+    just = {message.id for message in gathered.window.messages[-JUST_SAID:]}
+    return [one for one in gathered.instructions if just.isdisjoint(one.sources)]
+
+
+def _elses(gathered: Inputs) -> list[Memory]:
+    """What other people corrected, and how they want to be answered: to be known, and nobody else's."""
+    told = [*gathered.corrections, *_not_just_said(gathered)]
+    return [one for one in told if one.id in gathered.of_others and from_user(one)]
 
 
 def _told(clauses: Sequence[Memory]) -> Mapping[str, Sequence[str]]:

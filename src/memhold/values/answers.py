@@ -99,6 +99,8 @@ class Query:
     states: tuple[State, ...] | None = None
     tiers: tuple[Tier, ...] | None = None
     roles: tuple[str, ...] | None = None
+    speaker: str | None = None
+    asker: str | None = None
     session: str | None = None
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -163,7 +165,8 @@ class Hit:
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
     compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
     first 4,000 characters of its text. Of a message, `text` is what one writer wrote of it: `written_by` says who, and
-    `speaker` the name that they came with, if any; `role` is the provider's. `scope` is whose memory it stands in,
+    `speaker` the name that they came with, if any; `role` is the provider's. Of a memory `speaker` is the name of the
+    person who stated it, where it came with one. `scope` is whose memory it stands in,
     where the read named further scopes (`also`; None elsewhere): its id is known there, and its score compares with
     hits of that scope only.
     """

@@ -315,8 +315,9 @@ export interface Finding {
  * that add to this one, which compaction found: they are told with it, whether the question finds them or not. A
  * document has its `path`, and the first 4,000 characters of its text. Of a message, `text` is what one writer
  * wrote of it: `written_by` says who, and `speaker` the name that they came with, if any; `role` is the provider's.
- * `scope` is whose memory it stands in, where the read named further scopes (`also`; null elsewhere): its id is
- * known there, and its score compares with hits of that scope only.
+ * Of a memory `speaker` is the name of the person who stated it, where it came with one. `scope` is whose memory it
+ * stands in, where the read named further scopes (`also`; null elsewhere): its id is known there, and its score
+ * compares with hits of that scope only.
  */
 export interface Hit {
   id: string;
@@ -1144,8 +1145,15 @@ export interface RecallArguments {
   states?: readonly ("active" | "superseded" | "retracted" | "merged" | "expired" | "forgotten")[] | null | undefined;
   /** Only memories of these tiers. */
   tiers?: readonly ("mid" | "long")[] | null | undefined;
-  /** Only messages of these roles. */
+  /** Only messages that these wrote. */
   roles?: readonly string[] | null | undefined;
+  /** Only what the person of this name said, or stated. */
+  speaker?: string | null | undefined;
+  /**
+   * The name of the person who asks, where several people talk: "I" and "my" are theirs. Left out: the `name` of
+   * the newest message in the role user among `messages`.
+   */
+  asker?: string | null | undefined;
   /** Only this conversation; left out: across all. */
   session?: string | null | undefined;
   /** Only with all of these topics. */
@@ -1223,6 +1231,11 @@ export interface ContextArguments {
    * is not known, one meant to be over any. Left out: the setting `context_model`.
    */
   model?: string | null | undefined;
+  /**
+   * The name of the person who asks, where several people talk: only what they told instructs, and "I" and "my" are
+   * theirs. Left out: the `name` of the newest message that a person wrote.
+   */
+  asker?: string | null | undefined;
   /**
    * Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of the
    * budget, and what this one leaves; each stands in fences of its own. What another user said is data there: none
