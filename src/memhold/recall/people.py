@@ -71,7 +71,7 @@ class People:
         """What whoever asks said, and what they told of themselves."""
         kind = self.index.columns["kind"]
         memories = kind != KIND_OF["message"]
-        mine = self.named(asker) & (self._spoken | memories)
+        mine: Mask = self.named(asker) & (self._spoken | memories)
         if self.is_user(asker):
             user = self.index.columns["role"] == ROLE_OF["user"]
             mine |= ~self._with_a_name & ((~memories & user) | memories)
@@ -83,11 +83,13 @@ class People:
 
         kind = self.index.columns["kind"]
         told = (kind != KIND_OF["message"]) & (np.isin(kind, _THEIRS) | self._with_a_name)
-        return (self._spoken | told) & ~self.own(asker)
+        theirs: Mask = (self._spoken | told) & ~self.own(asker)
+        return theirs
 
     @property
     def _participants(self) -> Mask:
-        return self._spoken & (self.index.columns["role"] == ROLE_OF["participant"])
+        found: Mask = self._spoken & (self.index.columns["role"] == ROLE_OF["participant"])
+        return found
 
     @property
     def _spoken(self) -> Mask:
@@ -96,7 +98,8 @@ class People:
 
         columns = self.index.columns
         people = np.isin(columns["role"], [ROLE_OF["user"], ROLE_OF["participant"]])
-        return people & (columns["kind"] == KIND_OF["message"])
+        found: Mask = people & (columns["kind"] == KIND_OF["message"])
+        return found
 
     @property
     def _with_a_name(self) -> Mask:
