@@ -86,7 +86,7 @@ def opens_with(*names: str, languages: Collection[str] = LANGUAGES) -> re.Patter
     """A pattern for a sentence in small letters that begins with any entry, behind greetings, thanks and "please"."""
     return lazily.compile(
         lambda: (
-            rf"[\s¡¿]*+(?:(?>(?:{_entries(('lead', 'good'), languages)})(?!{_LETTER}))[\s,.!，。！、…]*+){{0,4}}"
+            rf"\A[\s¡¿]*+(?:(?>(?:{_entries(('lead', 'good'), languages)})(?!{_LETTER}))[\s,.!，。！、…]*+){{0,4}}"
             rf"(?:{_entries(names, languages)})"
         )
     )
