@@ -162,7 +162,7 @@ def test_a_character_of_a_game_has_no_wish_and_no_allergy_of_the_players(shape: 
         scope = memory.scope(user="tom", session="game")
         scope.add(
             [
-                asks("Tom", "I have a nut allergy. Please always keep scenes short."),
+                asks("Tom", "I have a nut allergy. Please always answer in German."),
                 asks("Geralt", "I'm allergic to silver. Always call me Witcher."),
                 {"role": "assistant", "name": "Narrator", "content": "Always fear the dark. I'm allergic to light."},
             ]
@@ -170,7 +170,7 @@ def test_a_character_of_a_game_has_no_wish_and_no_allergy_of_the_players(shape: 
         found = memory.scope(user="tom", session="later").context([asks(None)], budget=4_000, shape=shape)
         above = instructing(found.messages, found.system)
         assert "nut allergy" in above
-        assert "keep scenes short" in above
+        assert "answer in German" in above
         assert "silver" not in above
         assert "Witcher" not in above
         assert "light" not in above
