@@ -230,8 +230,8 @@ def _own_ids(batch: Batch) -> Sequence[str | None]:
 
 def _in_its_role(by: Author, draft: Draft, told: Author) -> Author:
     """Who said a line that whoever brings it heard: who wrote it, and of what no person said, which program."""
-    # What the client of an agent put into the user's turn is that program's.
-    client = draft.written_by == "harness" and draft.role not in {"system", "developer"}
+    # What the client of an agent put into the conversation is that program's.
+    client = draft.written_by == "harness" and told.name in OF_AGENTS
     origin = lines_origin(by.origin, "tool" if client else draft.written_by)
     return Author(origin=origin, name=by.name if origin == "user" else by.name or told.name)
 
