@@ -605,7 +605,7 @@ class AsyncScope(Protocol):
         "read",
         bounds={
             "budget": (1, MAX_BUDGET), "reserve": (0, MAX_BUDGET), "tail": (0, MAX_BUDGET),
-            "crossover_turn_threshold": (1, MAX_BUDGET),
+            "crossover_turn_threshold": (0, MAX_BUDGET),
         },
         http=Http(
             method="POST", path="/context", tag="recall", in_session=True,
