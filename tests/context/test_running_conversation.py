@@ -91,7 +91,7 @@ async def test_thirty_turns_with_tools_that_fit_hold_every_detail(shape, passed)
             await alice.add(turns(29, shape))
         given_ = [*(turns(29, shape) if passed else ()), NEW]
         context = await alice.context(given_, budget=16_000, shape=shape)
-        assert len(set(details(context.messages))) == 29
+        assert len({*details(apart(context))}) == 29
         assert context.used > 3_000
         assert "we found a valve" in context.as_text(), "memory has what remains"
 
@@ -123,6 +123,19 @@ async def test_what_was_cut_is_told_as_memory_where_the_question_asks_for_it(pas
         assert details(context.messages)[-1] == "D059X"
         [fence] = [one["content"] for one in context.messages if "<memhold-recall " in str(one["content"])]
         assert "4711" in fence
+
+
+async def test_the_turn_before_the_newest_message_stands_in_a_small_budget():
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as memhold:
+        alice = memhold.scope(user="alice", session="s")
+        before = []
+        for number in range(30):
+            said = turn(number)
+            context = await alice.context([said[0]], budget=1_600)
+            sent = [one for one in context.messages if "<memhold-recall " not in str(one["content"])]
+            assert sent[-1 - len(before) :] == [*before, said[0]]
+            await alice.add(said)
+            before = said
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -200,11 +213,24 @@ async def test_each_message_of_a_smaller_budget_stands_in_a_larger_one(shape):
         assert len({*sizes}) > 4
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_step_of_the_budget_loses_a_message_of_the_window(shape):
+    gathered = Inputs(given=[NEW], window=WindowRead(messages=journal(turns(40, shape), shape)))
+    request = Request(budget=1, reserve=0, strategy="adaptive", shape=shape, threshold=0)
+    left = []
+    for budget in range(300, 10_000, 61):
+        context = build(gathered, replace(request, budget=budget), secret=SECRET)
+        left.append({one.id for one in context.dropped if one.slot == "window" and one.reason == "budget"})
+        assert left[-1] <= left[max(0, len(left) - 2)], budget
+    assert not left[-1]
+    assert len({len(one) for one in left}) > 8
+
+
 @st.composite
 def running(draw):
     shape = draw(st.sampled_from(SHAPES))
-    held = [body for part in draw(st.lists(histories(shape), min_size=1, max_size=4)) for body in part]
-    long = draw(st.integers(0, 40))
+    held = [body for part in draw(st.lists(histories(shape), min_size=2, max_size=8)) for body in part]
+    long = draw(st.integers(5, 40))
     held = [
         {**body, "content": body["content"] + " rain" * long} if isinstance(body.get("content"), str) else body
         for body in held
@@ -215,9 +241,9 @@ def running(draw):
         profile=[memory(number, "likes rain " * draw(st.integers(1, 9))) for number in range(draw(st.integers(0, 5)))],
         messages=journal([{"role": "user", "content": "rain " * 20}] * draw(st.integers(0, 4)), "openai", first=1),
     )
-    budget = draw(st.integers(150, 3_000))
+    budget = draw(st.integers(150, 1_500))
     request = Request(budget=budget, reserve=0, strategy="adaptive", shape=shape, threshold=0)
-    return gathered, request, draw(st.integers(1, 2_000))
+    return gathered, request, draw(st.integers(1, 500))
 
 
 @every

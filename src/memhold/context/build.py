@@ -243,14 +243,24 @@ def _with_window(
         plan = beside
     if fits:
         return beside, window, whole
-    least = sum(plan.cost(one.body) for at, one in enumerate(plan.pieces) if at == newest or is_system(one.body))
     plan = _shortened(replace(plan, leave=int(share * plan.strategy.step)), newest, max(FLOOR, steady // LONGEST))
+    least = _least(plan, newest, room)
     cut = plan.cut(max(share, least))
     left = {line.id for line in found} - {line.id for line in plan.lines["messages"]}
     lines = [line for line in said(gathered, plan, cut) if line.id not in left]
     plan = replace(plan, lines={**plan.lines, "messages": lines})
     grant = max(least, room - _left_to_memory(room - share, _told(plan)))
     return plan, plan.cut(grant), grant
+
+
+def _least(plan: Plan, newest: int | None, room: int) -> int:
+    """What the window has anyway: the newest message, and the turn before it where a third of the room holds both."""
+    fixed = [plan.cost(one.body) if at == newest or is_system(one.body) else 0 for at, one in enumerate(plan.pieces)]
+    before = None if newest is None else newest_person(plan.pieces[:newest], plan.request.shape)
+    if before is None:
+        return sum(fixed)
+    last = sum(fixed[:before]) + sum(plan.cost(one.body) for one in plan.pieces[before:])
+    return last if last <= room // 3 else sum(fixed)
 
 
 def _left_to_memory(room: int, told: int) -> int:
