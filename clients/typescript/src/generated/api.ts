@@ -1212,8 +1212,9 @@ export interface ContextArguments {
   /** Tokens in all. Default: 8000. */
   budget?: number | undefined;
   /**
-   * "full_history", "memory_first" (the last `tail` messages before the newest user's, more where a tool pair
-   * demands it) or "adaptive", which changes from one to the other. Default: "adaptive".
+   * What a conversation that does not fit loses. "adaptive" cuts its oldest turns and leaves memory half of the
+   * room, or more of a small one; "full_history" leaves memory less. "memory_first" sends only the last `tail`
+   * messages before the newest user's, whatever room there is. Default: "adaptive".
    */
   strategy?: string | undefined;
   /** The provider's shape, "openai" or "anthropic". Default: "openai". */
@@ -1222,9 +1223,11 @@ export interface ContextArguments {
   reserve?: number | null | undefined;
   /** What memory is asked for; left out: the newest user's message. */
   query?: string | null | undefined;
-  /** Messages that "memory_first" keeps; left out: the setting `context_tail`. */
+  /**
+   * Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting `context_tail`.
+   */
   tail?: number | null | undefined;
-  /** From how many turns on "adaptive" is "memory_first"; left out: the setting. */
+  /** From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the setting. */
   crossover_turn_threshold?: number | null | undefined;
   /**
    * The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a family that

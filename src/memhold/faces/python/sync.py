@@ -738,13 +738,16 @@ class SyncScope:
                 are not stored; what the session's end holds already is not shown twice, so they may be added before or
                 after.
             budget: Tokens in all.
-            strategy: "full_history", "memory_first" (the last `tail` messages before the newest user's, more where a
-                tool pair demands it) or "adaptive", which changes from one to the other.
+            strategy: What a conversation that does not fit loses. "adaptive" cuts its oldest turns and leaves memory
+                half of the room, or more of a small one; "full_history" leaves memory less. "memory_first" sends only
+                the last `tail` messages before the newest user's, whatever room there is.
             shape: The provider's shape, "openai" or "anthropic".
             reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: an eighth.
             query: What memory is asked for; left out: the newest user's message.
-            tail: Messages that "memory_first" keeps; left out: the setting `context_tail`.
-            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; left out: the setting.
+            tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting
+                `context_tail`.
+            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the
+                setting.
             model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
                 family that is not known, one meant to be over any. Left out: the setting `context_model`.
             asker: The name of the person who asks, where several people talk: only what they told instructs, and "I"
