@@ -25,7 +25,7 @@ from memhold.text.change import changes
 from memhold.text.compare import same_value
 from memhold.text.details import content_terms
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
-from memhold.values.records import INFERRED, Author, Effect, Importance, Memory, Message, Tier, Trust
+from memhold.values.records import INFERRED, SPEAKER, Author, Effect, Importance, Memory, Message, Tier, Trust
 
 __all__ = ["Learner"]
 
@@ -118,12 +118,13 @@ class Learner:
         if not sources:
             return
         inferred = given.standing == "inferred"
+        name = _speaker(sources, given.text)
         fresh = self.fresh(
             sources,
             text=f"{INFERRED} {given.text}" if inferred else given.text,
             importance="mid" if inferred else given.importance,
             kind="note",
-            metadata={"standing": "inferred"} if inferred else {},
+            metadata={**({"standing": "inferred"} if inferred else {}), **({SPEAKER: name} if name else {})},
             topics=given.topics,
             entities=given.entities,
         )
@@ -147,6 +148,7 @@ class Learner:
         sources = self._messages(given.sources)
         if not sources or self._echoes(given, sources):
             return
+        given = replace(given, subject=_about(given, sources))
         if self._is_plan(given, sources):
             self._planned(given, sources)
             return
@@ -199,6 +201,7 @@ class Learner:
             importance=given.importance,
             topics=given.topics,
             entities=given.entities,
+            metadata={SPEAKER: name} if (name := _speaker(sources, value)) else {},
             sources=tuple(message.id for message in sources),
             trust=trust_of(sources, value),
             own_words=found.own_words or ends,
@@ -289,6 +292,31 @@ class Learner:
             return None
         meant = given.operation == "remove" or _same_key(given, current[0]) or _changes(given, current[0], sources)
         return current[0] if meant else None
+
+
+def _said_by(sources: Sequence[Message], said: str) -> Message | None:
+    """The message in which a person says it: the last one that has the words, else the last that a person wrote."""
+    people = [message for message in sources if message.typed]
+    return next((one for one in reversed(people) if spoken([one], said).own_words), people[-1] if people else None)
+
+
+def _speaker(sources: Sequence[Message], said: str) -> str | None:
+    """The name of the person who says it, where they came with one."""
+    message = _said_by(sources, said)
+    return None if message is None else message.speaker
+
+
+def _about(given: Learned, sources: Sequence[Message]) -> str:
+    """Of whom a statement is: what another person than the user says of themselves is theirs, by name.
+
+    So is their own mother theirs: a subject without a capital is no name.
+    """
+    message = _said_by(sources, given.value)
+    if message is None or message.speaker is None or message.written_by != "participant":
+        return given.subject
+    if given.subject == "user":
+        return message.speaker
+    return f"{message.speaker}'s {given.subject}" if given.subject.islower() else given.subject
 
 
 def _same_subject(given: Learned, held: Memory) -> bool:

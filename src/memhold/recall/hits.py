@@ -131,6 +131,7 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
         metadata=item.metadata,
         origin=item.origin,
         actor=item.actor,
+        speaker=item.speaker,
         last_confirmed_at=item.last_confirmed_at,
         path=item.path,
     )

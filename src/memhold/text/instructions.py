@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 
@@ -36,7 +36,10 @@ __all__ = [
     "words_of",
 ]
 
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "ru", "ja", "zh", "ko")
+LANGUAGES = {
+    "en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "pt": "portuguese",
+    "nl": "dutch", "ru": "russian", "ja": "japanese", "zh": "chinese", "ko": "korean",
+}  # fmt: skip
 LONGEST = 1000
 """Characters of a message of one's own; a longer one is a text about something."""
 MOST = 4
@@ -56,7 +59,7 @@ def _words() -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _entries(names: Sequence[str], languages: Sequence[str] = LANGUAGES) -> str:
+def _entries(names: Collection[str], languages: Collection[str] = LANGUAGES) -> str:
     """The entries of some lists as branches of one pattern."""
     found = []
     for language in languages:
@@ -69,21 +72,21 @@ def _entries(names: Sequence[str], languages: Sequence[str] = LANGUAGES) -> str:
     return "|".join(found)
 
 
-def any_of(*names: str, languages: Sequence[str] = LANGUAGES) -> re.Pattern[str]:
+def any_of(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:
     """A pattern for any entry of some lists, wherever it stands in a text in small letters, from the edge of a word."""
     return lazily.compile(lambda: f"(?<!{_LETTER})(?:{_entries(names, languages)})")
 
 
-def words_of(*names: str, languages: Sequence[str] = LANGUAGES) -> re.Pattern[str]:
+def words_of(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:
     """A pattern as that of `any_of`, for whole words. Scripts without spaces have no edges."""
     return lazily.compile(lambda: f"(?<!{_LETTER})(?:{_entries(names, languages)})(?!{_LETTER})")
 
 
-def opens_with(*names: str, languages: Sequence[str] = LANGUAGES) -> re.Pattern[str]:
+def opens_with(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:
     """A pattern for a sentence in small letters that begins with any entry, behind greetings, thanks and "please"."""
     return lazily.compile(
         lambda: (
-            rf"[\s¡¿]*+(?:(?>(?:{_entries(('lead', 'good'), languages)})(?!{_LETTER}))[\s,.!，。！、…]*+){{0,4}}"
+            rf"\A[\s¡¿]*+(?:(?>(?:{_entries(('lead', 'good'), languages)})(?!{_LETTER}))[\s,.!，。！、…]*+){{0,4}}"
             rf"(?:{_entries(names, languages)})"
         )
     )
@@ -95,8 +98,9 @@ _ALL = opens_with(*STATEMENTS, *ENDS)
 _STATEMENT = opens_with(*STATEMENTS)
 _ASKS = opens_with("asks")
 _STATE = opens_with("state")
-_FRAME, _ALIEN, _ONCE = any_of("frame"), any_of("alien"), any_of("once")
-_FOREIGN = lazily.compile(r"[{}<>|\[\]#`=\"“”„«»‹›]|(?<!\d)[:：](?=\s*\w)|\s[-–—]+\s")
+_OWN, _POINTS = opens_with("own"), words_of("points")
+_ALIEN, _ONCE = any_of("alien"), any_of("once")
+_FOREIGN = lazily.compile(r"\A\s*>|[{}<|\[\]#`=\"“”„«»‹›]|(?<!\d)[:：](?=\s*\w)|\s[-–—]+\s")
 """What shows another's text: lines, markup, a quotation that is not closed, what a colon or a dash brings in."""
 
 
@@ -108,11 +112,20 @@ def instructions(text: str) -> list[Span]:
     if len(text) > LONGEST or "\n" in text.strip():
         return []
     bare = without_quotes(text)
-    said = [(span, span.of(bare).lower()) for span in sentences(bare)]
-    found = [span for span, low in said if _ALL.match(low) and _lasts(low)]
-    if not 0 < len(found) <= MOST or _FOREIGN.search(bare) or _ALIEN.search(bare.lower()):
+    found: list[Span] = []
+    others: list[str] = []
+    for span in sentences(bare):
+        said = span.of(bare).lower()
+        if _ALL.match(said) and _lasts(said):
+            found.append(span)
+        elif _OWN.match(said) or (found and is_asked(said)):
+            others.append(said)
+        elif any(map(str.isalpha, said)):
+            return []
+    anothers = any(_POINTS.search(said) for said in others)
+    if anothers or len(found) > MOST or _FOREIGN.search(bare) or _ALIEN.search(bare.lower()):
         return []
-    return [] if any(_FRAME.search(low) for span, low in said if span not in found) else found
+    return found
 
 
 def _lasts(said: str) -> bool:

@@ -99,6 +99,8 @@ class Query:
     states: tuple[State, ...] | None = None
     tiers: tuple[Tier, ...] | None = None
     roles: tuple[str, ...] | None = None
+    speaker: str | None = None
+    asker: str | None = None
     session: str | None = None
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -123,8 +125,8 @@ class Reason:
     """Why a hit is there: the signal, its rank in that signal (from 1), the signal's score (0 to 1), and the words.
 
     `part` is what the signal adds to the hit's score; all parts together are the score. `signal` may also name what
-    moved the hit beside the signals: `newer`, `follows`, `outdated` or `spread`, of which the last two take from it, or
-    `rerank`, which adds or takes.
+    moved the hit beside the signals: `newer`, `follows`, `outdated`, `spread` or `asker` (another person says it of
+    themselves), of which the last three take from it, or `rerank`, which adds or takes.
     """
 
     signal: str
@@ -163,7 +165,8 @@ class Hit:
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
     compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
     first 4,000 characters of its text. Of a message, `text` is what one writer wrote of it: `written_by` says who, and
-    `speaker` the name that they came with, if any; `role` is the provider's. `scope` is whose memory it stands in,
+    `speaker` the name that they came with, if any; `role` is the provider's. Of a memory `speaker` is the name of the
+    person who stated it, where it came with one. `scope` is whose memory it stands in,
     where the read named further scopes (`also`; None elsewhere): its id is known there, and its score compares with
     hits of that scope only.
     """

@@ -28,6 +28,7 @@ __all__ = [
     "OWN_KEYS",
     "PATH_MARK",
     "ROTTEN",
+    "SPEAKER",
     "STATES",
     "TIERS",
     "TOGETHER",
@@ -54,6 +55,7 @@ __all__ = [
     "Trust",
     "from_micros",
     "micros",
+    "speaker_of",
 ]
 
 Kind = Literal["fact", "note", "summary", "raw", "rollup", "instruction", "document"]
@@ -79,6 +81,8 @@ OWN_KEYS = frozenset({LINEAGE, TOGETHER})
 ABANDONED = "memhold.abandoned"
 """The key of a message's metadata that is true where its conversation was taken back to before it and went on without:
 such a message ranks behind others."""
+SPEAKER = "memhold.speaker"
+"""The key of a memory's metadata under which stands the name of the person who stated it, where they came with one."""
 COPY_OF = "memhold.copy_of"
 """The key of a message's metadata under which stands the id of the message that it is a copy of."""
 MAX_TEXT = 100_000
@@ -170,6 +174,18 @@ class Passage:
     written_by: WrittenBy
 
 
+_SPEAKING = frozenset({"user", "assistant"})
+
+
+def speaker_of(role: str, body: Mapping[str, Any]) -> str | None:
+    """The name that a person or an assistant of a conversation came with; None where it came without one.
+
+    The name of a tool is that of what was called, and names of system messages are an application's.
+    """
+    name = body.get("name") if role in _SPEAKING else None
+    return name.strip() or None if isinstance(name, str) else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One entry of the journal.
@@ -223,8 +239,12 @@ class Message:
     @property
     def speaker(self) -> str | None:
         """The name that a person or an assistant of a conversation came with; None where it came without one."""
-        name = self.body.get("name")
-        return name.strip() or None if isinstance(name, str) and self.role not in {"tool", "function"} else None
+        return speaker_of(self.role, self.body)
+
+    @property
+    def works(self) -> bool:
+        """Whether it makes calls, or a tool wrote something of it."""
+        return bool(self.tool_calls) or "tool" in self.writers
 
     @property
     def numbers(self) -> range:
@@ -391,6 +411,12 @@ class Memory:
         """
         about = self.metadata.get(DOCUMENT) if self.kind == "document" else None
         return about if isinstance(about, Mapping) else {}
+
+    @property
+    def speaker(self) -> str | None:
+        """The name of the person who stated it; None where nobody did, or without a name."""
+        name = self.metadata.get(SPEAKER)
+        return name if isinstance(name, str) and name.strip() else None
 
     @property
     def shown(self) -> bool:
