@@ -82,7 +82,9 @@ def memory_line(
         name = shown_name(memory.speaker)
         return _line(memory.id, memory.number, f"- {name}: " if name else "- ", memory.text, tokens, count)
     said = f"- ({memory.event_time:%Y-%m-%d}, {_source(memory)}{_no_longer(past)}) "
-    return _line(memory.id, memory.number, said, memory.text, tokens, count)
+    # What is doubtful is told with the words that it rests on: whoever reads it judges for themselves.
+    text = f"{memory.text}; the words were: “{memory.quote}”" if memory.doubtful and memory.quote else memory.text
+    return _line(memory.id, memory.number, said, text, tokens, count)
 
 
 def _source(memory: Memory) -> str:
@@ -98,8 +100,8 @@ def _source(memory: Memory) -> str:
         source += ", from a tool's output"
     elif not (brought or name or memory.origin == "import") and memory.trust == "assistant":  # nobody saw who said that
         source += ", said by the assistant"
-    if memory.metadata.get("standing") == "inferred":
-        source += ", inferred"
+    if memory.doubtful:
+        source += ", doubtful"
     if memory.origin != "user" and memory.last_confirmed_at is not None:
         return f"{source}, confirmed by the user"
     return f"{source}, not confirmed" if brought else source

@@ -42,7 +42,7 @@ def guessed_from(memory: Memory, going: Iterable[Message], staying: Iterable[Mes
 
 def _guess(memory: Memory) -> str | None:
     """What a note concluded, of a fact that was kept as one its value alone; None where it was not only inferred."""
-    if memory.metadata.get("standing") != "inferred":
+    if not memory.doubtful:
         return None
     text = memory.text.removeprefix(INFERRED).lstrip()
     return text.partition(_VALUE)[2] or text

@@ -134,4 +134,7 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
         speaker=item.speaker,
         last_confirmed_at=item.last_confirmed_at,
         path=item.path,
+        quote=item.quote,
+        standing="doubtful" if item.doubtful else "stated",
+        doubts=item.doubts,
     )

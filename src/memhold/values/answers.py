@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from memhold.values.records import Change, HitKind, Memory, Message, Origin, Scope, State, Suspicion, Tier, WrittenBy
+from memhold.values.records import (
+    Change,
+    HitKind,
+    Memory,
+    Message,
+    Origin,
+    Scope,
+    Standing,
+    State,
+    Suspicion,
+    Tier,
+    WrittenBy,
+)
 from memhold.values.repr_parts import ids_shown, one_of, opening
 
 __all__ = [
@@ -168,7 +180,8 @@ class Hit:
     `speaker` the name that they came with, if any; `role` is the provider's. Of a memory `speaker` is the name of the
     person who stated it, where it came with one. `scope` is whose memory it stands in,
     where the read named further scopes (`also`; None elsewhere): its id is known there, and its score compares with
-    hits of that scope only.
+    hits of that scope only. `quote` are the words that a model's statement rests on, `standing` whether something
+    speaks against it, and `doubts` what.
     """
 
     id: str
@@ -205,6 +218,9 @@ class Hit:
     excerpt: str | None = None
     path: tuple[str, ...] = ()
     scope: Scope | None = None
+    quote: str = ""
+    standing: Standing = "stated"
+    doubts: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         state = "" if self.state == "active" else f" {self.state}"

@@ -182,8 +182,8 @@ def said_by(memory: Memory) -> tuple[Origin | None, str | None]:
 def from_user(memory: Memory) -> bool:
     """Whether the user told it, confirmed it, or said it in a line that a model read it in: what may instruct a model.
 
-    What a model only concluded is not.
+    What is doubtful is not.
     """
     if memory.origin == "user" or memory.last_confirmed_at is not None:
         return True
-    return memory.origin == "model" and memory.trust == "user" and memory.metadata.get("standing") != "inferred"
+    return memory.origin == "model" and memory.trust == "user" and not memory.doubtful

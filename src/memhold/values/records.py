@@ -393,6 +393,11 @@ class Memory:
     doubts: tuple[str, ...] = ()
 
     @property
+    def doubtful(self) -> bool:
+        """Whether something speaks against it; older releases called that `inferred`, in its metadata."""
+        return self.standing == "doubtful" or self.metadata.get("standing") == "inferred"
+
+    @property
     def quote(self) -> str:
         """The words that it rests on first; empty where it rests on none, as what somebody wrote themselves."""
         return self.quotes[0].text if self.quotes else ""
