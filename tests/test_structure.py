@@ -251,7 +251,6 @@ def test_a_request_without_a_limit_is_noticed() -> None:
 READS_ROLES = {
     "messages": "reads the shapes, and keeps windows valid for the providers",
     "transfer": "reads other programs' files, of which nothing is attributed yet",
-    "integrations.claude_agent_sdk": "reads a client's own entries, of which nothing is attributed yet",
     "integrations.llama_index": "gives a framework its messages in its own roles",
     "integrations.pydantic_ai": "gives a framework its messages in its own roles",
     "providers.chat.pydantic_ai": "asks a model: a request has turns and no writers",

@@ -100,6 +100,7 @@ _ASKS = opens_with("asks")
 _STATE = opens_with("state")
 _OWN, _POINTS = opens_with("own"), words_of("points")
 _ALIEN, _ONCE = any_of("alien"), any_of("once")
+_CLAUSE = lazily.compile(r"[,;，；]\s*")
 _FOREIGN = lazily.compile(r"\A\s*>|[{}<|\[\]#`=\"“”„«»‹›]|(?<!\d)[:：](?=\s*\w)|\s[-–—]+\s")
 """What shows another's text: lines, markup, a quotation that is not closed, what a colon or a dash brings in."""
 
@@ -116,7 +117,7 @@ def instructions(text: str) -> list[Span]:
     others: list[str] = []
     for span in sentences(bare):
         said = span.of(bare).lower()
-        if _ALL.match(said) and _lasts(said):
+        if (_ALL.match(said) or _tells(said)) and _lasts(said):
             found.append(span)
         elif _OWN.match(said) or (found and is_asked(said)):
             others.append(said)
@@ -134,7 +135,8 @@ def _lasts(said: str) -> bool:
 
 def ends_only(clause: str) -> bool:
     """Whether a clause that was found only takes something back: nothing of it stands."""
-    return _STATEMENT.match(without_quotes(clause).lower()) is None
+    bare = without_quotes(clause).lower()
+    return _STATEMENT.match(bare) is None and not _tells(bare)
 
 
 def tells_state(clause: str) -> bool:
@@ -142,4 +144,12 @@ def tells_state(clause: str) -> bool:
 
     It is kept the same way, in the user's words, since no question is like it; but it tells nobody what to do.
     """
-    return _STATE.match(without_quotes(clause).lower()) is not None
+    return _tells(without_quotes(clause).lower())
+
+
+def _tells(said: str) -> bool:
+    """Whether a state begins a sentence, or a later clause of one that the user begins with themselves."""
+    first, *others = _CLAUSE.split(said)
+    return _STATE.match(first) is not None or (
+        bool(others) and _OWN.match(first) is not None and any(_STATE.match(one) for one in others)
+    )
