@@ -15,9 +15,7 @@ from typing import Any, Final
 from memhold.asking.envelopes import decoded
 from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of
-from memhold.consolidate.attributes import own_sentence
 from memhold.consolidate.contract import RETOLD, SAVE_MEMORY, listed, said
-from memhold.consolidate.grounding import Claim, Line
 from memhold.facts.keys import cardinality
 from memhold.journal.windows import Part, Piece
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool, ToolCall, Usage
@@ -127,8 +125,9 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 odd["facts"].append(None)
                 continue
             named = [str(fact.get(name) or "") for name in ("subject", "attribute", "value")]
-            if (words := _own_words(named, piece, above.get(piece.number))) is not None:
-                quoted = {"text": f"“{words}”", "importance": "mid", "sources": [f"m{piece.number}"]}
+            if _repeats(piece, named[2]):
+                words = " ".join(piece.text.split())
+                quoted = {"text": f"“{words}”", "importance": "mid", "sources": [f"m{piece.number}"], "quote": words}
                 notes.setdefault(_key(words), quoted)
                 continue
             if _retold(piece, above.get(piece.number), named[2]):
@@ -199,20 +198,6 @@ def _no_reply(unread: Sequence[str], answered: Sequence[ChatReply]) -> ChatReply
         usage=_sum(answered),
         unread=tuple(unread),
     )
-
-
-def _own_words(named: Sequence[str], piece: Piece, above: Piece | None) -> str | None:
-    """The user's own words for a fact that tells a message over again, or whose attribute does not say what it is."""
-    subject, attribute, value = named
-    if _repeats(piece, value):
-        return " ".join(piece.text.split())
-    about = "" if subject.casefold() in {"user", "the user"} else subject
-    before = None if above is None else _as_line(above)
-    return own_sentence(Claim(core=value, frame=attribute, about=about, value=True), _as_line(piece), before)
-
-
-def _as_line(piece: Piece) -> Line:
-    return Line(place=piece.number, text=piece.text, at=piece.message.event_time, own=piece.message.typed)
 
 
 def _key(*parts: str) -> tuple[str, ...]:
