@@ -170,8 +170,8 @@ async def test_consolidate_does_one_scopes_work_now_and_leaves_an_open_call(open
     await alice.add({"role": "tool", "tool_call_id": "call_0", "content": "a.txt"})
     made = await alice.consolidate()
     assert (len(made.summaries), made.waiting) == (1, 0)
-    assert "[m1 assistant]" in model.asked[-1].turns[0].text
-    assert "[m2 tool]" in model.asked[-1].turns[0].text
+    assert "assistant] ls({})" in model.asked[-1].turns[0].text
+    assert " tool] a.txt" in model.asked[-1].turns[0].text
 
 
 # ------------------------------------------------------------------------------------------------ during a call
@@ -726,7 +726,6 @@ async def test_an_entry_of_another_form_is_kept_and_noted(opened: Opened) -> Non
     made = await alice.consolidate()
     [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
     assert change.detail["entry"][0] == "1 sentences"
-    assert change.detail["entry"][-1] == "1 of its sentences only inferred"
     assert (await alice.get(made.summaries[0])).text.startswith("[20"), "the time is ours"
 
 
@@ -788,7 +787,7 @@ async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) ->
     added += (await alice.add(user("I moved to Paris."))).ids
     made = await alice.consolidate()
     [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
-    assert (change.by.name, change.by.version, change.detail["models"]) == ("m", "consolidate/2", ["m"])
+    assert (change.by.name, change.by.version, change.detail["models"]) == ("m", "consolidate/3", ["m"])
     undone = await alice.undo(change.id)
     active = [m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"]
     assert active == ["Oslo"]

@@ -136,7 +136,7 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 continue
             kept = {name: fact[name] for name in ("subject", "attribute", "value") if name in fact}
             blank = {**kept, "operation": _operation(fact), "importance": "mid", "sources": []}
-            facts.setdefault(_key(*named), blank)["sources"] += _line(piece, " ".join(named[1:]))
+            facts.setdefault(_key(*named), blank)["sources"].append(f"m{piece.number}")
         for note in listed(given.get("notes")):
             text = note.get("text") if isinstance(note, Mapping) else note
             if not isinstance(text, str):
@@ -146,7 +146,7 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 retold.append({"kind": "note", "text": text})
                 continue
             blank = {"text": text, "importance": "mid", "sources": []}
-            notes.setdefault(_key(text), blank)["sources"] += _line(piece, text)
+            notes.setdefault(_key(text), blank)["sources"].append(f"m{piece.number}")
     last = replies[-1]
     told = said(_given(last, SAVE_ENTRY), "history_entry")
     entry = told if isinstance(told, str) else _cut_entry(last) or _quoted(own)
@@ -223,14 +223,6 @@ def _repeats(piece: Piece, value: str) -> bool:
     )
     whole = " ".join(piece.text.split())
     return len(told) >= REPEATED and len(told) * 5 >= len(whole) * 4 and told.casefold() in whole.casefold()
-
-
-def _line(piece: Piece, told: str) -> list[str]:
-    """The line of a message as the source of an item, where it has a word of it.
-
-    The model did not cite it: nothing else speaks for what shares no word with it, and it is left no line to stand on.
-    """
-    return [f"m{piece.number}"] if content_terms(told) & content_terms(piece.text) else []
 
 
 def _given(reply: ChatReply | None, tool: Tool) -> Mapping[str, Any]:

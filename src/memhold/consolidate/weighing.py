@@ -14,6 +14,7 @@ from memhold.consolidate.attributes import says_of_what
 from memhold.consolidate.contract import MAX_ENTRY, Draft, Learned, LeftOut, Noted
 from memhold.consolidate.entry import untimed
 from memhold.facts.keys import canonical, compare
+from memhold.fidelity.details import details_of, found
 from memhold.fidelity.nearest import nearest
 from memhold.fidelity.quotes import in_line
 from memhold.fidelity.sentences import sentences
@@ -57,9 +58,9 @@ def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Dr
     left: list[LeftOut] = []
     for fact in draft.facts:
         statement = Statement(text=fact.value, subject=fact.subject, attribute=fact.attribute)
-        found, weight = _stands(fact, statement, shown)
-        if found is not None:
-            facts.append(_aimed(found, shown, known))
+        learned, weight = _stands(fact, statement, shown)
+        if learned is not None:
+            facts.append(_aimed(learned, shown, known))
             continue
         parts = (fact.subject, fact.attribute, fact.value)
         text = f"{fact.subject} | {fact.attribute} = {fact.value}"
@@ -88,7 +89,7 @@ def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[I
     cited = [one for one in shown if one.place in item.sources]
     quote = item.quote or _supplied(item, statement, shown)
     if not quote:
-        return None, Weight(standing="unfounded", reasons=("it quotes no line and names none",))
+        return None, Weight(standing="unfounded", reasons=("it quotes no line, and none that it names has any of it",))
     held = [one for one in shown if in_line(quote, one.line.text)]
     # A line that is named beside another's words is a slip, and lends them no authority.
     named = [one for one in cited if one in held]
@@ -98,17 +99,27 @@ def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[I
     if weight.standing == "unfounded":
         return None, weight
     sources = tuple(dict.fromkeys(one.place for one in chosen))
-    found = replace(item, quote=quote, sources=sources, standing=weight.standing, doubts=weight.reasons)
+    kept = replace(item, quote=quote, sources=sources, standing=weight.standing, doubts=weight.reasons)
     if not item.quote and statement.attribute and not says_of_what(statement.attribute, quote):
-        found = _in_doubt(found, "the line does not say of what it is")
-    return found, weight
+        kept = _in_doubt(kept, "the line does not say of what it is")
+    return kept, weight
 
 
 def _supplied(item: Learned | Noted, statement: Statement, shown: Sequence[Shown]) -> str:
-    """The sentence of the first line that an item names which is likeliest to say it."""
-    first = item.sources[:1]
-    about = replace(statement, subject="" if statement.subject == "user" else statement.subject)
-    return nearest(about.whole, "\n".join(one.line.text for one in shown if one.place in first))
+    """The sentence of the first line that an item names which is likeliest to say it; "" where none has any of it."""
+    about = f"{statement.attribute} {statement.text}"
+    for place in item.sources:
+        lines = [one.line for one in shown if one.place == place]
+        text = "\n".join(line.text for line in lines)
+        if lines and (content_terms(about) & content_terms(text) or _holds_detail(text, about, lines[0])):
+            return nearest(about, text)
+    return ""
+
+
+def _holds_detail(text: str, about: str, line: Line) -> bool:
+    codes = tuple(sorted({*spoken(text), *spoken(about)}))
+    whole, said = (details_of(one, codes, line.at) for one in (about, text))
+    return any(found(one, whole, [said]) == "held" for one in whole.each)
 
 
 def _aimed(fact: Learned, shown: Sequence[Shown], known: Sequence[Memory]) -> Learned:
