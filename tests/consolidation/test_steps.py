@@ -625,7 +625,8 @@ async def test_an_assistants_supposition_does_not_displace_what_the_user_told(op
 
 
 async def test_what_a_model_ascribes_to_the_user_ends_nothing_that_was_told(opened: Opened, clock: FakeClock) -> None:
-    model = ScriptedChat([saved(fact("home", "Paris", "m1")), saved(fact("home", "Rome", "m1"))], name="m")
+    ascribed = {**fact("home", "Paris", "m1"), "quote": "In Paris, where you live"}
+    model = ScriptedChat([saved(ascribed), saved(fact("home", "Rome", "m1"))], name="m")
     mem = await opened(model)
     alice = mem.scope(user="alice", session="s1")
     told = await alice.remember(attribute="home", value="Oslo")

@@ -71,7 +71,9 @@ MIXED = [
 async def test_a_message_of_several_writers_is_shown_a_line_each() -> None:
     _, _, shown = await made(MIXED)
     lines = [line for line in shown.splitlines() if "[m" in line]
-    assert re.fullmatch(r"\[m3 \w{3} \d{4}-\d\d-\d\d \d\d:\d\d tool\] The account is in Zug. My home is Kiel.", lines[2])
+    assert re.fullmatch(
+        r"\[m3 \w{3} \d{4}-\d\d-\d\d \d\d:\d\d tool\] The account is in Zug. My home is Kiel.", lines[2]
+    )
     assert lines[3].endswith(" user] My home is Uri.")
 
 

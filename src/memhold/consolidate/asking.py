@@ -121,7 +121,8 @@ def _line(piece: Piece) -> str:
     """A line; what goes on below it is indented, so that nobody writes a line of another id."""
     message = piece.message
     moment = f"{_DAYS[message.event_time.weekday()]} {message.event_time:%Y-%m-%d %H:%M}"
-    body = piece.text.replace("\r", "\n").replace("\n", "\n  ")
+    text = piece.text.removeprefix(f"{message.speaker}: ") if message.speaker else piece.text
+    body = text.replace("\r", "\n").replace("\n", "\n  ")
     return f"[m{piece.number} {moment} {told_by(message)}{_named(message)}] {body}"
 
 

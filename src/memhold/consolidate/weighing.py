@@ -57,8 +57,7 @@ def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Dr
     notes: list[Noted] = []
     left: list[LeftOut] = []
     for fact in draft.facts:
-        statement = Statement(text=fact.value, subject=fact.subject, attribute=fact.attribute)
-        learned, weight = _stands(fact, statement, shown)
+        learned, weight = _stands(fact, _told(fact), shown)
         if learned is not None:
             facts.append(_aimed(learned, shown, known))
             continue
@@ -83,11 +82,18 @@ def founded(draft: Draft) -> Draft | Rejected:
     return draft
 
 
+def _told(fact: Learned) -> Statement:
+    """What a fact says; one that ends says nothing of its value any more, whatever the line denies of it."""
+    if fact.operation == "remove":
+        return Statement(text="", subject=fact.subject)
+    return Statement(text=fact.value, subject=fact.subject, attribute=fact.attribute)
+
+
 def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[Item | None, Weight]:
     """An item on the lines that hold its quote, or None where it is unfounded; and how it was weighed."""
     lines = [one.line for one in shown]
     cited = [one for one in shown if one.place in item.sources]
-    quote = item.quote or _supplied(item, statement, shown)
+    quote = item.quote or _supplied(item, shown)
     if not quote:
         return None, Weight(standing="unfounded", reasons=("it quotes no line, and none that it names has any of it",))
     held = [one for one in shown if in_line(quote, one.line.text)]
@@ -100,18 +106,22 @@ def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[I
         return None, weight
     sources = tuple(dict.fromkeys(one.place for one in chosen))
     kept = replace(item, quote=quote, sources=sources, standing=weight.standing, doubts=weight.reasons)
-    if not item.quote and statement.attribute and not says_of_what(statement.attribute, quote):
+    if statement.attribute and not item.quote and not says_of_what(statement.attribute, quote):
         kept = _in_doubt(kept, "the line does not say of what it is")
     return kept, weight
 
 
-def _supplied(item: Learned | Noted, statement: Statement, shown: Sequence[Shown]) -> str:
-    """The sentence of the first line that an item names which is likeliest to say it; "" where none has any of it."""
-    about = f"{statement.attribute} {statement.text}"
+def _supplied(item: Learned | Noted, shown: Sequence[Shown]) -> str:
+    """The sentence of the first line that an item names which is likeliest to say it; "" where none has any of it.
+
+    How a known fact ended may be told in words that have nothing of it.
+    """
+    ended = isinstance(item, Learned) and item.operation == "remove" and item.target is not None
+    about = f"{item.attribute} {item.value}" if isinstance(item, Learned) else item.text
     for place in item.sources:
         lines = [one.line for one in shown if one.place == place]
         text = "\n".join(line.text for line in lines)
-        if lines and (content_terms(about) & content_terms(text) or _holds_detail(text, about, lines[0])):
+        if lines and (ended or content_terms(about) & content_terms(text) or _holds_detail(text, about, lines[0])):
             return nearest(about, text)
     return ""
 
