@@ -25,7 +25,9 @@ from benchmarks.real_answers import BUDGET, Sheet, filled, ranked
 from benchmarks.real_relay import Relay
 from benchmarks.worlds import Question, Ranking, World, baselines, read_worlds
 from memhold import Memhold
-from memhold.consolidate.grounding import WRONG_SUBJECT, Claim, Line, find
+from memhold.fidelity.nearest import nearest
+from memhold.fidelity.values import Line, Statement
+from memhold.fidelity.weigh import weigh
 from memhold.ports.models import ChatModel, ChatReply, ChatRequest, ToolCall, Usage
 from memhold.providers.catalog import load_catalog
 from memhold.providers.chat import chat_model
@@ -171,9 +173,8 @@ class _Seen:
     windows: int = 0
     taken: int = 0
     said: int = 0
-    inferred: int = 0
-    ungrounded: int = 0
-    wrong_subjects: int = 0
+    doubtful: int = 0
+    unfounded: int = 0
     unreadable: int = 0
     superseded: int = 0
     golds: int = 0
@@ -311,11 +312,11 @@ def _peer_rows(name: str, told: Mapping[str, Any], windows: Sequence[Window], re
     for user, texts in memories.items():
         own = [window for window in windows if window.user == user]
         lines = [
-            Line(place=place, text=str(one.get("content") or ""), at=one["event_time"], own=one["role"] == "user")
-            for place, one in enumerate((one for window in own for one in window.messages), 1)
+            Line(text=str(one.get("content") or ""), at=one["event_time"], written_by=one["role"])
+            for window in own
+            for one in window.messages
         ]
-        every = tuple(line.place for line in lines)
-        unsaid += sum(find(Claim(core=text, cited=every), lines).standing is None for text in texts)
+        unsaid += sum(_unfounded(text, lines) for text in texts)
         for gold in (gold for window in own for gold in window.golds):
             golds += 1
             held += any(holds(text, gold) for text in texts)
@@ -333,6 +334,12 @@ def _peer_rows(name: str, told: Mapping[str, Any], windows: Sequence[Window], re
             yield Row(name=f"{name}: USD a window at the prices of {priced}", value=f"{usd / len(windows):.5f}")
 
 
+def _unfounded(text: str, lines: Sequence[Line]) -> bool:
+    """Whether a detail of what a peer keeps contradicts the sentence that is nearest to it, as ours are weighed."""
+    quote = nearest(text, "\n".join(line.text for line in lines))
+    return weigh(Statement(text=text), (quote,), lines, supplied=True).standing == "unfounded"
+
+
 def _consolidated(mem: Memhold, window: Window) -> bool:
     scope = mem.scope(user=window.user, session=window.session)
     scope.add(list(window.messages))
@@ -342,13 +349,11 @@ def _consolidated(mem: Memhold, window: Window) -> bool:
 def _count(mem: Memhold, user: str, seen: _Seen) -> None:
     scope = mem.scope(user=user)
     made = [one for one in scope.list(kinds=["fact", "note"], limit=1_000).items if one.origin == "model"]
-    inferred = sum(one.metadata.get("standing") == "inferred" for one in made)
+    doubtful = sum(one.standing == "doubtful" for one in made)
     seen.superseded += len(scope.list(kinds=["fact"], states=["superseded"], limit=1_000).items)
-    seen.inferred, seen.said = seen.inferred + inferred, seen.said + len(made) - inferred
+    seen.doubtful, seen.said = seen.doubtful + doubtful, seen.said + len(made) - doubtful
     for change in scope.changes(limit=1_000).items:
-        ungrounded = change.detail.get("ungrounded", ())
-        seen.ungrounded += len(ungrounded)
-        seen.wrong_subjects += sum(one["reason"] in WRONG_SUBJECT for one in ungrounded)
+        seen.unfounded += len(change.detail.get("ungrounded", ()))
         seen.unreadable += len(change.detail.get("unreadable", ()))
 
 
@@ -383,8 +388,8 @@ def holds(text: str, gold: str) -> bool:
 def _rows(seen: _Seen, model: Recorded) -> Iterable[Row]:
     share = seen.taken / seen.windows if seen.windows else 0.0
     yield Row(name="windows taken", value=f"{seen.taken} of {seen.windows}", ratio=share, bar=13 / 15, at_most=False)
-    yield Row(name="facts and notes told as said", value=str(seen.said))
-    yield Row(name="named as inferred", value=str(seen.inferred))
+    yield Row(name="facts and notes stated", value=str(seen.said))
+    yield Row(name="doubtful", value=str(seen.doubtful))
     yield Row(name="superseded facts, to be looked at", value=str(seen.superseded))
     if seen.golds:
         share = seen.held / seen.golds
@@ -393,8 +398,7 @@ def _rows(seen: _Seen, model: Recorded) -> Iterable[Row]:
         yield Row(
             name="answers held, with standing instructions", value=f"{seen.instructed} of {seen.golds}", ratio=share
         )
-    yield Row(name="left out: no line says it", value=str(seen.ungrounded))
-    yield Row(name="of these, of a wrong subject", value=str(seen.wrong_subjects))
+    yield Row(name="left out: unfounded", value=str(seen.unfounded))
     yield Row(name="left out: cannot be read", value=str(seen.unreadable))
     if model.seconds:
         yield Row(name="seconds a call, median", value=f"{sorted(model.seconds)[len(model.seconds) // 2]:.0f}")

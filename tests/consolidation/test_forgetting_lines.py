@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest_asyncio
 
 from memhold import AsyncMemhold
 from memhold.facts.revisions import revise
-from memhold.history.said_in import says
 from memhold.testing import FakeClock, ScriptedChat, SeededIds
 from memhold.values.records import Memory, Scope
 
@@ -148,13 +146,14 @@ async def test_what_the_user_told_stays_wherever_it_was_said_too(opened) -> None
         pytest.param("diet", "Oslo herring", 2, False, id="a word that a line which stays has too"),
     ],
 )
-async def test_what_was_only_inferred_goes_with_the_line_that_gave_its_word(
+async def test_what_was_not_quoted_goes_with_the_line_that_gave_its_word(
     opened, attribute, value, line, *, goes
 ) -> None:
-    """No line says all of a guess, and a model names what it likes for it: a word that went is nowhere any more."""
+    """A model may name and quote another line for what it tells: a word that went is nowhere any more."""
     memhold, model = opened
-    alice, ids = await learnt(memhold, model, saved("They talked.", fact(attribute, value, "m5")))
-    [guess] = [one for one in (await alice.list(kinds=["note"])).items if "inferred" in one.text]
+    told = fact(attribute, value, "m5") | {"quote": "As I said"}
+    alice, ids = await learnt(memhold, model, saved("They talked.", told))
+    [guess] = [one for one in (await alice.list(kinds=["fact"])).items if one.attribute == attribute]
     await cites(memhold, guess, ids[4])
     planned = await alice.forget(ids[line], dry_run=True)
     done = await alice.forget(ids[line])
@@ -167,7 +166,7 @@ async def test_what_was_only_inferred_goes_with_the_line_that_gave_its_word(
 async def test_what_an_agent_said_leaves_no_guess_that_names_the_users_line(opened) -> None:
     """Taking back what a client wrote takes what a model concluded with its words, whomever the model named for it."""
     memhold, model = opened
-    model.script([saved("They talked.", fact("diet", "Gotham steaks", "m1"))])
+    model.script([saved("They talked.", fact("diet", "Gotham steaks", "m1") | {"quote": "I prefer metric units"})])
     alice = memhold.scope(user="alice", session="s")
     await alice.add({"role": "user", "content": "I prefer metric units."})
     mallory = memhold.scope(user="alice", session="s", actor="agent:mallory")
@@ -183,31 +182,21 @@ async def test_what_an_agent_said_leaves_no_guess_that_names_the_users_line(open
     assert (await alice.residue("Gotham")).found == {}
 
 
-async def test_a_line_says_a_guess_where_it_has_its_value(opened) -> None:
-    """What marks a guess, and under which attribute a model put it, no line has to say."""
-    memhold, _ = opened
-    alice = memhold.scope(user="alice", session="s")
-    for line in ("I bake rye bread.", "I bake bread.", "My diet was inferred."):
-        await alice.add({"role": "user", "content": line})
-    guess = (await alice.remember("(inferred) diet: rye bread")).memory
-    guess = replace(guess, origin="model", metadata={"standing": "inferred"})
-    lines = await alice.messages()
-    assert [says(line, guess) for line in lines] == [True, False, False]
-    assert [says(line, replace(guess, text="(inferred) Bakes bread")) for line in lines] == [True, True, False]
-    assert not any(says(line, replace(guess, metadata={})) for line in lines), (
-        "what was said is said with its attribute"
-    )
-
-
 async def test_what_was_learnt_before_the_window_was_told_anew_goes_too(opened) -> None:
     """Another line of the window was forgotten in between: what was learnt of the window is known by its lines."""
     memhold, model = opened
     alice, ids = await learnt(
-        memhold, model, saved("They talked.", fact("safe word", WORD, "m1"), fact("diet", f"{WORD} bread", "m5"))
+        memhold,
+        model,
+        saved(
+            "They talked.",
+            fact("safe word", WORD, "m1"),
+            fact("diet", f"{WORD} bread", "m5") | {"quote": "As I said"},
+        ),
     )
     held = {memory.text: memory for memory in (await alice.list(kinds=["fact", "note"])).items}
     await cites(memhold, held[f"safe word: {WORD}"], ids[4])
-    assert f"(inferred) diet: {WORD} bread" in held
+    assert f"diet: {WORD} bread" in held
     await alice.forget(ids[1])
     await memhold.settle()
     assert sum(WORD in text for text in await every(alice)) >= 2

@@ -170,8 +170,8 @@ async def test_consolidate_does_one_scopes_work_now_and_leaves_an_open_call(open
     await alice.add({"role": "tool", "tool_call_id": "call_0", "content": "a.txt"})
     made = await alice.consolidate()
     assert (len(made.summaries), made.waiting) == (1, 0)
-    assert "[m1 assistant]" in model.asked[-1].turns[0].text
-    assert "[m2 tool]" in model.asked[-1].turns[0].text
+    assert "assistant] ls({})" in model.asked[-1].turns[0].text
+    assert " tool] a.txt" in model.asked[-1].turns[0].text
 
 
 # ------------------------------------------------------------------------------------------------ during a call
@@ -625,7 +625,8 @@ async def test_an_assistants_supposition_does_not_displace_what_the_user_told(op
 
 
 async def test_what_a_model_ascribes_to_the_user_ends_nothing_that_was_told(opened: Opened, clock: FakeClock) -> None:
-    model = ScriptedChat([saved(fact("home", "Paris", "m1")), saved(fact("home", "Rome", "m1"))], name="m")
+    ascribed = {**fact("home", "Paris", "m1"), "quote": "In Paris, where you live"}
+    model = ScriptedChat([saved(ascribed), saved(fact("home", "Rome", "m1"))], name="m")
     mem = await opened(model)
     alice = mem.scope(user="alice", session="s1")
     told = await alice.remember(attribute="home", value="Oslo")
@@ -726,7 +727,6 @@ async def test_an_entry_of_another_form_is_kept_and_noted(opened: Opened) -> Non
     made = await alice.consolidate()
     [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
     assert change.detail["entry"][0] == "1 sentences"
-    assert change.detail["entry"][-1] == "1 of its sentences only inferred"
     assert (await alice.get(made.summaries[0])).text.startswith("[20"), "the time is ours"
 
 
@@ -788,7 +788,7 @@ async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) ->
     added += (await alice.add(user("I moved to Paris."))).ids
     made = await alice.consolidate()
     [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
-    assert (change.by.name, change.by.version, change.detail["models"]) == ("m", "consolidate/2", ["m"])
+    assert (change.by.name, change.by.version, change.detail["models"]) == ("m", "consolidate/3", ["m"])
     undone = await alice.undo(change.id)
     active = [m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"]
     assert active == ["Oslo"]

@@ -231,21 +231,6 @@ def test_of_an_entry_without_an_end_the_first_sentences_are_kept() -> None:
     assert made["history_entry"] == written[: written.index(" The user keeps goat number 8")]
 
 
-def test_a_fact_under_an_attribute_that_says_nothing_is_the_users_own_sentence() -> None:
-    given = {"facts": [{"subject": "user", "attribute": "date", "value": "the 14th"}], "notes": []}
-    reply = ChatReply(model="m", text="", tool_calls=(ToolCall(id="c", name="save_turn", arguments=given),))
-    made = joined(part_of("The bags are packed. I fly on the 14th, with Oda."), [reply, None]).tool_calls[0].arguments
-    assert made["facts"] == []
-    assert [(one["text"], one["sources"]) for one in made["notes"]] == [("“I fly on the 14th, with Oda.”", ["m1"])]
-
-
-def test_what_stands_below_somebodys_name_is_quoted_with_the_name() -> None:
-    given = {"facts": [{"subject": "user", "attribute": "date", "value": "in May"}], "notes": []}
-    reply = ChatReply(model="m", text="", tool_calls=(ToolCall(id="c", name="save_turn", arguments=given),))
-    made = joined(part_of("Tom wrote this:\nI move to Bonn in May."), [reply, None]).tool_calls[0].arguments
-    assert [one["text"] for one in made["notes"]] == ["“Tom wrote this: I move to Bonn in May.”"]
-
-
 async def test_a_model_that_is_asked_for_a_whole_window_keeps_its_own_attributes() -> None:
     class Whole:
         name = "large"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,8 +70,11 @@ MIXED = [
 
 async def test_a_message_of_several_writers_is_shown_a_line_each() -> None:
     _, _, shown = await made(MIXED)
-    lines = [line.split(")")[0].split(" (")[0] + line.partition(")")[2] for line in shown.splitlines() if "[m" in line]
-    assert lines[2:4] == ["[m3 tool] The account is in Zug. My home is Kiel.", "[m3 user] My home is Uri."]
+    lines = [line for line in shown.splitlines() if "[m" in line]
+    assert re.fullmatch(
+        r"\[m3 \w{3} \d{4}-\d\d-\d\d \d\d:\d\d tool\] The account is in Zug. My home is Kiel.", lines[2]
+    )
+    assert lines[3].endswith(" user] My home is Uri.")
 
 
 async def test_only_what_a_person_typed_of_it_is_theirs() -> None:

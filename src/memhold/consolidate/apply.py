@@ -274,8 +274,6 @@ def _slips(taken: Sequence[Message], answers: Sequence[Answered]) -> list[str]:
     """How entries differ from what was asked for: noted, since neither is a reason to lose one."""
     said = [unquoted(message) for message in typed(taken)]
     found = [slip for answer in answers if answer.draft.nothing is None for slip in slips(answer.draft.entry, said)]
-    if concluded := sum(answer.draft.concluded for answer in answers):
-        found.append(f"{concluded} of its sentences only inferred")
     return list(dict.fromkeys(found))
 
 

@@ -8,9 +8,10 @@ from functools import partial
 from memhold.asking.prompts import prompt
 from memhold.asking.room import LEAST_ANSWER_TOKENS
 from memhold.consolidate.contract import Frame, save_memory
-from memhold.consolidate.grounding import Line
 from memhold.consolidate.snapshot import shown
 from memhold.consolidate.turns import in_turns, joined
+from memhold.consolidate.weighing import Shown
+from memhold.fidelity.values import Line
 from memhold.journal.windows import Part, Piece, calls_of
 from memhold.messages.fences import unquoted
 from memhold.messages.records import records_of
@@ -24,6 +25,10 @@ __all__ = ["frame_of", "lines_of", "only_recalled", "pieces_of", "quoted_in", "r
 MAX_ANSWER_TOKENS = 4_096
 PURPOSE = "consolidation"
 RECALLED = "(recalled memory)"
+MAX_SPEAKER = 60
+"""Characters of a speaker's name that a line shows."""
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MARKS = str.maketrans("[]", "()")
 OWN_TOOLS = frozenset({"recall", "get_context", "memory_history", "memory_status"})
 """Memhold's own tools whose results are recalled text as a whole."""
 
@@ -114,13 +119,21 @@ def request(part: Part, known: Sequence[Memory], *, place: int = 1, of: int = 1)
 
 def _line(piece: Piece) -> str:
     """A line; what goes on below it is indented, so that nobody writes a line of another id."""
-    moment = piece.message.event_time.strftime("%Y-%m-%d %H:%M")
-    body = piece.text.replace("\r", "\n").replace("\n", "\n  ")
-    return f"[m{piece.number} {told_by(piece.message)}] ({moment}) {body}"
+    message = piece.message
+    moment = f"{_DAYS[message.event_time.weekday()]} {message.event_time:%Y-%m-%d %H:%M}"
+    text = piece.text.removeprefix(f"{message.speaker}: ") if message.speaker else piece.text
+    body = text.replace("\r", "\n").replace("\n", "\n  ")
+    return f"[m{piece.number} {moment} {told_by(message)}{_named(message)}] {body}"
 
 
-def lines_of(part: Part) -> list[Line]:
-    """The lines of a part as what a reply must stand on: of a message one for each of its writers."""
+def _named(message: Message) -> str:
+    """The name of whoever speaks, behind a space; it could be anything, so it can end neither the mark nor the line."""
+    name = " ".join((message.speaker or "").translate(_MARKS).split())[:MAX_SPEAKER]
+    return f" {name}" if name else ""
+
+
+def lines_of(part: Part) -> list[Shown]:
+    """The lines of a part as what a reply must quote: of a message one for each of its writers."""
     texts: dict[tuple[int, WrittenBy], list[str]] = {}
     messages: dict[tuple[int, WrittenBy], Message] = {}
     for piece in part.pieces:
@@ -128,15 +141,17 @@ def lines_of(part: Part) -> list[Line]:
         texts.setdefault(line, []).append(piece.text)
         messages[line] = piece.message
     return [
-        Line(
-            place=line[0],
-            text="".join(texts[line]),
-            at=message.event_time,
-            own=message.typed,
-            speaker=message.speaker or "",
+        Shown(
+            place=place,
+            line=Line(
+                text="".join(texts[place, writer]),
+                written_by=writer,
+                at=message.event_time,
+                speaker=message.speaker or "",
+            ),
         )
-        for line, message in messages.items()
-        if texts[line] != [RECALLED]
+        for (place, writer), message in messages.items()
+        if texts[place, writer] != [RECALLED]
     ]
 
 

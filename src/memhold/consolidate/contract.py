@@ -1,7 +1,7 @@
 """The contract with a model: one tool, `save_memory`, and a reading of what comes back. Pure.
 
 Tolerant of form: what a reply wrapped, misspelled or left out is mended where that changes nothing that it says, and an
-item that cannot be read is left out alone. Strict about what is said: `memhold.consolidate.grounding` decides that. A
+item that cannot be read is left out alone. Strict about what is said: `memhold.consolidate.weighing` decides that. A
 reason is a shape, never content.
 """
 
@@ -22,7 +22,7 @@ from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS
 from memhold.values.errors import InvalidInput
 from memhold.values.jsonable import parse_time
-from memhold.values.records import Importance
+from memhold.values.records import Importance, Standing
 
 __all__ = [
     "RETOLD",
@@ -32,8 +32,8 @@ __all__ = [
     "ItemKind",
     "Learned",
     "LeftOut",
+    "NoteKind",
     "Noted",
-    "Standing",
     "listed",
     "read_reply",
     "said",
@@ -42,8 +42,7 @@ __all__ = [
 
 T = TypeVar("T")
 Operation = Literal["set", "add", "remove"]
-Standing = Literal["said", "inferred"]
-"""`inferred`: concluded from what was said, with no new hard detail."""
+NoteKind = Literal["note", "plan", "instruction", "decision", "cause", "command", "open_end"]
 ItemKind = Literal["fact", "note", "sentence", "message"]
 """`message`: what a request about one message of the window was answered with."""
 
@@ -66,9 +65,11 @@ _LABELS: Final = {
     "topics": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_TOPICS},
     "entities": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_ENTITIES},
 }
+NOTE_KINDS: Final = ("note", "plan", "instruction", "decision", "cause", "command", "open_end")
 _COMMON: Final = {
     "importance": {"type": "string", "enum": ["high", "mid", "low"]},
     "sources": {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "ids of lines: m1, m2, …"},
+    "quote": {"type": "string", "description": "the words of the first of these lines that say it, copied exactly"},
     **_LABELS,
 }
 SAVE_MEMORY: Final = Tool(
@@ -97,15 +98,19 @@ SAVE_MEMORY: Final = Tool(
                         "holds_from": {"type": ["string", "null"], "format": "date-time"},
                         **_COMMON,
                     },
-                    "required": ["subject", "attribute", "value", "operation", "importance", "sources"],
+                    "required": ["subject", "attribute", "value", "operation", "importance", "sources", "quote"],
                 },
             },
             "notes": {
                 "type": "array",
                 "items": {
                     "type": "object",
-                    "properties": {"text": {"type": "string"}, **_COMMON},
-                    "required": ["text", "importance", "sources"],
+                    "properties": {
+                        "text": {"type": "string"},
+                        "kind": {"type": "string", "enum": list(NOTE_KINDS)},
+                        **_COMMON,
+                    },
+                    "required": ["text", "kind", "importance", "sources", "quote"],
                 },
             },
             **_LABELS,
@@ -138,7 +143,10 @@ def save_memory(places: Sequence[int], known: int) -> Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """One operation on a fact. `sources` are places in the window, from 1; `target` a known fact's place, or None."""
+    """One operation on a fact. `sources` are places in the window, from 1; `target` a known fact's place, or None.
+
+    `quote` are words of the first of the sources; empty where the model gave none.
+    """
 
     subject: str
     attribute: str
@@ -148,26 +156,31 @@ class Learned:
     sources: tuple[int, ...]
     target: int | None = None
     holds_from: datetime | None = None
-    standing: Standing = "said"
+    quote: str = ""
+    standing: Standing = "stated"
+    doubts: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """One note and the places in the window that it comes from."""
+    """One note of some kind, the places in the window that it comes from, and words of the first of them."""
 
     text: str
     importance: Importance
     sources: tuple[int, ...]
-    standing: Standing = "said"
+    kind: NoteKind = "note"
+    quote: str = ""
+    standing: Standing = "stated"
+    doubts: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Something of a reply that is not kept, and why; `text` is what it said, where no line of the window says it.
+    """Something of a reply that is not kept, and why; `text` is what it said, where that is unfounded.
 
     Of a fact `parts` are its subject, attribute and value.
     """
@@ -180,13 +193,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a model made of a part. `nothing` is its reason where it found nothing worth keeping.
-
-    `concluded` are the sentences of the entry that are only inferred: they stay, since an entry is told as a model's.
-    """
+    """What a model made of a part. `nothing` is its reason where it found nothing worth keeping."""
 
     entry: str = ""
-    concluded: int = 0
     facts: tuple[Learned, ...] = ()
     notes: tuple[Noted, ...] = ()
     topics: tuple[str, ...] = ()
@@ -323,6 +332,7 @@ def _fact(given: Any, frame: Frame) -> Learned:
         sources=_sources(item.get("sources"), frame),
         target=_target(item.get("target"), frame),
         holds_from=_time(item.get("holds_from")),
+        quote=_quote(item.get("quote")),
         topics=_labels(item.get("topics"), MAX_TOPICS),
         entities=_labels(item.get("entities"), MAX_ENTITIES),
     )
@@ -336,9 +346,23 @@ def _note(given: Any, frame: Frame) -> Noted:
         text=text,
         importance=_importance(item.get("importance")),
         sources=_sources(item.get("sources"), frame),
+        kind=_kind(item.get("kind")),
+        quote=_quote(item.get("quote")),
         topics=_labels(item.get("topics"), MAX_TOPICS),
         entities=_labels(item.get("entities"), MAX_ENTITIES),
     )
+
+
+def _quote(value: Any) -> str:
+    """The words that an item quotes, of a list of them the first; empty where it quotes none."""
+    if isinstance(value, list) and value:
+        value = value[0]
+    return value.strip()[:MAX_VALUE] if isinstance(value, str) and value.strip().casefold() not in NONE else ""
+
+
+def _kind(value: Any) -> NoteKind:
+    word = value.strip().casefold().replace(" ", "_") if isinstance(value, str) else ""
+    return cast("NoteKind", word) if word in NOTE_KINDS else "note"
 
 
 def _one(value: Any) -> Any:

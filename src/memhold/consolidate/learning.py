@@ -10,7 +10,8 @@ from typing import Any, Literal
 from memhold.consolidate.asking import only_recalled, quoted_in
 from memhold.consolidate.contract import Learned, Noted
 from memhold.consolidate.snapshot import Snapshot
-from memhold.facts.keys import Operation, canonical, cardinality, compare, wording
+from memhold.facts.instructions import learn_instruction
+from memhold.facts.keys import Operation, cardinality, wording
 from memhold.facts.plans import of_a_time, planned
 from memhold.facts.quotes import MAX_SENTENCE, spoken, stands, told
 from memhold.facts.remember import Writer, fact_text
@@ -21,11 +22,20 @@ from memhold.messages.fences import unquoted
 from memhold.messages.records import typed
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import WriteTx
-from memhold.text.change import changes
 from memhold.text.compare import same_value
-from memhold.text.details import content_terms
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
-from memhold.values.records import INFERRED, SPEAKER, Author, Effect, Importance, Memory, Message, Tier, Trust
+from memhold.values.records import (
+    NOTE_KIND,
+    SPEAKER,
+    Author,
+    Effect,
+    Importance,
+    Memory,
+    MemoryQuote,
+    Message,
+    Tier,
+    Trust,
+)
 
 __all__ = ["Learner"]
 
@@ -117,16 +127,22 @@ class Learner:
         sources = self._messages(given.sources)
         if not sources:
             return
-        inferred = given.standing == "inferred"
+        if given.kind == "instruction" and given.standing == "stated" and self._instructs(given):
+            return
+        doubtful = given.standing == "doubtful"
         name = _speaker(sources, given.text)
+        own = {NOTE_KIND: given.kind} if given.kind != "note" else {}
         fresh = self.fresh(
             sources,
-            text=f"{INFERRED} {given.text}" if inferred else given.text,
-            importance="mid" if inferred else given.importance,
+            text=given.text,
+            importance="mid" if doubtful else given.importance,
             kind="note",
-            metadata={**({"standing": "inferred"} if inferred else {}), **({SPEAKER: name} if name else {})},
+            metadata={**own, **({SPEAKER: name} if name else {})},
             topics=given.topics,
             entities=given.entities,
+            quotes=self._quotes(given),
+            standing=given.standing,
+            doubts=given.doubts,
         )
         digest = memory_digest(self.secret, fresh)
         if self.tx.blocked(said_digest(self.secret, fresh)):
@@ -152,15 +168,12 @@ class Learner:
         if self._is_plan(given, sources):
             self._planned(given, sources)
             return
-        if given.standing == "inferred":
-            self._inferred(given)
-            return
         said = max(message.event_time for message in sources)
         at = said if given.holds_from is None else min(max(said, self.tx.now), given.holds_from)
         if given.holds_from is not None and given.holds_from > at and given.operation != "remove":
             self._planned(given, sources)
             return
-        target = self._target(given, sources)
+        target = self._target(given)
         if target is None:
             self._state(given, sources, given.value, at, _MODEL[given.operation])
             return
@@ -206,27 +219,42 @@ class Learner:
             trust=trust_of(sources, value),
             own_words=found.own_words or ends,
             turn=f"said:{self.snapshot.session.id}:{sources[-1].seq}",
+            quotes=self._quotes(given),
+            standing=given.standing,
+            doubts=given.doubts,
+            target=None if given.target is None else self.snapshot.known[given.target - 1].id,
         )
-        writer = Writer(
-            ids=self.ids,
-            secret=self.secret,
-            author=self.author,
-            agent=self.snapshot.agent,
-            session=self.snapshot.session.name,
-        )
-        stated = state_fact(self.tx, statement, writer=writer, change_id=self.change_id, life=self.life)
+        stated = state_fact(self.tx, statement, writer=self._writer(), change_id=self.change_id, life=self.life)
         for effect in stated.effects:
             self.noted(effect)
         self.facts += bool(stated.effects)
         if stated.effects and stated.memory is not None:
             self.reasons[stated.memory.id] = stated.reason
 
-    def _inferred(self, given: Learned) -> None:
-        """A fact that nobody said in so many words: a note, named as what it is. It displaces nothing."""
-        if given.operation != "remove":
-            text = fact_text(given.subject, given.attribute, given.value)
-            note = Noted(text=text, importance=given.importance, sources=given.sources, standing="inferred")
-            self.note(replace(note, topics=given.topics, entities=given.entities))
+    def _instructs(self, given: Noted) -> bool:
+        """Keep what the user says how to be answered, in the words that are quoted; False where it is no such thing."""
+        message = self.snapshot.messages[given.sources[0] - 1]
+        effect = learn_instruction(self.tx, message, given.quote, writer=self._writer())
+        if effect is None:
+            return False
+        self.noted(effect)
+        self.notes += 1
+        return True
+
+    def _quotes(self, given: Learned | Noted) -> tuple[MemoryQuote, ...]:
+        """The words that an item rests on, of the first of its lines."""
+        if not given.quote:
+            return ()
+        return (MemoryQuote(message_id=self.snapshot.messages[given.sources[0] - 1].id, text=given.quote),)
+
+    def _writer(self) -> Writer:
+        return Writer(
+            ids=self.ids,
+            secret=self.secret,
+            author=self.author,
+            agent=self.snapshot.agent,
+            session=self.snapshot.session.name,
+        )
 
     def _is_plan(self, given: Learned, sources: Sequence[Message]) -> bool:
         """Whether the user says of it only that it will be so, or will end."""
@@ -243,7 +271,17 @@ class Learner:
         text = f"{PLANNED.format(said)} {ends}{fact_text(given.subject, given.attribute, given.value)}"
         if given.holds_from is not None:
             text += f" ({given.holds_from:%Y-%m-%d} \u2192)"
-        self.note(Noted(text=text, importance=given.importance, sources=given.sources))
+        self.note(
+            Noted(
+                text=text,
+                importance=given.importance,
+                sources=given.sources,
+                kind="plan",
+                quote=given.quote,
+                standing=given.standing,
+                doubts=given.doubts,
+            )
+        )
 
     def _echoes(self, given: Learned, sources: Sequence[Message]) -> bool:
         """Whether only an assistant says it, and repeats what was recalled into the window or is known already."""
@@ -256,9 +294,12 @@ class Learner:
         return any(stands(given.value, text) for text in self._quoted)
 
     def _again(self, held: Memory, fresh: Memory) -> None:
-        """The same content once more: its sources, evidence, labels and importance grow."""
+        """The same content once more: its sources, quotes, evidence, labels and importance grow.
+
+        Stated, it is in doubt no longer; what is in doubt adds nothing to what is stated.
+        """
         sources = tuple(dict.fromkeys((*held.sources, *fresh.sources)))
-        if sources == held.sources:
+        if sources == held.sources or (fresh.standing == "doubtful" and held.standing == "stated"):
             return
         importance = max(held.importance, fresh.importance, key=_ORDER.index)
         trust = fresh.trust if held.trust == "tool" else held.trust
@@ -271,6 +312,9 @@ class Learner:
             importance=importance,
             trust="user" if fresh.trust == "user" else trust,
             tier="long" if importance == "high" and trust != "tool" else held.tier,
+            quotes=tuple(dict.fromkeys((*held.quotes, *fresh.quotes))),
+            standing=fresh.standing,
+            doubts=held.doubts if fresh.standing == "doubtful" else (),
         )
 
     def _messages(self, places: Sequence[int]) -> list[Message]:
@@ -278,20 +322,12 @@ class Learner:
         named = [self.snapshot.messages[place - 1] for place in sorted({*places})]
         return [message for message in named if message.id not in self._silent]
 
-    def _target(self, given: Learned, sources: Sequence[Message]) -> Memory | None:
-        """The known fact that is meant, where it still stands; else the operation stands on its own words.
-
-        A model names one by default too: one of somebody else is never meant, and one under another key takes a value
-        only where the user speaks of a change, or of what is known.
-        """
+    def _target(self, given: Learned) -> Memory | None:
+        """The known fact that is meant, where it still stands; else the operation stands on its own words."""
         if given.target is None:
             return None
-        shown = self.snapshot.known[given.target - 1]
-        current = self.tx.find_memories([shown.id])
-        if not current or current[0].state != "active" or not _same_subject(given, current[0]):
-            return None
-        meant = given.operation == "remove" or _same_key(given, current[0]) or _changes(given, current[0], sources)
-        return current[0] if meant else None
+        current = self.tx.find_memories([self.snapshot.known[given.target - 1].id])
+        return current[0] if current and current[0].state == "active" else None
 
 
 def _said_by(sources: Sequence[Message], said: str) -> Message | None:
@@ -317,26 +353,6 @@ def _about(given: Learned, sources: Sequence[Message]) -> str:
     if given.subject == "user":
         return message.speaker
     return f"{message.speaker}'s {given.subject}" if given.subject.islower() else given.subject
-
-
-def _same_subject(given: Learned, held: Memory) -> bool:
-    """Whether a statement is about whom a fact is about; the attribute is one that no rule knows."""
-    mine, theirs = (canonical(subject, "x") for subject in (given.subject, held.subject))
-    return mine.text == theirs.text or compare(mine, theirs).same == "same"
-
-
-def _same_key(given: Learned, held: Memory) -> bool:
-    mine, theirs = canonical(given.subject, given.attribute), canonical(held.subject, held.attribute or "")
-    return compare(mine, theirs).same == "same"
-
-
-def _changes(given: Learned, held: Memory, sources: Sequence[Message]) -> bool:
-    """Whether the user says that something changes where they say the value, or names the fact that is to change."""
-    own = typed(sources)
-    sentence = spoken(own, given.value).sentence
-    said = (sentence,) if sentence else told(own)
-    known = content_terms(f"{held.attribute} {held.value}")
-    return any(changes(one) or known & content_terms(one) for one in said)
 
 
 def trust_of(sources: Sequence[Message], said: str = "") -> Trust:

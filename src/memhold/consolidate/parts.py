@@ -11,10 +11,9 @@ from memhold.asking.room import PROMPT_TOKENS, SMALLEST_PART
 from memhold.consolidate.apply import Answered, Result
 from memhold.consolidate.asking import frame_of, lines_of, pieces_of, quoted_in, request
 from memhold.consolidate.contract import Draft, read_reply
-from memhold.consolidate.grounding import ground
-from memhold.consolidate.grounding import poor as is_poor
 from memhold.consolidate.raw import Aside
 from memhold.consolidate.snapshot import Snapshot
+from memhold.consolidate.weighing import founded, misquoted, weighed
 from memhold.journal.windows import MAX_PARTS, Part, When, halves, parts, units
 from memhold.ports.models import Accepted, ChatReply, ModelChain, Rejected, TaskFailed
 from memhold.values.errors import Attempt
@@ -88,11 +87,11 @@ class Asking:
             draft = read_reply(reply, frame)
             if isinstance(draft, Rejected) or reply.model in self.rules:
                 return draft
-            grounded = ground(draft, lines, known)
-            if isinstance(grounded, Draft) and is_poor(grounded):
-                poor.append((grounded, reply))
-                return Rejected(reason="no line says more than half of it")
-            return grounded
+            found = founded(weighed(draft, lines, known))
+            if isinstance(found, Draft) and misquoted(draft, lines):
+                poor.append((found, reply))
+                return Rejected(reason="no line has most of what it quotes")
+            return found
 
         place = len(self._dealt) + 1
         asking = request(part, known, place=place, of=place - 1 + len(self._waiting))

@@ -15,9 +15,7 @@ from typing import Any, Final
 from memhold.asking.envelopes import decoded
 from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of
-from memhold.consolidate.attributes import own_sentence
 from memhold.consolidate.contract import RETOLD, SAVE_MEMORY, listed, said
-from memhold.consolidate.grounding import Claim, Line
 from memhold.facts.keys import cardinality
 from memhold.journal.windows import Part, Piece
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool, ToolCall, Usage
@@ -127,8 +125,9 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 odd["facts"].append(None)
                 continue
             named = [str(fact.get(name) or "") for name in ("subject", "attribute", "value")]
-            if (words := _own_words(named, piece, above.get(piece.number))) is not None:
-                quoted = {"text": f"“{words}”", "importance": "mid", "sources": [f"m{piece.number}"]}
+            if _repeats(piece, named[2]):
+                words = " ".join(piece.text.split())
+                quoted = {"text": f"“{words}”", "importance": "mid", "sources": [f"m{piece.number}"], "quote": words}
                 notes.setdefault(_key(words), quoted)
                 continue
             if _retold(piece, above.get(piece.number), named[2]):
@@ -137,7 +136,7 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 continue
             kept = {name: fact[name] for name in ("subject", "attribute", "value") if name in fact}
             blank = {**kept, "operation": _operation(fact), "importance": "mid", "sources": []}
-            facts.setdefault(_key(*named), blank)["sources"] += _line(piece, " ".join(named[1:]))
+            facts.setdefault(_key(*named), blank)["sources"].append(f"m{piece.number}")
         for note in listed(given.get("notes")):
             text = note.get("text") if isinstance(note, Mapping) else note
             if not isinstance(text, str):
@@ -147,7 +146,7 @@ def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
                 retold.append({"kind": "note", "text": text})
                 continue
             blank = {"text": text, "importance": "mid", "sources": []}
-            notes.setdefault(_key(text), blank)["sources"] += _line(piece, text)
+            notes.setdefault(_key(text), blank)["sources"].append(f"m{piece.number}")
     last = replies[-1]
     told = said(_given(last, SAVE_ENTRY), "history_entry")
     entry = told if isinstance(told, str) else _cut_entry(last) or _quoted(own)
@@ -201,20 +200,6 @@ def _no_reply(unread: Sequence[str], answered: Sequence[ChatReply]) -> ChatReply
     )
 
 
-def _own_words(named: Sequence[str], piece: Piece, above: Piece | None) -> str | None:
-    """The user's own words for a fact that tells a message over again, or whose attribute does not say what it is."""
-    subject, attribute, value = named
-    if _repeats(piece, value):
-        return " ".join(piece.text.split())
-    about = "" if subject.casefold() in {"user", "the user"} else subject
-    before = None if above is None else _as_line(above)
-    return own_sentence(Claim(core=value, frame=attribute, about=about, value=True), _as_line(piece), before)
-
-
-def _as_line(piece: Piece) -> Line:
-    return Line(place=piece.number, text=piece.text, at=piece.message.event_time, own=piece.message.typed)
-
-
 def _key(*parts: str) -> tuple[str, ...]:
     return tuple(canonical_text(part).casefold() for part in parts)
 
@@ -238,14 +223,6 @@ def _repeats(piece: Piece, value: str) -> bool:
     )
     whole = " ".join(piece.text.split())
     return len(told) >= REPEATED and len(told) * 5 >= len(whole) * 4 and told.casefold() in whole.casefold()
-
-
-def _line(piece: Piece, told: str) -> list[str]:
-    """The line of a message as the source of an item, where it has a word of it.
-
-    The model did not cite it: nothing else speaks for what shares no word with it, and it is left no line to stand on.
-    """
-    return [f"m{piece.number}"] if content_terms(told) & content_terms(piece.text) else []
 
 
 def _given(reply: ChatReply | None, tool: Tool) -> Mapping[str, Any]:

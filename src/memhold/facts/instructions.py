@@ -9,13 +9,15 @@ from datetime import datetime
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.index.documents import index_memories
+from memhold.messages.fences import unquoted
 from memhold.ports.transaction import WriteTx
 from memhold.text.contraries import ends, names_nothing
-from memhold.text.instructions import ends_only, tells_state
+from memhold.text.instructions import ends_only, is_own_wish, tells_state
 from memhold.values.names import folded
-from memhold.values.records import SPEAKER, Author, Change, Effect, Memory, Message
+from memhold.values.records import SPEAKER, Author, Change, Effect, Memory, MemoryQuote, Message
+from memhold.values.written_by import text_by
 
-__all__ = ["MOST_STANDING", "keep_instructions"]
+__all__ = ["MOST_STANDING", "keep_instructions", "learn_instruction"]
 
 MOST_STANDING = 200
 """The newest standing instructions that a new one is held against, and the most that a context looks at."""
@@ -69,6 +71,31 @@ def _said_by(message: Message, wish: Memory) -> bool:
     if name is not None and wish.speaker is not None and folded(name) == folded(wish.speaker):
         return True
     return message.written_by == "user" and wish.subject is None
+
+
+def learn_instruction(tx: WriteTx, message: Message, quote: str, *, writer: Writer) -> Effect | None:
+    """Keep what a model read in a user's message as a standing instruction, in the words that it quotes.
+
+    None where these are not the user's own words alone, where the message gave an instruction when it arrived, where
+    it was forgotten with its source kept, or where a later one speaks of the same. It ends nothing itself: what the
+    rules do not read as an instruction may be meant beside what stands.
+    """
+    if not is_own_wish(quote, text_by(message, "user")) or unquoted(message) != message.text:
+        return None
+    if any(one.kind == "instruction" for one in tx.derived([message.id])):
+        return None
+    standing = tx.newest_memories("instruction", tier="long", agent=writer.agent, limit=MOST_STANDING)
+    if any(one.event_time >= message.event_time and ends(one.text, quote) for one in standing):
+        return None
+    fresh = _instruction(tx, message, quote, writer)
+    fresh = replace(fresh, quotes=(MemoryQuote(message_id=message.id, text=quote),))
+    digest = memory_digest(writer.secret, fresh)
+    if tx.blocked(digest) or tx.same_content(kind="instruction", digest=digest, agent=fresh.agent) is not None:
+        return None
+    tx.put_memory(replace(fresh, number=tx.take_numbers(1)), digest=digest)
+    kept = tx.find_memories([fresh.id])
+    index_memories(tx, kept)
+    return Effect(memory_id=fresh.id, rev_before=0, rev_after=1)
 
 
 def _over(standing: Sequence[Memory], clause: str, session: str) -> list[Memory]:

@@ -209,6 +209,9 @@ def _fresh(
         valid_from=said.at,
         created_at=now,
         recorded_at=now,
+        quotes=said.quotes,
+        standing=said.standing,
+        doubts=said.doubts,
     )
     if said.expires_at is None and promotes(memory, pieces, ()):
         memory = replace(memory, tier="long")
@@ -311,6 +314,8 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
         changed.pop("tier", None)
     if new := [one for one in said.sources if one not in held.sources]:
         changed["sources"] = (*held.sources, *new)[:MAX_SOURCES]
+        quotes = [one for one in said.quotes if one not in held.quotes]
+        changed["quotes"] = (*held.quotes, *quotes)[:MAX_SOURCES]
     told_before = any(one.turn == work.turn or (one.at == said.at and one.operation in {"set", "add"}) for one in rows)
     if said.at != held.valid_from or not told_before:
         work.note(held, operation, said.at)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from memhold.facts.keys import Operation as ModelOperation
-from memhold.values.records import Effect, Importance, Memory, Suspicion, Trust
+from memhold.values.records import Effect, Importance, Memory, MemoryQuote, Standing, Suspicion, Trust
 
 __all__ = ["MemoryInput", "Statement", "StatementResult"]
 
@@ -22,6 +22,7 @@ class Statement:
     `operation` is what the user asked for and always holds. Without it `model` (what a model says that happened), the
     attribute and the `wording` (the sentence it was said in) decide. `own_words` says that the user said it: by
     telling, or in a message of theirs among the `sources`. `turn` is the turn it was said in, where that is known.
+    `quotes`, `standing` and `doubts` are those of the memory; `target` is the id of the fact that it is said to change.
     """
 
     subject: str
@@ -41,6 +42,10 @@ class Statement:
     trust: Trust = "user"
     own_words: bool = True
     turn: str | None = None
+    quotes: tuple[MemoryQuote, ...] = ()
+    standing: Standing = "stated"
+    doubts: tuple[str, ...] = ()
+    target: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -287,8 +287,12 @@ def _beyond(case: Case) -> str | None:
     """That a statement says more than the quote that the product supplied for it."""
     if not case.supplied:
         return None
-    beyond = {*_stems(plain(case.statement.text), case.own)} - {*_stems(case.quote, case.own)}
-    return "it says more than the line" if beyond else None
+    own, said, at = case.own, case.statement.text, case.line.at
+    users = {stem for word in ("user", *own.words("people", "user")) for stem in _stems(word, own)}
+    beyond = {*_stems(plain(said), own)} - {*_stems(case.quote, own)} - users
+    whole, quoted = (details_of(text, case.codes, at) for text in (said, case.quote))
+    held = all(found(one, whole, [quoted]) == "held" for one in whole.each)
+    return None if held and not beyond else "it says more than the line"
 
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -8,12 +8,9 @@ from memhold.facts.quotes import spoken
 from memhold.messages.fences import unquoted
 from memhold.text.analysis import analyse
 from memhold.text.function_words import EVIDENCE
-from memhold.values.records import INFERRED, Memory, Message
+from memhold.values.records import Memory, Message
 
 __all__ = ["guessed_from", "says"]
-
-_VALUE = ": "
-"""What stands in front of the value in a fact that was kept as a note."""
 
 
 def says(message: Message, memory: Memory) -> bool:
@@ -23,29 +20,20 @@ def says(message: Message, memory: Memory) -> bool:
     """
     if memory.kind == "fact":
         return spoken([message], memory.value or "").own_words
-    guess = _guess(memory)
-    wanted = _content(memory.text if guess is None else guess)
+    wanted = _content(memory.text)
     return bool(wanted) and wanted <= _words(message)
 
 
 def guessed_from(memory: Memory, going: Iterable[Message], staying: Iterable[Message]) -> bool:
-    """Whether what was only inferred has a word of a line that goes which none of its window's lines that stay has.
+    """Whether what a model told has a word of a line that goes which neither its quotes nor the lines that stay have.
 
-    Nobody said it, so no line has to say all of it: the word came from there, whichever line the model named.
+    Its quotes need not have all that it says: the word came from there, whichever line the model named.
     """
-    guess = _guess(memory)
-    if guess is None:
+    if not memory.quotes and memory.standing == "stated":
         return False
-    wanted = _content(guess).difference(*map(_words, staying))
+    quoted = (_content(quote.text) for quote in memory.quotes)
+    wanted = _content(memory.value or memory.text).difference(*quoted, *map(_words, staying))
     return any(not wanted.isdisjoint(_words(line)) for line in going)
-
-
-def _guess(memory: Memory) -> str | None:
-    """What a note concluded, of a fact that was kept as one its value alone; None where it was not only inferred."""
-    if not memory.doubtful:
-        return None
-    text = memory.text.removeprefix(INFERRED).lstrip()
-    return text.partition(_VALUE)[2] or text
 
 
 def _content(text: str) -> set[str]:

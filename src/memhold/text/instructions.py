@@ -31,6 +31,7 @@ __all__ = [
     "any_of",
     "ends_only",
     "instructions",
+    "is_own_wish",
     "opens_with",
     "tells_state",
     "words_of",
@@ -127,6 +128,22 @@ def instructions(text: str) -> list[Span]:
     if anothers or len(found) > MOST or _FOREIGN.search(bare) or _ALIEN.search(bare.lower()):
         return []
     return found
+
+
+def is_own_wish(quote: str, text: str) -> bool:
+    """Whether words that somebody takes for a standing instruction are the writer's own, in a text all of their own.
+
+    As for `instructions`: none of a long or laid-out text, of one with the marks of another's text, no question
+    and nothing that holds once.
+    """
+    if len(text) > LONGEST or "\n" in text.strip():
+        return False
+    bare = without_quotes(text)
+    low = bare.lower()
+    own = quote.strip().lower()
+    if own not in low or _FOREIGN.search(bare) or _ALIEN.search(low) or not _lasts(own):
+        return False
+    return not _ALL.match(own) or not ends_only(quote)
 
 
 def _lasts(said: str) -> bool:

@@ -19,11 +19,11 @@ __all__ = [
     "ABANDONED",
     "COPY_OF",
     "DOCUMENT",
-    "INFERRED",
     "KINDS",
     "LINEAGE",
     "MAX_NAME",
     "MAX_TEXT",
+    "NOTE_KIND",
     "ORIGINS",
     "OWN_KEYS",
     "PATH_MARK",
@@ -41,6 +41,7 @@ __all__ = [
     "Importance",
     "Kind",
     "Memory",
+    "MemoryQuote",
     "Message",
     "Operation",
     "Origin",
@@ -49,6 +50,7 @@ __all__ = [
     "Session",
     "Shape",
     "Span",
+    "Standing",
     "State",
     "Suspicion",
     "Tier",
@@ -70,14 +72,14 @@ Operation = Literal["set", "add"]
 Standing = Literal["stated", "doubtful"]
 Shape = Literal["openai", "anthropic"]
 
-INFERRED = "(inferred)"
-"""What stands in front of a note that was concluded, not said; its metadata holds `standing: inferred` too."""
 LINEAGE = "merged"
 """The key of a merged memory's metadata under which stands what it was made of."""
 TOGETHER = "together"
 """The key of a memory's metadata under which stand the ids of those that are told together with it."""
-OWN_KEYS = frozenset({LINEAGE, TOGETHER})
-"""Keys of a memory's metadata that compaction itself writes; all others are the caller's."""
+NOTE_KIND = "note_kind"
+"""The key of a note's metadata under which stands what kind of note a model read: plan, decision, cause, …"""
+OWN_KEYS = frozenset({LINEAGE, TOGETHER, NOTE_KIND})
+"""Keys of a memory's metadata that Memhold itself writes; all others are the caller's."""
 ABANDONED = "memhold.abandoned"
 """The key of a message's metadata that is true where its conversation was taken back to before it and went on without:
 such a message ranks behind others."""

@@ -208,6 +208,8 @@ def _objects(items: Mapping[str, Any], name: str, context: Context, depth: int) 
     if {"relation", "ids"} <= names:
         # A partition: all that is shown in one group.
         return [_value(items, name, context, depth - 1)]
+    if re.search(r"note", name, re.IGNORECASE):
+        return []  # what is said stands in the facts
     if any(_meaning(one) in {"value", "attribute", "sentence"} for one in names) or re.search(
         "fact|memor|operation", name
     ):

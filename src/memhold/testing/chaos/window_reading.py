@@ -36,7 +36,8 @@ _ID = (
     r"[a-z]{1,4}\d+:\d+",
 )
 _TAGGED = re.compile(r"""\bid\s*[=:]\s*["']?(?P<id>[\w:.-]+)["']?""")
-_BRACKETED = re.compile(rf"""^\s*+[-*>]*+\s*+[\[(<#]*+\s*+(?P<id>{"|".join(_ID)})\b(?P<rest>[^\])>:.]*)[\])>:.]*\s*""")
+_REST = r"(?P<rest>(?:[^\])>:.]|(?<=\d):(?=\d\d))*)"
+_BRACKETED = re.compile(rf"""^\s*+[-*>]*+\s*+[\[(<#]*+\s*+(?P<id>{"|".join(_ID)})\b{_REST}[\])>:.]*\s*""")
 _ROLES = "user|assistant|human|ai|agent|system|tool"
 _SPEAKER = re.compile(rf"^\s*+[\[(<*]*+\s*+(?P<who>{_ROLES}|[A-Z][\w.-]{{0,30}})\s*+[\])>*]*+\s*+:\s*+(?=\S)")
 _ROLE_WORD = re.compile(rf"\b(?P<who>{_ROLES})\b", re.IGNORECASE)

@@ -1,0 +1,175 @@
+"""What becomes of a model's reply by the words that it quotes: stated, doubtful with its reasons, or left out. Pure.
+
+An item without a quote of its own has the sentence of its line for one, which supports only the words that stand in it.
+What a message only recalls, and the facts that are known, are no lines: nobody can quote them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from memhold.consolidate.attributes import says_of_what
+from memhold.consolidate.contract import MAX_ENTRY, Draft, Learned, LeftOut, Noted
+from memhold.consolidate.entry import untimed
+from memhold.facts.keys import canonical, compare
+from memhold.fidelity.details import details_of, found
+from memhold.fidelity.nearest import nearest
+from memhold.fidelity.quotes import in_line
+from memhold.fidelity.sentences import sentences
+from memhold.fidelity.values import Line, Statement, Weight
+from memhold.fidelity.weigh import weigh
+from memhold.languages.tables import spoken
+from memhold.ports.models import Rejected
+from memhold.text.change import changes
+from memhold.text.details import content_terms
+from memhold.values.records import Memory
+
+__all__ = ["Shown", "founded", "misquoted", "weighed"]
+
+Item = TypeVar("Item", Learned, Noted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A line that a model was shown, and its place in the window."""
+
+    place: int
+    line: Line
+
+
+def misquoted(draft: Draft, shown: Sequence[Shown]) -> bool:
+    """Whether most of what a reply quotes stands in no line: then another model is asked."""
+    quotes = [item.quote for item in (*draft.facts, *draft.notes) if item.quote]
+    false = sum(not any(in_line(quote, one.line.text) for one in shown) for quote in quotes)
+    return false * 2 > len(quotes)
+
+
+def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Draft:
+    """A reply with what stands of it: each item with its lines, its quote and its doubts, the entry without falsehoods.
+
+    What is unfounded is told under `left_out`, with what it said.
+    """
+    if draft.nothing is not None or not shown:
+        return draft
+    facts: list[Learned] = []
+    notes: list[Noted] = []
+    left: list[LeftOut] = []
+    for fact in draft.facts:
+        learned, weight = _stands(fact, _told(fact), shown)
+        if learned is not None:
+            facts.append(_aimed(learned, shown, known))
+            continue
+        parts = (fact.subject, fact.attribute, fact.value)
+        text = f"{fact.subject} | {fact.attribute} = {fact.value}"
+        left.append(LeftOut(kind="fact", reason="; ".join(weight.reasons), text=text, parts=parts))
+    for note in draft.notes:
+        noted, weight = _stands(note, Statement(text=note.text), shown)
+        if noted is not None:
+            notes.append(noted)
+        else:
+            left.append(LeftOut(kind="note", reason="; ".join(weight.reasons), text=note.text))
+    entry, lost = _entry(draft.entry, shown, [item.quote for item in (*facts, *notes)])
+    every = (*draft.left_out, *left, *lost)
+    return replace(draft, entry=entry, facts=tuple(facts), notes=tuple(notes), left_out=every)
+
+
+def founded(draft: Draft) -> Draft | Rejected:
+    """The reply, where anything of it stands; else that nothing of it does."""
+    if draft.nothing is None and not (draft.facts or draft.notes or draft.entry):
+        return Rejected(reason="nothing of it stands in the lines")
+    return draft
+
+
+def _told(fact: Learned) -> Statement:
+    """What a fact says; one that ends says nothing of its value any more, whatever the line denies of it."""
+    if fact.operation == "remove":
+        return Statement(text="", subject=fact.subject)
+    return Statement(text=fact.value, subject=fact.subject, attribute=fact.attribute)
+
+
+def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[Item | None, Weight]:
+    """An item on the lines that hold its quote, or None where it is unfounded; and how it was weighed."""
+    lines = [one.line for one in shown]
+    cited = [one for one in shown if one.place in item.sources]
+    quote = item.quote or _supplied(item, shown)
+    if not quote:
+        return None, Weight(standing="unfounded", reasons=("it quotes no line, and none that it names has any of it",))
+    held = [one for one in shown if in_line(quote, one.line.text)]
+    # A line that is named beside another's words is a slip, and lends them no authority.
+    named = [one for one in cited if one in held]
+    chosen = [*named, *(one for one in cited if one not in held)] if named else held[:1]
+    places = [shown.index(one) for one in chosen]
+    weight = weigh(statement, (quote,), lines, cited=places, supplied=not item.quote)
+    if weight.standing == "unfounded":
+        return None, weight
+    sources = tuple(dict.fromkeys(one.place for one in chosen))
+    kept = replace(item, quote=quote, sources=sources, standing=weight.standing, doubts=weight.reasons)
+    if statement.attribute and not item.quote and not says_of_what(statement.attribute, quote):
+        kept = _in_doubt(kept, "the line does not say of what it is")
+    return kept, weight
+
+
+def _supplied(item: Learned | Noted, shown: Sequence[Shown]) -> str:
+    """The sentence of the first line that an item names which is likeliest to say it; "" where none has any of it.
+
+    How a known fact ended may be told in words that have nothing of it.
+    """
+    ended = isinstance(item, Learned) and item.operation == "remove" and item.target is not None
+    about = f"{item.attribute} {item.value}" if isinstance(item, Learned) else item.text
+    for place in item.sources:
+        lines = [one.line for one in shown if one.place == place]
+        text = "\n".join(line.text for line in lines)
+        if lines and (ended or content_terms(about) & content_terms(text) or _holds_detail(text, about, lines[0])):
+            return nearest(about, text)
+    return ""
+
+
+def _holds_detail(text: str, about: str, line: Line) -> bool:
+    codes = tuple(sorted({*spoken(text), *spoken(about)}))
+    whole, said = (details_of(one, codes, line.at) for one in (about, text))
+    return any(found(one, whole, [said]) == "held" for one in whole.each)
+
+
+def _aimed(fact: Learned, shown: Sequence[Shown], known: Sequence[Memory]) -> Learned:
+    """A fact with the known one that it changes, where that is about the same; else it changes none, and is in doubt.
+
+    Models name one by default. Under another key one is meant only where the line tells of a change, or speaks of it.
+    """
+    if fact.target is None:
+        return fact
+    held = known[fact.target - 1]
+    mine, theirs = (canonical(subject, "x") for subject in (fact.subject, held.subject))
+    if mine.text != theirs.text and compare(mine, theirs).same != "same":
+        return _in_doubt(replace(fact, target=None), "it names a value of somebody else")
+    own, other = canonical(fact.subject, fact.attribute), canonical(held.subject, held.attribute or "")
+    if fact.operation == "remove" or compare(own, other).same == "same":
+        return fact
+    said = next((one.line.text for one in shown if in_line(fact.quote, one.line.text)), "")
+    if changes(said) or content_terms(f"{held.attribute} {held.value}") & content_terms(said):
+        return fact
+    return _in_doubt(replace(fact, target=None), "it names a value of something else")
+
+
+def _in_doubt(item: Item, reason: str) -> Item:
+    return replace(item, standing="doubtful", doubts=(*item.doubts, reason))
+
+
+def _entry(entry: str, shown: Sequence[Shown], quotes: Sequence[str]) -> tuple[str, list[LeftOut]]:
+    """An entry without its unfounded sentences; where less than half of them are left, what was quoted in its place."""
+    lines = [one.line for one in shown]
+    text = untimed(entry)
+    every = sentences(text, spoken(text))
+    weights = [weigh(Statement(text=one), (), lines) for one in every]
+    lost = [
+        LeftOut(kind="sentence", reason="; ".join(weight.reasons), text=one)
+        for one, weight in zip(every, weights, strict=True)
+        if weight.standing == "unfounded"
+    ]
+    if not lost:
+        return entry, []
+    kept = [one for one, weight in zip(every, weights, strict=True) if weight.standing != "unfounded"]
+    if len(kept) * 2 < len(every) and quotes:
+        return " ".join(f"“{quote}”" for quote in dict.fromkeys(quotes))[:MAX_ENTRY], lost
+    return entry[: len(entry) - len(text)] + " ".join(kept) if kept else "", lost
