@@ -8,6 +8,8 @@ TOOLS := $(VENV)/tools
 TESTS := $(BIN)/pytest -n 3 --dist worksteal --junitxml=build/tests.xml
 # Tests start thousands of processes, and each would compile the package anew where an image forbids to keep bytecode.
 export PYTHONDONTWRITEBYTECODE :=
+# One more than two cores: its parts wait for installs, servers and clients. reality/conftest.py says who goes where.
+REALITY := $(BIN)/pytest reality -m "not long" -n 3 --dist loadscope
 
 .PHONY: demo test lint types tests reality newest scenarios proof bench site release lock clean
 
@@ -32,13 +34,13 @@ tests: $(STAMP)
 	$(TESTS)
 
 reality: $(STAMP)  ## what nobody here wrote, as the locks pin it: Pythons, type checkers, clients, models
-	$(BIN)/pytest reality -m "not long" --junitxml=build/reality.xml
+	$(REALITY) --junitxml=build/reality.xml
 
 scenarios: $(STAMP)  ## what a real small model makes of the ten scenarios, in two languages; printed, in about an hour
 	$(BIN)/pytest -s reality -m long
 
 newest: $(STAMP)  ## the same with the newest release of everything
-	MEMHOLD_REALITY_NEWEST=1 $(BIN)/pytest reality -m "not long"
+	MEMHOLD_REALITY_NEWEST=1 $(REALITY)
 
 proof: $(STAMP)  ## the full fault counts; resumable; writes docs/proof.md
 	$(BIN)/python -m benchmarks.proof

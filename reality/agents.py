@@ -18,10 +18,12 @@ from memhold.faces.agents.running import END, NotRunning, ask
 from memhold.testing.chaos import Asked, ChaosServer, Reply, calling
 from reality.outside import ROOT, Done, Node, clean_environment, node_tools, run
 
-__all__ = ["AGENTS", "Agent", "agents_of_npm", "calls_once", "texts_in"]
+__all__ = ["AGENTS", "PATIENCE_SECONDS", "Agent", "agents_of_npm", "calls_once", "texts_in"]
 
 MODEL = "chaos"
 TURN_SECONDS = 120
+PATIENCE_SECONDS = 300
+"""How long what is bound to come is waited for, and asked for again."""
 
 
 def agents_of_npm() -> Node:
@@ -111,7 +113,8 @@ class Agent:
 
     def ready(self, db: Path) -> None:
         """Wait until the Memhold that its hooks started has its store open: a hook waits 300 ms for it."""
-        for _ in range(600):
+        ends = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < ends:
             with self._met(), suppress(NotRunning):
                 about = {"event": "SessionStart", "user": "memhold:nobody", "session": "nobody's"}
                 if (ask(str(db), about, seconds=10) or {}).get("state") == "ready":
@@ -136,6 +139,19 @@ class Agent:
         done = self.begin(prompt, seconds=TURN_SECONDS)
         assert done.code == 0, (self.name, done.out[-2000:], done.err[-2000:])
         return done
+
+    def ask_until(self, prompt: str, *shown: str) -> str:
+        """Sessions of this turn until a window shows all these words: that window.
+
+        The first one shows them where the machine is quiet; a hook waits 300 ms, and on a busy one it may be too late.
+        """
+        ends, asked = time.monotonic() + PATIENCE_SECONDS, len(self.requests())
+        while True:
+            self.ask(prompt)
+            windows = [self.window(number) for number in range(asked, len(self.requests()))]
+            if found := [window for window in windows if all(word in window for word in shown)]:
+                return found[0]
+            assert time.monotonic() < ends, f"none of {len(windows)} windows shows {shown}"
 
     def begin(self, prompt: str, *, seconds: float) -> Done:
         """The same, killed with all that it started where it takes longer."""

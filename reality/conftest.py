@@ -8,15 +8,39 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from memhold.testing.chaos import ChaosServer
 from reality.agents import agents_of_npm
-from reality.outside import CACHE, ROOT, Node, clean_environment, run
+from reality.outside import HERE, ROOT, Node, clean_environment, run
 from tests.proofs.conftest import runs
 
 __all__ = ["runs"]
 
 BOUND_SECONDS = 900
+TOGETHER = ("test_page", "test_typescript", "test_site")
+"""Modules that bring something up once for all their parts: each goes to one worker, before all others."""
+LONGEST = ("test_small_model", "test_load", "test_attacks", "test_api", "test_agents_killed")
+"""Modules whose parts last longest: they come next, so that none of them is begun when all else is done."""
+
+
+class Parts(LoadScopeScheduling):  # type: ignore[misc]
+    """Every worker takes the next part that is free, or the next module of those that stay together."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.partition("::")[0]
+        return module if Path(module).stem in TOGETHER else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Parts:
+    """Who goes where: `xdist_group` does nothing with pytest 9.2."""
+    return Parts(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first."""
+    order = [HERE / f"{name}.py" for name in (*TOGETHER, *LONGEST)]
+    items.sort(key=lambda item: order.index(item.path) if item.path in order else len(order))
 
 
 @pytest.fixture(autouse=True)
@@ -38,11 +62,9 @@ def bounded(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def built() -> dict[str, Path]:
-    """The wheel (`whl`) and the source distribution (`gz`), built now from this tree."""
-    out = CACHE / "dist"
-    for old in out.glob("*"):
-        old.unlink()
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheel (`whl`) and the source distribution (`gz`), built now from this tree: the same bytes in each worker."""
+    out = tmp_path_factory.mktemp("dist")
     done = run([ROOT / ".venv" / "bin" / "hatchling", "build", "-d", out], seconds=300, cwd=ROOT)
     assert done.code == 0, done.err
     found = {path.suffix[1:]: path for path in out.iterdir()}

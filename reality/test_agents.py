@@ -28,7 +28,7 @@ from memhold.testing.chaos.dialects import asked_of
 from memhold.testing.chaos.replies import Protocol
 from memhold.testing.coding_agents import EVENTS, Client
 from memhold.text.token_estimate import estimate_tokens
-from reality.agents import AGENTS, Agent, calls_once, texts_in
+from reality.agents import AGENTS, PATIENCE_SECONDS, Agent, calls_once, texts_in
 from reality.outside import ROOT, Node, python_with, run
 
 FENCE = re.compile(
@@ -162,16 +162,13 @@ def test_the_next_session_knows_what_was_said_with_no_tool_called(
     provider.say(lambda _: Reply(text="All right."))
     try:
         agent.ask("Our deploy codeword is pomelo, and we ship on Tuesdays.")
-        agent.ask("Let us go on.")
-        agent.ask("Let us go on once more.")
+        agent.ready(db)
+        told = agent.ask_until("Let us go on.", "pomelo", "memhold-recall")
     finally:
         agent.rest(db)
-    first, *later = [agent.window(number) for number in range(len(agent.requests()))]
+    first = agent.window(0)
     assert "memhold-recall" not in first
-    # The one that the first session's hook started may have been opening still when the second one began.
-    assert any("pomelo" in one and "memhold-recall" in one for one in later)
-    grown = max(one.count("\n") for one in later) - first.count("\n")
-    print(f"\nlines that the start brought: {grown}")
+    print(f"\nlines that the start brought: {told.count(chr(10)) - first.count(chr(10))}")
 
 
 LISTENER = """
@@ -309,19 +306,16 @@ def test_codex_set_up_by_one_command_is_told_and_taken_in(node: Node, provider: 
     provider.say(lambda _: Reply(text="All right."))
     try:
         agent.ask("Our deploy codeword is pomelo.")
-        agent.ask("Let us go on.")
-        agent.ask("Let us go on once more.")
-        assert any("pomelo" in (window := agent.window(number)) and "<memhold-recall" in window for number in (1, 2))
+        agent.ready(db)
+        agent.ask_until("Let us go on.", "pomelo", "<memhold-recall")
+        again = len(agent.requests()) - 1
     finally:
         agent.rest(db)
     with Memhold.open(db, worker=False) as mem:
         take_in_now(mem, str(db))
         said = mem.scope(user="alice").recall("", kinds=("message",), limit=50).hits
-        assert sorted(hit.text for hit in said if hit.role == "user") == [
-            "Let us go on once more.",
-            "Let us go on.",
-            "Our deploy codeword is pomelo.",
-        ]
+        users = sorted(hit.text for hit in said if hit.role == "user")
+        assert users == [*["Let us go on."] * again, "Our deploy codeword is pomelo."]
         assert {(hit.role, hit.origin) for hit in said} == {("user", "user"), ("assistant", "agent")}
 
 
@@ -343,17 +337,16 @@ def test_opencode_set_up_by_one_command_is_told_and_taken_in(node: Node, provide
         assert len([one for one in asked_of("openai", first).offers if "memhold" in one.name]) == len(TOOLS)
         provider.say(lambda _: Reply(text="All right."))
         asked = len(agent.requests())
-        agent.ask("Let us go on.")
-        agent.ask("Let us go on once more.")
-        told = [agent.window(number) for number in range(asked, len(agent.requests()))]
-        assert any("pomelo" in one and "From the personal memory (Memhold)" in one for one in told)
+        agent.ready(db)
+        agent.ask_until("Let us go on.", "pomelo", "From the personal memory (Memhold)")
+        again = len(agent.requests()) - asked
     finally:
         agent.rest(db)
     with Memhold.open(db, worker=False) as mem:
         take_in_now(mem, str(db))
         hits = mem.scope(user="alice").recall("", kinds=("message",), limit=50).hits
         said = sorted(hit.text.strip('"') for hit in hits if hit.role == "user")
-        assert said == ["Let us go on once more.", "Let us go on.", "Our deploy codeword is pomelo."]
+        assert said == [*["Let us go on."] * again, "Our deploy codeword is pomelo."]
         assert {(hit.role, hit.origin) for hit in hits} == {("user", "user"), ("assistant", "agent")}
         # What is exported of the session is the same lines.
         assert mem.scope(user="alice").import_file(agent.transcript()).added == 0
@@ -399,13 +392,13 @@ def test_opencodes_plug_in_is_built_tested_and_loaded_as_a_package(
     config.write_text(json.dumps({**json.loads(config.read_text()), "plugin": [package_folder]}))
     provider.say(lambda _: Reply(text="All right."))
     try:
-        for prompt in ("Let us begin.", "Let us go on."):
-            agent.ask(prompt)
+        agent.ask("Let us begin.")
+        agent.ready(db)
+        agent.ask_until("Let us go on.", "pomelo")
     finally:
         agent.rest(db)
     first = agent.requests()[0]
     assert len([one for one in asked_of("openai", first).offers if "memhold" in one.name]) == len(TOOLS)
-    assert "pomelo" in agent.window(-1)
 
 
 @pytest.mark.bound(600)
@@ -426,19 +419,17 @@ def test_claude_codes_plug_in_brings_tools_hooks_and_commands_and_stands_back_wh
         agent.ask("Our deploy codeword is pomelo.")
         first = agent.requests()[0]
         assert len([one for one in asked_of("anthropic", first).offers if "memhold" in one.name]) == len(TOOLS)
-        agent.ask("/memory:forget-session")
-        told = agent.window(-1)
+        agent.ready(db)
+        told = agent.ask_until("/memory:forget-session", "pomelo", "<memhold-recall")
         assert 'Its name in memory is "claude-code:' in told
         assert "CLAUDE_SESSION_ID" not in told
-        assert told.count("<memhold-recall") >= 1
-        assert "pomelo" in told
         memhold = ROOT / ".venv" / "bin" / "memhold"
         installed: list[str | Path] = [memhold, "agent", "install", "claude-code", "--db", str(db), "--user", "alice"]
         assert run(installed, seconds=60, env=agent.environment()).code == 0
-        agent.ask("Let us go on.")
+        told = agent.ask_until("Let us go on.", "From the personal memory (Memhold)")
         last = agent.requests()[-1]
         assert len([one for one in asked_of("anthropic", last).offers if "memhold" in one.name]) == len(TOOLS)
-        assert agent.window(-1).count("From the personal memory (Memhold)") == 1
+        assert told.count("From the personal memory (Memhold)") == 1
     finally:
         agent.rest(db)
     with Memhold.open(db, worker=False) as mem:
@@ -536,16 +527,10 @@ def test_a_stranger_installs_the_wheel_has_two_sessions_and_takes_it_out_again(
         done = run([memhold, "agent", *words], seconds=120, env=env)
         assert done.code == 0, done.err
     db = tmp_path / ".local" / "share" / "memhold" / "memory.db"
-    told = ""
     try:
         agent.ask("Our deploy codeword is pomelo.")
         agent.ready(db)
-        for _ in range(5):
-            # On a busy machine a hook may be too late.
-            agent.ask("Let us go on.")
-            if "pomelo" in (told := agent.window(-1)) and "<memhold-recall" in told:
-                break
-        assert "pomelo" in told
+        agent.ask_until("Let us go on.", "pomelo", "<memhold-recall")
         done = run([memhold, "agent", "uninstall", name], seconds=60, env=env)
         assert "no tools, no hooks" in done.out, done.err
     finally:
@@ -589,19 +574,16 @@ def test_codex_has_its_window_kept_before_it_compacts_it_and_is_told_it_anew(
         return Reply(text="I look.", calls=(long,), finish="tool")
 
     provider.say(lambda _: Reply(text="All right."))
-    told = ""
     try:
         agent.ask("Let us begin.")  # what answers is running from here on
         agent.ready(db)
         provider.say(said)
-        for _ in range(5):
-            # On a busy machine a hook may be too late.
+        ends, told = time.monotonic() + PATIENCE_SECONDS, ""
+        while "pomelo" not in told:  # on a busy machine a hook may be too late
+            assert time.monotonic() < ends
             agent.ask("Our deploy codeword is pomelo.")
             told = "".join(re.findall(r"<memhold-recall .*?</memhold-recall>", agent.window(-1), re.DOTALL))
-            if "pomelo" in told:
-                break
         assert "SUMMARY" in agent.window(-1)
-        assert "pomelo" in told
     finally:
         agent.rest(db)
     with Memhold.open(db, worker=False) as mem:

@@ -6,6 +6,7 @@ The projects are those of `python -m benchmarks briefings`: made up, five decisi
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,13 +14,15 @@ import pytest
 
 from benchmarks.briefings import decided_in
 from memhold.testing.chaos import ChaosServer, Reply
-from reality.agents import Agent
+from reality.agents import PATIENCE_SECONDS, Agent
 from reality.outside import ROOT, Node, run
 
 OWN_FILE = {"claude-code": "CLAUDE.md", "codex": "AGENTS.md", "opencode": "AGENTS.md"}
 """What the client reads of itself where it starts, by its own documents."""
 PROJECTS = int(os.environ.get("MEMHOLD_REALITY_PROJECTS", "1"))
 SESSIONS, TURNS = 5, 10
+ENOUGH = 1 - 2 / SESSIONS
+"""A start tells what was taken in until then: of a session that ended just before, that may come with the next one."""
 
 
 def told_next(agent: Agent, prompts: Sequence[str], words: Sequence[str]) -> float:
@@ -57,6 +60,9 @@ def test_what_was_decided_is_told_beside_the_clients_own_files(
                 done = run([*install, "--db", db, "--user", "ana"], seconds=120, env=agent.environment())
                 assert done.code == 0, done.err
                 share = told_next(agent, parts, words)
+                ends = time.monotonic() + PATIENCE_SECONDS
+                while share < ENOUGH and time.monotonic() < ends:  # on a busy machine a hook may be too late
+                    share = told_next(agent, (), words)
                 agent.rest(db)
             elif kind.startswith("nobody"):
                 share = told_next(agent, ["\n\n".join(lines)], words)
@@ -70,5 +76,4 @@ def test_what_was_decided_is_told_beside_the_clients_own_files(
     untouched, written, ours = shares.values()
     assert not any(untouched)
     assert all(share == 1 for share in written)
-    # A start tells what was taken in until then: of a session that ended just before, that may come with the next one.
-    assert sum(ours) / len(ours) >= 1 - 2 / SESSIONS
+    assert min(ours) >= ENOUGH

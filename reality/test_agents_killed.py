@@ -1,6 +1,6 @@
 """The coding agents themselves, with something killed at a random moment of each session, and with memory in trouble.
 
-`make reality` kills in 5 sessions of each client, `make proof` in 60; the seeds are printed.
+`make reality` kills in 3 sessions of each client, `make proof` in 60; the seeds are printed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import pytest
 from memhold import Memhold
 from memhold.faces.agents.take_in import take_in_now
 from memhold.testing.chaos import Asked, ChaosServer, Reply
-from reality.agents import AGENTS, Agent, texts_in
+from reality.agents import AGENTS, PATIENCE_SECONDS, Agent, texts_in
 from reality.outside import ROOT, Done, Node, run
 
 MEMHOLD = ROOT / ".venv" / "bin" / "memhold"
@@ -132,7 +132,7 @@ def test_every_completed_turn_is_in_the_journal_once_whatever_is_killed(
 ) -> None:
     agent = set_up(name, node, tmp_path, provider)
     provider.say(answered)
-    sessions = runs(5, 60)
+    sessions = runs(3, 60)
     began = time.monotonic()
     agent.ask("This is turn-0. Go on.")
     seconds = time.monotonic() - began
@@ -262,14 +262,15 @@ def test_memory_in_trouble_holds_no_client_up_and_is_told_of_once(
     with ExitStack() as over:
         agents = well_and_in_trouble(name, node, provider, tmp_path, over)
         turns: dict[str, list[Turn]] = {kind: [] for kind in agents}
-        for number in range(ROUNDS):
+        for number in range(1 if name == "opencode" else ROUNDS):  # its sessions take several times as long
             for kind, agent in agents.items():
                 turns[kind].append(turn(agent, number))
         print("\n" + side_by_side(name, turns))
         told = {kind: [one.told for one in those] for kind, those in turns.items()}
         print(f"{name}: memory is off was said {told}")
         # That a store is held is known after a while alone: sessions that are shorter come before that.
-        while name != "codex" and not any(told["locked"]) and len(told["locked"]) < 20:
+        ends = time.monotonic() + PATIENCE_SECONDS
+        while name != "codex" and not any(told["locked"]) and time.monotonic() < ends:
             told["locked"].append(turn(agents["locked"], len(told["locked"])).told)
     assert max(most for those in told.values() for most in those) <= 1, told
     if name != "codex":  # Codex shows it in its window, and keeps it nowhere
@@ -391,9 +392,7 @@ def test_what_is_forgotten_is_in_no_journal_no_fact_and_no_later_context(
     try:
         agent.ask("This is turn-1. My favorite fruit is pomelo. Always name pomelo first.")
         run([MEMHOLD, "settle", *options[:4]], seconds=120, env=env)
-        agent.ask("This is turn-2. Go on.")
-        agent.ask("This is turn-3. Go on.")
-        assert "pomelo" in agent.window(-1)
+        agent.ask_until("This is turn-2. Go on.", "pomelo")
         while ids := found(options, env):
             # With each goes what was learnt from it, so what is left is asked again.
             gone = run([MEMHOLD, "forget", ids[0], "--yes", *options], seconds=120, env=env)
@@ -441,10 +440,7 @@ def test_three_agents_at_once_in_one_repository_share_one_memory(
             seconds=120,
             env=agents[0].environment(),
         )
-        agents[0].ask("This is turn-7. Go on.")
-        agents[0].ask("This is turn-8. Go on.")
-        told = agents[0].window(-1)
-        assert all(f"This is turn-{number}." in told for number in range(len(AGENTS)))
+        agents[0].ask_until("This is turn-7. Go on.", *(f"This is turn-{number}." for number in range(len(AGENTS))))
     finally:
         agents[0].rest(store_of(agents[0]))
     with Memhold.open(store_of(agents[0]), worker=False) as mem:

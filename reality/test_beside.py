@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reality.outside import HERE, PYTHONS, ROOT, python_with, run
+from reality.outside import HERE, PYTHONS, ROOT, python_with, run, uv
 
 FRAMEWORKS = (
     "agent-framework",
@@ -29,16 +29,10 @@ ASKS_FOR_OLD_MCP = ("crewai", "semantic-kernel")
 """They want mcp below 2, in which the server cannot be written: the core stands beside them, the server elsewhere."""
 
 
-@pytest.fixture(scope="module")
-def uv() -> Path:
-    """The resolver; what it is asked for comes from the registry that pip uses."""
-    return python_with(PYTHONS[0], "uv", name="uv").with_name("uv")
-
-
-def resolved(uv: Path, *words: str | Path) -> dict[str, str]:
+def resolved(*words: str | Path) -> dict[str, str]:
     """The versions that these requirements resolve to; skipped where the registry has not all of them."""
     options = ["--quiet", "--no-header", "--no-annotate", "--python-version", PYTHONS[0]]
-    done = run([uv, "pip", "compile", *options, *words], seconds=300)
+    done = run([uv(), "pip", "compile", *options, *words], seconds=300)
     if done.code != 0 and re.search(r"not found in the (package registry|provided)|not found in the cache", done.err):
         pytest.skip(f"the registry lacks it: {done.last[:200]}")
     assert done.code == 0, done.err
@@ -46,11 +40,11 @@ def resolved(uv: Path, *words: str | Path) -> dict[str, str]:
 
 
 @cache
-def newest_of(uv: Path, name: str, folder: Path) -> tuple[str, Path]:
+def newest_of(name: str, folder: Path) -> tuple[str, Path]:
     """The newest release of a framework, asked for alone, and the file that asks for it."""
     wanted = folder / f"{name}.in"
     wanted.write_text(f"{name}\n")
-    return resolved(uv, wanted)[name], wanted
+    return resolved(wanted)[name], wanted
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +54,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", [*FRAMEWORKS, *ASKS_FOR_OLD_MCP])
-def test_the_core_leaves_a_framework_at_its_newest(uv: Path, name: str, folder: Path) -> None:
-    newest, wanted = newest_of(uv, name, folder)
-    assert resolved(uv, ROOT / "pyproject.toml", wanted)[name] == newest
+def test_the_core_leaves_a_framework_at_its_newest(name: str, folder: Path) -> None:
+    newest, wanted = newest_of(name, folder)
+    assert resolved(ROOT / "pyproject.toml", wanted)[name] == newest
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
-def test_the_server_leaves_a_framework_at_its_newest(uv: Path, name: str, folder: Path) -> None:
-    newest, wanted = newest_of(uv, name, folder)
-    assert resolved(uv, "--extra", "server", ROOT / "pyproject.toml", wanted)[name] == newest
+def test_the_server_leaves_a_framework_at_its_newest(name: str, folder: Path) -> None:
+    newest, wanted = newest_of(name, folder)
+    assert resolved("--extra", "server", ROOT / "pyproject.toml", wanted)[name] == newest
 
 
 def test_the_server_works_with_the_oldest_that_it_takes(wheel: Path, tmp_path: Path, clean: dict[str, str]) -> None:

@@ -34,7 +34,7 @@ from tests.proofs.conftest import FULL, NOTES
 from tests.rest.test_serve_process import Running
 
 CLIENTS = 200
-SECONDS = 60.0
+SECONDS = 60.0 if FULL else 24.0
 CALLS = 1000 if FULL else 150
 TURNS = 5
 FREE = {

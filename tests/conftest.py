@@ -44,7 +44,7 @@ def threads_end() -> Iterator[None]:
     yield
     left = [thread for thread in threading.enumerate() if thread not in before]
     for thread in left:
-        thread.join(timeout=10)
+        thread.join(timeout=60)
     assert not [thread for thread in left if thread.is_alive()]
 
 

@@ -172,7 +172,7 @@ def test_who_gives_up_on_vectors_takes_no_reply_out_of_the_figures(
         until = time.monotonic() + 20
         while not serving and time.monotonic() < until:
             time.sleep(0.01)
-        serving[0].join(20)
+        serving[0].join(60)
         assert (relay.given_up, len(relay.seconds)) == (0, 1)
 
 

@@ -192,7 +192,7 @@ async def test_the_sync_face_works_inside_a_running_loop(tmp_path: Path, kept: s
         alice = mem.scope(user="alice")
         alice.remember("Likes tea")
         assert alice.recall("tea").total == 1
-        assert mem.settle(timeout=5)
+        assert mem.settle(timeout=60)
 
 
 @LOCATIONS
@@ -209,7 +209,7 @@ def test_the_sync_face_serves_many_threads(tmp_path: Path, kept: str) -> None:
 @LOCATIONS
 def test_closing_leaves_no_thread_waiting(tmp_path: Path, kept: str) -> None:
     """Every call of another thread ends, with a receipt or with StoreClosed, however close comes in between."""
-    for turn in range(15):
+    for turn in range(6):
         mem = Memhold.open(where(tmp_path, kept), worker=turn % 2 == 0)
         ended: list[str] = []
         begun = threading.Barrier(5)
@@ -227,11 +227,11 @@ def test_closing_leaves_no_thread_waiting(tmp_path: Path, kept: str) -> None:
         for thread in threads:
             thread.start()
         begun.wait()
-        for _ in range(turn * 20):
+        for _ in range(turn * 50):
             os.sched_yield()
         mem.close()
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
         assert [thread.is_alive() for thread in threads] == [False] * 4
         assert set(ended) == {"StoreClosed"}
         mem.close()

@@ -187,7 +187,7 @@ def test_a_store_that_is_refused_leaves_nothing_that_holds_the_file(db: Path) ->
         Memhold.open(str(db), **PLAIN)
     left = [thread for thread in threading.enumerate() if thread not in before]
     for thread in left:
-        thread.join(10)
+        thread.join(60)
     assert not any(thread.is_alive() for thread in left)
 
 

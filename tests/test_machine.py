@@ -441,7 +441,7 @@ class Machine(Facts):
 
     @rule()
     def settle(self) -> None:
-        self.run(self.mem.settle(timeout=20))
+        self.run(self.mem.settle(timeout=60))
         for name in sorted(self.model.due):
             messages = self.model.uncovered(name)
             if messages and name in self.model.sessions:

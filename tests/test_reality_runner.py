@@ -32,7 +32,7 @@ def gone(pid: int) -> bool:
     except ProcessLookupError:
         return True
     try:
-        return bool(select.select([watched], [], [], 10)[0])
+        return bool(select.select([watched], [], [], 60)[0])
     finally:
         os.close(watched)
 

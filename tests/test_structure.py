@@ -58,11 +58,12 @@ def imported(tree: ast.Module, name: str) -> set[str]:
 
 
 def large_functions(tree: ast.Module) -> list[str]:
-    """The functions of a module that are too long, their docstrings left out."""
+    """The functions of a module that are too long, docstrings and the lines of a declaration's parameters left out."""
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             size = (node.end_lineno or 0) - node.lineno + 1
+            size -= max(0, node.body[0].lineno - node.lineno - 1)
             if ast.get_docstring(node) is not None:
                 size -= (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
             if size > MAX_FUNCTION:

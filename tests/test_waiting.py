@@ -80,7 +80,7 @@ async def test_what_is_not_leased_any_more_wakes(location: str) -> None:
         [lease] = await claim(store, "index")
         await put(store, "index", "x")
         store.on_due(lambda: loop.call_soon_threadsafe(woken.set))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert await store.upkeep.finish(lease)
             await woken.wait()
             [lease] = await claim(store, "index")
@@ -143,7 +143,7 @@ async def test_a_step_that_is_cancelled_while_it_is_noted_as_done_is_done(tmp_pa
 
         def blocks(_: WriteTx) -> None:
             loop.call_soon_threadsafe(writing.set)
-            gate.wait(20)
+            gate.wait(60)
 
         async def does(_: Lease) -> None:
             blocking.append(asyncio.create_task(store.write(ALICE, blocks)))
@@ -210,7 +210,7 @@ async def test_a_sweep_that_fails_ends_no_lane() -> None:
         worker = working(mem, {"consolidate": does}, slow=("consolidate",), sweep=fails)
         worker.start()
         try:
-            await asyncio.wait_for(done.wait(), 10)
+            await asyncio.wait_for(done.wait(), 60)
         finally:
             await worker.stop()
 
@@ -235,7 +235,7 @@ async def test_a_look_that_fails_is_repeated_soon(monkeypatch: pytest.MonkeyPatc
         worker = working(mem, {"expire": does})
         worker.start()
         try:
-            await asyncio.wait_for(done.wait(), 10)
+            await asyncio.wait_for(done.wait(), 60)
             assert failed.is_set()
         finally:
             await worker.stop()
@@ -320,7 +320,7 @@ async def test_what_another_process_writes_to_a_file_wakes_a_worker(tmp_path: Pa
         worker = working(here, {"consolidate": does}, slow=("consolidate",))
         worker.start()
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 for number in range(2 * SLOTS):
                     await put(there._store._runtime.store, "consolidate", f"{number}")
                     if writes:
@@ -348,7 +348,7 @@ async def test_a_write_that_fails_takes_no_wake_with_it(tmp_path: Path, monkeypa
             patched.setattr(writer_module.Writer, "_commit", fails)
             with pytest.raises(StoreFull):
                 await store.write(ALICE, lambda tx: tx.clear_due("index", "mine"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await woken.wait()
 
 
@@ -364,12 +364,12 @@ async def test_a_write_that_takes_the_whole_group_with_it_keeps_no_caller_waitin
             tx.connection.execute("ROLLBACK")
             raise apsw.FullError("no room")
 
-        first = asyncio.create_task(store.write(ALICE, lambda _: gate.wait(20)))
+        first = asyncio.create_task(store.write(ALICE, lambda _: gate.wait(60)))
         second = asyncio.create_task(store.write(ALICE, fatal))
         third = asyncio.create_task(put(store, "index", "x"))
         await asyncio.sleep(0)
         gate.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             found = await asyncio.gather(first, second, third, return_exceptions=True)
         assert [found[0], type(found[1]).__name__, found[2]] == [True, "StoreFull", None]
         assert len(await claim(store, "index")) == 1
@@ -384,7 +384,7 @@ async def test_a_writer_whose_connection_is_beyond_use_answers_and_recovers(tmp_
             path.rename(tmp_path / "away")
             tx.connection.close(True)
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             for work in (breaks, lambda _: None):
                 with pytest.raises(StoreError):
                     await store.write(ALICE, work)
@@ -495,7 +495,7 @@ def test_a_call_from_its_own_thread_is_refused_and_does_not_wait_for_itself() ->
             portal.run(asyncio.sleep(0))
 
         with pytest.raises(WrongLoop):
-            portal.run(asyncio.wait_for(inner(), 10))
+            portal.run(asyncio.wait_for(inner(), 60))
     finally:
         portal.close()
 

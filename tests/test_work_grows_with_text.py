@@ -15,11 +15,11 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-
-import memhold
 from memhold.consolidate.grounding.claims import Claim, Line
 from memhold.consolidate.grounding.owners import anothers
 from memhold.consolidate.grounding.swaps import put_together
+
+import memhold
 from memhold.facts.moves import left_place
 from tests.attacks import EVERYWHERE, Attack, attacks_on, grows_too_fast
 from tests.patterns import READING, Compiled, analyses, compile_sites, compiled, lines_of

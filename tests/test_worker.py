@@ -61,7 +61,7 @@ async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
         await asyncio.sleep(0)  # the wake is under way
         for task in worker._tasks:
             task.cancel()
-        _, left = await asyncio.wait(worker._tasks, timeout=5)
+        _, left = await asyncio.wait(worker._tasks, timeout=60)
         assert left == set()
 
 
@@ -89,7 +89,7 @@ async def test_steps_that_end_at_the_same_moment_leave_their_slots_to_the_next()
             await store.write(scope, lambda tx: tx.put_due("consolidate", "window", tx.now))
         worker.start()
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 for _ in range(SLOTS):
                     await begun.acquire()
                 gate.set()
@@ -122,7 +122,7 @@ async def test_an_embedding_that_hangs_keeps_no_other_work_waiting() -> None:
         alice = mem.scope(user="alice")
         worker.start()
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await store.write(alice.scope, lambda tx: tx.put_due("index", "vectors", tx.now))
                 await hangs.wait()
                 await store.write(alice.scope, lambda tx: tx.put_due("expire", "mem_x", tx.now))

@@ -148,10 +148,9 @@ async def killed_while_the_model_thinks(mem: Memhold) -> None:
     agent = agent_over(mem, "s5", model=Hanging())
     turn = asyncio.create_task(agent.invoke_async("Remember the milk."))
     scope = mem.scope(user="alice", session="s5")
-    for _ in range(1_000):
-        await asyncio.sleep(0.02)
-        if scope.messages():
-            break
+    async with asyncio.timeout(120):
+        while not scope.messages():  # noqa: ASYNC110 - another thread writes it
+            await asyncio.sleep(0.02)
     turn.cancel()
     await asyncio.gather(turn, return_exceptions=True)
     assert [one.text for one in scope.messages()] == ["Remember the milk."]

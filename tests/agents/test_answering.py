@@ -40,8 +40,8 @@ from memhold.text.token_estimate import estimate_tokens
 from memhold.values.errors import MemholdError
 from tests.agents.test_hook import PROJECT, Session
 from tests.interfaces.mcp.conftest import environment
+from tests.patience import until
 
-TRIES = 3_000
 PATIENT = 60.0
 """Seconds, where a person would wait for a fraction of one: what is told must not hang on who else is at work."""
 KEY = "sk-ant-abcdefghijklmnopqrstuvwxyz0123"
@@ -77,15 +77,16 @@ class Hooks:
     def asked(self, event: str, **more: Any) -> dict[str, Any]:
         """The answer itself, waited for as long as it takes."""
         request = {"event": event, "project": PROJECT, "user": "alice", "session": self.name, **more}
-        for _ in range(TRIES):
-            try:
-                answer = ask(str(self.session.db), request, seconds=PATIENT)
-            except NotRunning:
-                answer = None
-            if answer is not None and answer["state"] != "opening":
-                return answer
-            time.sleep(0.01)
-        raise AssertionError("nothing answers")
+
+        def answer() -> dict[str, Any] | None:
+            with suppress(NotRunning):
+                found = ask(str(self.session.db), request, seconds=PATIENT)
+                return found if found is not None and found["state"] != "opening" else None
+            return None
+
+        found = until(answer)
+        assert found is not None
+        return found
 
 
 @pytest.fixture
@@ -124,11 +125,7 @@ def test_it_ends_with_the_last_agent_that_is_taken_out(
     assert main(["agent", "uninstall", "claude-code", "--db", db]) == 0
     assert hooks.asked("Stop") == {"state": "ready"}  # codex still has hooks
     assert main(["agent", "uninstall", "codex", "--db", db]) == 0
-    for _ in range(TRIES):
-        if not meeting_place(db).exists():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it goes on")
+    until(lambda: not meeting_place(db).exists())
 
 
 def test_a_session_is_told_what_holds_and_where_the_last_one_stopped_and_a_prompt_what_is_new(hooks: Hooks) -> None:
@@ -394,11 +391,8 @@ def test_a_hook_starts_one_and_a_killed_one_is_followed_by_another(tmp_path: Pat
     for _ in range(2):
         told, _ = hooks.told("SessionStart", source="startup")
         # It opens the store and takes in what was said, and a hook waits for neither.
-        for _ in range(TRIES):
-            if "pnpm" in told:
-                break
-            told = hooks.asked("SessionStart", source="startup")["text"]
-        assert "pnpm" in told
+        if "pnpm" not in told:
+            until(lambda: "pnpm" in hooks.asked("SessionStart", source="startup")["text"])
         (one,) = running(session)
         started.append(one)
         # A second one for the same store ends at once.
@@ -406,10 +400,7 @@ def test_a_hook_starts_one_and_a_killed_one_is_followed_by_another(tmp_path: Pat
         assert subprocess.run(again, check=False, timeout=60, capture_output=True).returncode == 0
         assert running(session) == [one]
         os.kill(one, signal.SIGKILL)
-        for _ in range(TRIES):
-            if not running(session):
-                break
-            time.sleep(0.01)
+        until(lambda: not running(session))
     assert started[0] != started[1]
     assert meeting_place(str(session.db)).exists()
 
@@ -508,10 +499,7 @@ def test_what_could_not_be_opened_is_no_news_once_it_can(tmp_path: Path, meeting
     assert why_off(db) == "the disk was away"
     thread = threading.Thread(target=lambda: asyncio.run(answer_hooks(db, settings={"embedding": "none"})))
     thread.start()
-    for _ in range(TRIES):
-        if why_off(db) is None:
-            break
-        time.sleep(0.01)
+    until(lambda: why_off(db) is None)
     end(db)
     thread.join()
     assert why_off(db) is None
@@ -556,13 +544,14 @@ def test_a_store_that_another_program_holds_is_told_of_long_before_the_wait_for_
     thread.start()
     try:
         hooks = Hooks(session)
-        answer = None
-        for _ in range(TRIES):
+
+        def answered() -> dict[str, Any] | None:
             with suppress(NotRunning):
-                answer = ask(db, {"event": "SessionStart", "session": "s2"}, seconds=PATIENT)
-                if answer != {"state": "opening"}:
-                    break
-            time.sleep(0.01)
+                found = ask(db, {"event": "SessionStart", "session": "s2"}, seconds=PATIENT)
+                return found if found != {"state": "opening"} else None
+            return None
+
+        answer = until(answered)
         assert answer is not None
         assert answer["state"] == "off"
         assert "in use elsewhere" in answer["why"]

@@ -605,9 +605,8 @@ async def test_a_server_takes_in(session: Session, monkeypatch: pytest.MonkeyPat
     async with AsyncMemhold.open(session.db, worker=False) as mem:
         keeping = asyncio.create_task(keep_taking_in(mem, str(session.db)))
         scope = mem.scope(namespace=PROJECT, user="alice", session="claude-code:s1")
-        for _ in range(6_000):
-            if found := await scope.messages():
-                break
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(120):
+            while not (found := await scope.messages()):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         keeping.cancel()
     assert [one.text for one in found] == ["said"]

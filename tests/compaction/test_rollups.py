@@ -155,10 +155,10 @@ async def test_a_period_that_is_not_over_waits_and_is_due_then(opened: Opened, c
     scope = memhold.scope(user="alice")
     for text in TOLD[:2]:
         await summary(scope, text, NOW)
-    assert await memhold.settle(timeout=5)
+    assert await memhold.settle(timeout=60)
     assert not judge.asked
     clock.advance(timedelta(days=1, hours=3))
-    assert await memhold.settle(timeout=5)
+    assert await memhold.settle(timeout=60)
     assert [one.metadata["level"] for one in await rollups(scope)] == ["day"]
 
 
@@ -177,7 +177,7 @@ async def test_it_can_be_switched_off(opened: Opened, settings: Any) -> None:
     memhold = await opened(None if "compaction" in settings else Teller(), **settings)
     scope = memhold.scope(user="alice")
     await weeks(scope, 2)
-    assert await memhold.settle(timeout=5)
+    assert await memhold.settle(timeout=60)
     await scope.compact()
     assert not await rollups(scope)
 
@@ -221,7 +221,7 @@ async def test_forgetting_a_message_reaches_every_level_and_the_rest_is_told_ane
     await scope.forget(gone)
     await sound(scope)
     assert [one.metadata["period"] for one in await rollups(scope)] == ["2026-03-03"], "its day and its week went"
-    await memhold.settle(timeout=5)
+    await memhold.settle(timeout=60)
     assert {one.metadata["level"] for one in await rollups(scope)} == {"day", "week"}
     assert all(parts[0].id not in one.sources for one in await rollups(scope))
     assert "Porto" not in " ".join(one.text for one in await rollups(scope) if one.metadata["period"] == "2026-03-02")
@@ -244,11 +244,11 @@ async def test_hiding_and_showing_a_window_again(opened: Opened) -> None:
     parts = await weeks(scope, 2, a_day=3)
     await scope.compact()
     hidden = await scope.forget(parts[0].sources[0], hard=False)
-    await memhold.settle(timeout=5)
+    await memhold.settle(timeout=60)
     await sound(scope)
     assert all(parts[0].id not in one.sources for one in await rollups(scope))
     await scope.undo(hidden.change_id)
-    await memhold.settle(timeout=5)
+    await memhold.settle(timeout=60)
     await sound(scope)
     [day] = [one for one in await rollups(scope, "day") if one.metadata["period"] == "2026-03-02"]
     assert parts[0].id in day.sources
@@ -262,12 +262,12 @@ async def test_showing_a_window_again_leaves_one_telling_of_its_day_at_once(open
     await scope.compact()
     before = sorted(one.id for one in await rollups(scope))
     change = (await scope.forget(parts[0].id, hard=False, sources="keep")).change_id
-    await memhold.settle(timeout=5)
+    await memhold.settle(timeout=60)
     for stands in (True, False, True):
         [change] = (await scope.undo(change)).change_ids
         await sound(scope)
         assert (sorted(one.id for one in await rollups(scope)) == before) is stands
-        await memhold.settle(timeout=5)
+        await memhold.settle(timeout=60)
         await sound(scope)
     calls = len(judge.asked)
     assert not (await scope.compact()).groups
@@ -427,13 +427,13 @@ async def test_a_period_over_the_size_gate_is_said_and_not_asked(opened: Opened)
 
 async def test_a_run_for_one_agent_leaves_what_others_wait_for_due(opened: Opened) -> None:
     memhold = await opened(Teller())
-    assert await memhold.settle(timeout=5)
+    assert await memhold.settle(timeout=60)
     one, other = memhold.scope(user="alice", agent="scout"), memhold.scope(user="alice", agent="scribe")
     await weeks(one, 1)
     await weeks(other, 1)
     await one.compact()
     assert [found.agent for found in await rollups(memhold.scope(user="alice"))] == ["scout"]
-    assert await memhold.settle(timeout=5)
+    assert await memhold.settle(timeout=60)
     assert sorted(str(found.agent) for found in await rollups(memhold.scope(user="alice"))) == ["scout", "scribe"]
 
 
@@ -443,7 +443,7 @@ async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Op
     scope = memhold.scope(user="alice")
     await weeks(scope, 9)
     clock.advance(timedelta(days=1))
-    assert await memhold.settle(timeout=5)
+    assert await memhold.settle(timeout=60)
     calls, written = len(judge.asked), []
     store, write = scope._runtime.store, scope._runtime.store.write
 
@@ -454,7 +454,7 @@ async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Op
     object.__setattr__(store, "write", counted)
     for _ in range(20):
         clock.advance(timedelta(hours=6, minutes=1))
-        assert await memhold.settle(timeout=5)
+        assert await memhold.settle(timeout=60)
     assert (len(judge.asked) - calls, len(written)) == (0, 0)
 
 
@@ -496,13 +496,13 @@ async def test_windows_of_an_old_day_that_come_one_by_one_are_told_once(opened: 
     judge = Teller()
     memhold = await opened(judge)
     scope = memhold.scope(user="alice")
-    assert await memhold.settle(timeout=5)
+    assert await memhold.settle(timeout=60)
     for hour, text in enumerate(TOLD):
         await summary(scope, text, MONDAY + timedelta(hours=hour))
         clock.advance(timedelta(minutes=1))
-        assert await memhold.settle(timeout=5)
+        assert await memhold.settle(timeout=60)
     clock.advance(LATE)
-    assert await memhold.settle(timeout=5)
+    assert await memhold.settle(timeout=60)
     assert [len(texts) for texts in judge.asked] == [4]
 
 
@@ -537,7 +537,7 @@ async def test_a_run_that_ends_anywhere_is_taken_up(opened: Opened) -> None:
             await scope.compact()
         assert len(await rollups(scope)) == last - 1
         await sound(scope)
-        assert await memhold.settle(timeout=5)
+        assert await memhold.settle(timeout=60)
         assert len(await rollups(scope)) == 3
         assert len(dying.asked) == 4
         await sound(scope)

@@ -45,7 +45,7 @@ class Stage:
         self.server.script(["hang"])
         await self.alice.end_session()
         work = asyncio.create_task(self.mem.settle())
-        await asyncio.wait_for(self.came.wait(), 20)
+        await asyncio.wait_for(self.came.wait(), 60)
         return work
 
     async def whole(self) -> dict[str, int]:
@@ -223,7 +223,7 @@ async def test_while_a_call_is_held_open_nobody_waits_for_it(lasting: str) -> No
             alice = mem.scope(user="alice", session="s1")
             added = list((await alice.add(OSLO)).ids)
             await alice.end_session()
-            await asyncio.wait_for(came.wait(), 20)
+            await asyncio.wait_for(came.wait(), 60)
             # Each of these ends before the call does: nobody lets it go in between.
             added += (await alice.add(ACME)).ids
             assert (await alice.recall("Oslo")).hits

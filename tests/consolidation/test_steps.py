@@ -183,7 +183,7 @@ async def test_a_held_call_keeps_nobody_waiting(opened: Opened) -> None:
     alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add(turn("I live in Oslo."))).ids)
     await alice.end_session()
-    await asyncio.wait_for(model.called.wait(), 20)
+    await asyncio.wait_for(model.called.wait(), 60)
     # The call is open; each of these returns before it does.
     added += (await alice.add(user("I work at Acme."))).ids
     assert (await alice.recall("Oslo")).hits[0].text == "I live in Oslo."
@@ -194,7 +194,7 @@ async def test_a_held_call_keeps_nobody_waiting(opened: Opened) -> None:
     assert not model.let.is_set()
     assert await check_whole(alice, added) == {"summary": 0, "raw": 0, "pending": 3}
     model.let.set()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (await alice.status()).pending:
             pass
     assert await check_whole(alice, added) == {"summary": 3, "raw": 0, "pending": 0}
@@ -285,7 +285,7 @@ async def test_a_lease_is_kept_while_a_call_lasts(opened: Opened, clock: FakeClo
     asleep = clock.sleepers
     for _ in range(8):
         await clock.elapse(15)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while clock.sleepers < asleep:  # noqa: ASYNC110 - the store's thread renews the lease
                 await asyncio.sleep(0)
         assert (
@@ -303,7 +303,7 @@ async def test_closing_gives_the_work_back_at_once(lasting: str) -> None:
         alice = mem.scope(user="alice", session="s1")
         await alice.add(turn("I live in Oslo."))
         await alice.end_session()
-        await asyncio.wait_for(model.called.wait(), 20)
+        await asyncio.wait_for(model.called.wait(), 60)
     async with AsyncMemhold.open(lasting, consolidation=ScriptedChat(name="m"), worker=False) as mem:
         alice = mem.scope(user="alice", session="s1")
         assert (await alice.status()).leased == 0

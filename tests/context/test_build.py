@@ -475,7 +475,7 @@ def test_the_old_two_message_cut_is_refused_and_ours_begins_with_the_call():
     new = {"role": "user", "content": "and?"}
     recalled = {"role": "system", "content": "recalled"}
     assert rules.check_openai([recalled, *turn[-2:], new]) != []
-    for count, followed in ((3, "full_history"), (4, "memory_first")):
+    for count, followed in ((3, "adaptive"), (4, "memory_first")):
         gathered = Inputs(given=[new], window=WindowRead(messages=journal(turn * count, "openai")))
         request = Request(budget=8000, reserve=0, strategy="adaptive", shape="openai", threshold=5, tail=2)
         context = build(gathered, request, secret=SECRET)

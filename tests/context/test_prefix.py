@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from memhold.context.build import build
-from memhold.context.cuts import STEP, cut
+from memhold.context.cuts import cut
 from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Request
 from memhold.context.window_messages import Piece
@@ -46,7 +46,7 @@ def test_of_two_hundred_turns_over_the_budget_most_keep_the_prefix(shape):
             given=[{"role": "system", "content": "be nice"}, history[at]],
             window=WindowRead(messages=messages[:at][-300:], older=max(0, at - 300)),
             profile=[memory(10 + number, f"likes {number}") for number in range(8)],
-            memories=[memory(100 + number, said(random, 3, 40)) for number in range(random.randint(0, 30))],
+            memories=[memory(100 + number, said(random, 3, 40)) for number in range(random.randint(20, 30))],
         )
         context = build(gathered, request, secret=SECRET)
         assert context.dropped
@@ -67,12 +67,12 @@ def test_a_cut_history_is_a_pure_function_of_messages_and_budget_and_uses_most_o
     for budget in range(6_000, 30_000, 1_500):
         for end in range(200, len(pieces), 7):
             held = pieces[:end]
-            window = cut(held, None, "openai", budget=budget, cost=cost)
+            window = cut(held, None, "openai", budget=budget, cost=cost, leave=budget // 3)
             used = sum(map(cost, window.messages))
-            assert budget * (1 - STEP) - max(map(cost, history)) * 4 <= used <= budget
+            assert budget * (2 / 3) - max(map(cost, history)) * 4 <= used <= budget
             assert window.messages[0]["role"] == "user"
             assert {one.reason for one in window.dropped} <= {"budget"}
-            again = cut(held, None, "openai", budget=budget, cost=cost)
+            again = cut(held, None, "openai", budget=budget, cost=cost, leave=budget // 3)
             assert again.messages == window.messages
             starts.append(len(window.dropped))
     assert len(set(starts)) > 10

@@ -207,7 +207,7 @@ async def test_an_embedding_that_hangs_or_fails_holds_up_nobody(
     embedding.hangs = True
     clock.advance(DAY)
     step = memhold._store._runtime.worker
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         [lease] = await memhold._store._runtime.store.upkeep.claim(owner="t", kinds=["alike"], limit=1, seconds=60)
         with pytest.raises(TimeoutError):
             await step._steps["alike"](lease)

@@ -293,7 +293,7 @@ async def test_a_key_that_was_taken_away_counts_no_longer_than_it_is_fresh(issue
     time.now += FRESH_SECONDS + 1
     # Nobody waits for the issuer while a key is known: the first use asks it behind the answer.
     assert await check(late) is not None
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await check(late) is not None:  # noqa: ASYNC110 - a task of the key set, which tells nobody
             await asyncio.sleep(0)
     assert issuer.asked == 2

@@ -243,7 +243,7 @@ def test_a_move_to_another_store_keeps_who_said_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("actor", "home"), [("user:app", "Rome"), ("agent:cursor", "Oslo"), ("tool:search", "Oslo")])
 async def test_what_a_model_reads_in_a_line_counts_as_whoever_brought_the_line(actor: str, home: str) -> None:
     learnt = {
-        "history_entry": "I live in Rome.",
+        "history_entry": "My home is Rome now.",
         "facts": [
             {
                 "subject": "user",
@@ -262,7 +262,7 @@ async def test_what_a_model_reads_in_a_line_counts_as_whoever_brought_the_line(a
         await mem.scope(user="alice").remember(attribute="home", value="Oslo")
         clock.advance(timedelta(days=1))
         brings = mem.scope(user="alice", session="s", actor=actor)
-        await brings.add([{"role": "user", "content": "I live in Rome."}])
+        await brings.add([{"role": "user", "content": "My home is Rome now."}])
         assert (await brings.consolidate()).summaries
         facts = [one for one in (await mem.scope(user="alice").list(kinds=["fact"])).items if one.state == "active"]
         assert [one.value for one in facts if from_user(one)] == [home]

@@ -29,7 +29,7 @@ def test_people_read_the_window_and_what_it_cost(run):
     assert done.exit_code == 0
     assert "favorite food: sushi" in done.stdout
     assert "user: What could I eat?" in done.stdout
-    assert "full_history: about" in done.stderr
+    assert "adaptive: about" in done.stderr
     assert "tokens (estimate)" in done.stderr
     assert "tokens (o200k_base)" in run("What?", "--model", "gpt-5").stderr
 

@@ -104,11 +104,13 @@ def test_what_nobody_sees_does_not_hide_an_edge(unseen):
         assert neutral(edge) == "\u2039" + edge[1:]
 
 
-@pytest.mark.parametrize("long", ["<" + " " * 500_000, "</" + "\u200b" * 500_000, "<m" + " " * 500_000, "< " * 250_000])
+@pytest.mark.parametrize(
+    "long", ["<" + " " * 1_500_000, "</" + "\u200b" * 1_500_000, "<m" + " " * 1_500_000, "< " * 750_000]
+)
 def test_a_bracket_before_a_long_run_of_blanks_costs_no_more_than_reading_it(long):
     begun = process_time()
     assert neutral(long) == long
-    assert process_time() - begun < 5
+    assert process_time() - begun < 30
 
 
 @given(st.lists(st.text(max_size=30), max_size=3))

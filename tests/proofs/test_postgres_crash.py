@@ -52,7 +52,7 @@ class Child:
 
     def end(self) -> int:
         code = self.process.wait(120)
-        self._reader.join(10)
+        self._reader.join(60)
         assert self.process.stderr is not None
         said = self.process.stderr.read()
         for stream in (self.process.stdout, self.process.stderr):

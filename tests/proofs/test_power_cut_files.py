@@ -135,12 +135,12 @@ async def work(mem: AsyncMemhold, folder: Path, done: dict[str, bytes]) -> None:
     steps: dict[str, Callable[[], Awaitable[Any]]] = {
         "old.jsonl": lambda: scope.export(folder / "old.jsonl"),
         "forgotten": lambda: scope.forget(secret.id),
-        "settled": lambda: mem.settle(timeout=20),
+        "settled": lambda: mem.settle(timeout=60),
         "new.jsonl": lambda: scope.export(folder / "new.jsonl"),
         "pages": lambda: scope.export(folder / "pages", format="markdown"),
         "backup": lambda: mem.admin.backup(folder / "backups" / "two"),
         "more": lambda: scope.remember("Likes tea"),
-        "mirrored": lambda: mem.settle(timeout=20),
+        "mirrored": lambda: mem.settle(timeout=60),
     }
     for name, step in steps.items():
         await step()
@@ -180,7 +180,7 @@ async def check(left: Path, done: dict[str, bytes], before: bytes) -> list[str]:
     """What is wrong with what a cut left."""
     wrong = files_wrong(left, done, before)
     async with AsyncMemhold.open(str(left / "memory.db"), mirror=str(left / "mirror"), **SETTINGS) as mem:
-        assert await mem.settle(timeout=20)
+        assert await mem.settle(timeout=60)
         wrong += [f"{one.check}: {one.what}" for one in await mem.admin.doctor() if one.severity == "wrong"]
         if "forgotten" in done:
             wrong += [f"{MARK} stands in {name}" for name in (await mem.scope(user="alice").residue(MARK)).found]
@@ -198,7 +198,7 @@ async def plant(folder: Path) -> Path:
         scope = mem.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": f"number {turn} about gardening"} for turn in range(20)])
         await scope.remember(f"The {MARK} is in the shed")
-        await mem.settle(timeout=20)
+        await mem.settle(timeout=60)
         await scope.export(folder / "old.jsonl")
         await mem.admin.backup(folder / "backups" / "one")
     return folder

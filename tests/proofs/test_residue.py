@@ -236,7 +236,7 @@ async def test_while_a_reader_holds_the_log_it_says_so(tmp_path: Path) -> None:
         reader.execute("ROLLBACK")
         reader.close()
         clock.advance(2)
-        assert await mem.settle(timeout=10)
+        assert await mem.settle(timeout=60)
         assert (await alice.residue("secret7f3a41")).found == {}
         assert (await alice.status()).due == {}
 

@@ -272,10 +272,10 @@ def test_rows_keep_what_they_had_and_gain_what_was_found():
 
 @pytest.mark.parametrize("part", ["<script ", "<style>", "<", "{", "<!--", "data: {\n\n", "retry 1 s ", "tool_choice "])
 def test_a_body_of_one_thing_over_and_over_is_read_once(part):
-    body = "<html>" + part * (200_000 // len(part))
+    body = "<html>" + part * (600_000 // len(part))
     begun = time.process_time()
     classify("chat", 502, {"content-type": "text/html"}, body)
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 30
 
 
 def test_scripts_and_styles_of_a_page_are_no_words_of_it():

@@ -66,5 +66,5 @@ def test_arguments(sent, value):
 def test_a_reply_full_of_tags_is_read_once(part):
     # One block searched for each of 20,000 beginnings took 45 s, and nothing else ran meanwhile.
     begun = time.process_time()
-    without_reasoning(part * 20_000)
-    assert time.process_time() - begun < 5
+    without_reasoning(part * 60_000)
+    assert time.process_time() - begun < 30

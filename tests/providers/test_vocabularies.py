@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.context.cuts import STEP
 from memhold.errors import InvalidInput
 from memhold.providers.vocabularies import family_of, tokenizer_of
 from memhold.text.token_estimate import FAMILIES, estimate_for, estimate_message, estimate_tokens
@@ -73,7 +72,7 @@ async def test_a_context_is_counted_by_the_models_tokenizer(how):
         rough = await alice.context(new, budget=2000, strategy="full_history", model="")
         assert (exact.tokenizer, rough.tokenizer) == ("o200k_base", "estimate")
         assert exact.used == sum(estimate_message(one, count) for one in exact.messages) <= 1750
-        assert exact.used > 1750 * (1 - STEP)
+        assert exact.used > 1750 * 2 / 3
         assert len(exact.messages) > 1.2 * len(rough.messages), "what is counted exactly holds more"
         with pytest.raises(InvalidInput):
             await alice.context(new, model=7)

@@ -27,7 +27,7 @@ from tests.interfaces.conftest import process
 from tests.rest.test_serve_process import TIMEOUT, Running, running, until_ended
 
 WORKERS = 2
-RELOADS = 2
+RELOADS = 1
 PAUSE = 0.02
 """Seconds between two writes of a client: the workers that start need the processor too."""
 

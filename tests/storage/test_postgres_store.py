@@ -193,7 +193,7 @@ async def test_a_deadlock_is_run_again(database: str) -> None:
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (mine,))
             if runs[mine] == 1:
                 loop.call_soon_threadsafe(began[mine].set)
-                asyncio.run_coroutine_threadsafe(asyncio.wait_for(began[1 - mine].wait(), 10), loop).result()
+                asyncio.run_coroutine_threadsafe(asyncio.wait_for(began[1 - mine].wait(), 60), loop).result()
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (1 - mine,))
             tx.put_due("effect", "one", tx.now)
 
@@ -214,7 +214,7 @@ async def test_other_namespaces_do_not_wait(database: str) -> None:
 
     def hold(tx) -> int:
         loop.call_soon_threadsafe(held.set)
-        asyncio.run_coroutine_threadsafe(asyncio.wait_for(let.wait(), 20), loop).result()
+        asyncio.run_coroutine_threadsafe(asyncio.wait_for(let.wait(), 60), loop).result()
         return tx.take_numbers(1)
 
     first = asyncio.create_task(store.write(ALICE, hold))
@@ -242,7 +242,7 @@ async def test_the_work_that_a_write_looked_at_is_claimed_by_nobody_and_the_rest
     def apply(tx) -> None:
         assert tx.due_item("consolidate", "mine") is not None
         loop.call_soon_threadsafe(held.set)
-        asyncio.run_coroutine_threadsafe(asyncio.wait_for(let.wait(), 20), loop).result()
+        asyncio.run_coroutine_threadsafe(asyncio.wait_for(let.wait(), 60), loop).result()
 
     await store.write(ALICE, work)
     applying = asyncio.create_task(store.write(ALICE, apply))
@@ -288,16 +288,16 @@ async def test_work_that_another_process_makes_due_wakes_at_once(database: str) 
     # Listening begins with a look; only what is heard after that counts.
     first = asyncio.Event()
     here.on_due(lambda: loop.call_soon_threadsafe((heard if first.is_set() else first).set))
-    await asyncio.wait_for(_until(lambda: _listeners(database) == 2), 20)
+    await asyncio.wait_for(_until(lambda: _listeners(database) == 2), 60)
     first.set()
     for number in range(5):  # the later ones while it rests: it tells others at most ten times a second
         heard.clear()
         await there.write(ALICE, lambda tx, ref=f"{number}": tx.put_due("work", ref, tx.now))
-        await asyncio.wait_for(heard.wait(), 20)
+        await asyncio.wait_for(heard.wait(), 60)
     [lease] = await there.upkeep.claim(owner="there", kinds=("work",), limit=1, seconds=60)
     heard.clear()
     assert await there.upkeep.put_off(lease, at=FakeClock().now(), error=None, attempt=False)
-    await asyncio.wait_for(heard.wait(), 20)
+    await asyncio.wait_for(heard.wait(), 60)
     await asyncio.gather(here.close(), there.close())
     assert _listeners(database) == 0
 

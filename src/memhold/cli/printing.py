@@ -14,7 +14,7 @@ from memhold.messages.records import records_of
 from memhold.values.answers import Expected, Hit, Messages, Page, Recall, Receipt, Remembered, missing_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import to_jsonable
-from memhold.values.origins import named, told_by
+from memhold.values.origins import named, shown_name, spoken_by, words_of
 from memhold.values.records import Change, Memory, Message
 from memhold.values.repr_parts import one_of
 from memhold.values.sessions import SessionPage
@@ -209,10 +209,12 @@ def _shown(hit: Hit) -> str:
     if hit.superseded_by is not None:
         marks.append(f"replaced by {hit.superseded_by}")
     marks += [f"no longer so since {one.since:%Y-%m-%d}: {clean(one.value, 60)}" for one in hit.outdated]
-    who = f"{clean(told_by(hit))}: " if hit.written_by else ""
+    if hit.written_by is None and (name := shown_name(hit.speaker)):
+        marks.append(f"said by {name}")
+    who = f"{clean(spoken_by(hit))}: " if hit.written_by else ""
     mark = f" [{', '.join(marks)}]" if marks else ""
     beside = "".join(f"\n+ {clean(one.text, _TEXT)}" for one in hit.together)
-    return f"{who}{clean(hit.text, _TEXT)}{mark}{beside}"
+    return f"{who}{clean(words_of(hit), _TEXT)}{mark}{beside}"
 
 
 def _why(hit: Hit) -> str:
@@ -298,7 +300,7 @@ def _told(message: Message) -> list[tuple[str, str]]:
     """What each writer wrote; of an item, which nobody did, its type."""
     if message.opaque:
         return [("(item)", clean(str(message.body.get("type"))))]
-    return [(clean(told_by(one)), clean(one.text, _TEXT)) for one in records_of(message)]
+    return [(clean(spoken_by(one)), clean(words_of(one), _TEXT)) for one in records_of(message)]
 
 
 def _say_sessions(page: SessionPage, _: Arguments) -> None:

@@ -26,6 +26,7 @@ from memhold.text.compare import same_value
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
 from memhold.values.records import (
     NOTE_KIND,
+    SPEAKER,
     Author,
     Effect,
     Importance,
@@ -129,12 +130,14 @@ class Learner:
         if given.kind == "instruction" and given.standing == "stated" and self._instructs(given):
             return
         doubtful = given.standing == "doubtful"
+        name = _speaker(sources, given.text)
+        own = {NOTE_KIND: given.kind} if given.kind != "note" else {}
         fresh = self.fresh(
             sources,
             text=given.text,
             importance="mid" if doubtful else given.importance,
             kind="note",
-            metadata={} if given.kind == "note" else {NOTE_KIND: given.kind},
+            metadata={**own, **({SPEAKER: name} if name else {})},
             topics=given.topics,
             entities=given.entities,
             quotes=self._quotes(given),
@@ -161,6 +164,7 @@ class Learner:
         sources = self._messages(given.sources)
         if not sources or self._echoes(given, sources):
             return
+        given = replace(given, subject=_about(given, sources))
         if self._is_plan(given, sources):
             self._planned(given, sources)
             return
@@ -210,6 +214,7 @@ class Learner:
             importance=given.importance,
             topics=given.topics,
             entities=given.entities,
+            metadata={SPEAKER: name} if (name := _speaker(sources, value)) else {},
             sources=tuple(message.id for message in sources),
             trust=trust_of(sources, value),
             own_words=found.own_words or ends,
@@ -323,6 +328,31 @@ class Learner:
             return None
         current = self.tx.find_memories([self.snapshot.known[given.target - 1].id])
         return current[0] if current and current[0].state == "active" else None
+
+
+def _said_by(sources: Sequence[Message], said: str) -> Message | None:
+    """The message in which a person says it: the last one that has the words, else the last that a person wrote."""
+    people = [message for message in sources if message.typed]
+    return next((one for one in reversed(people) if spoken([one], said).own_words), people[-1] if people else None)
+
+
+def _speaker(sources: Sequence[Message], said: str) -> str | None:
+    """The name of the person who says it, where they came with one."""
+    message = _said_by(sources, said)
+    return None if message is None else message.speaker
+
+
+def _about(given: Learned, sources: Sequence[Message]) -> str:
+    """Of whom a statement is: what another person than the user says of themselves is theirs, by name.
+
+    So is their own mother theirs: a subject without a capital is no name.
+    """
+    message = _said_by(sources, given.value)
+    if message is None or message.speaker is None or message.written_by != "participant":
+        return given.subject
+    if given.subject == "user":
+        return message.speaker
+    return f"{message.speaker}'s {given.subject}" if given.subject.islower() else given.subject
 
 
 def trust_of(sources: Sequence[Message], said: str = "") -> Trust:

@@ -12,7 +12,8 @@ from memhold.context.strategies import SlotName
 from memhold.messages.shapes import read_message
 from memhold.messages.tool_pairs import repair_window
 from memhold.messages.window import blank
-from memhold.values.records import Scope, Shape
+from memhold.values.origins import shown_name
+from memhold.values.records import Scope, Shape, speaker_of
 from memhold.values.repr_parts import one_of
 
 __all__ = ["Context", "LeftOut", "Part", "one_each"]
@@ -117,8 +118,9 @@ class Context:
         stand for another message.
         """
         said = [("system", self.system)] if self.system else []
-        said += [(message["role"], _words(message)) for message in self.messages]
-        return "\n\n".join(f"{role}: {_SPEAKER.sub(_SET_IN, words)}" for role, words in said)
+        said += [_spoken(message) for message in self.messages]
+        heads = _heads({who for who, _ in said})
+        return "\n\n".join(f"{who}: {heads.sub(_SET_IN, words)}" for who, words in said)
 
     def __repr__(self) -> str:
         parts = [
@@ -133,10 +135,23 @@ class Context:
         return f"<Context {'; '.join(parts)}>"
 
 
-_SPEAKER = re.compile(
-    r"(?<=[\n\r\x0b\x0c\x85\u2028\u2029])(?=(?:system|developer|user|assistant|tool|function):)", re.IGNORECASE
-)
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _SET_IN = "    "
+
+
+def _heads(names: Iterable[str]) -> re.Pattern[str]:
+    """Where a line begins as one of a role's, or of somebody who speaks here, would."""
+    heads = "|".join(map(re.escape, sorted(_ROLES.union(names))))
+    return re.compile(rf"(?<=[\n\r\x0b\x0c\x85\u2028\u2029])(?=(?:{heads}):)", re.IGNORECASE)
+
+
+def _spoken(message: Mapping[str, Any]) -> tuple[str, str]:
+    """Who speaks, by name where there is one, and their words."""
+    words = _words(message)
+    name = speaker_of(message["role"], message)
+    if shown := shown_name(name):
+        return shown, words.removeprefix(f"{name}: ")
+    return message["role"], words
 
 
 def _words(message: Mapping[str, Any]) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from memhold.context.answer import Context, LeftOut, one_each
 from memhold.context.cuts import kept_ids
-from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Plan
 from memhold.context.render import Line, rendered
 from memhold.context.strategies import SlotName
@@ -20,11 +19,11 @@ __all__ = ["BELOW", "HEAD", "TAIL", "Assembled", "answered", "fixed_cost", "sent
 
 HEAD: tuple[SlotName, ...] = ("corrections", "instructions", "profile")
 """What stands behind the instructions, as one: what the user told, and nothing else."""
-BELOW: tuple[SlotName, ...] = ("noted", "summaries")
-"""What stands below, in a user's message in front of the window. It changes as seldom as the instructions: both are the
-prefix that a provider's prompt cache keeps."""
-TAIL: tuple[SlotName, ...] = ("memories", "messages")
-"""What stands before the newest user's message, since it follows from it."""
+BELOW: tuple[SlotName, ...] = ("summaries",)
+"""What stands below, in a user's message in front of the window. It changes where the window's beginning does: both are
+the prefix that a provider's prompt cache keeps."""
+TAIL: tuple[SlotName, ...] = ("noted", "memories", "messages")
+"""What stands before the newest user's message: it follows from it, or changes without a word of the user's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,11 +119,10 @@ def _lines(
 def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotName, Sequence[Line]]) -> Context:
     """The answer to the caller: what is sent, and everything that was left out, with why."""
     gone = {one.id for one in made.dropped}
-    older = _unread(gathered.window, plan)
     dropped: list[LeftOut] = []
-    if older:
+    if plan.older:
         reason = "budget" if plan.keep is None else "cut"
-        dropped.append(LeftOut(slot="window", id=None, reason=reason, count=older))  # type: ignore[arg-type]
+        dropped.append(LeftOut(slot="window", id=None, reason=reason, count=plan.older))  # type: ignore[arg-type]
     dropped += [*plan.lost, *made.dropped]
     dropped += [
         LeftOut(slot="window", id=piece.id, reason="shortened")
@@ -163,14 +161,6 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         also=tuple(block.part for block in plan.elsewhere),
         repairs=tuple(dict.fromkeys(f"{one.action}: {one.reason}" for one in made.repairs)),
     )
-
-
-def _unread(window: WindowRead, plan: Plan) -> int:
-    """How many messages of the window were not read, without those that the caller passed."""
-    begin = window.messages[0].seq if window.messages else 0
-    seqs = [piece.seq for piece in plan.pieces if piece.given and piece.seq is not None]
-    passed = sum(begin - window.older <= seq < begin for seq in seqs)
-    return max(0, window.older - passed)
 
 
 _number: Callable[[Line], int] = lambda line: line.number  # noqa: E731 - a key for two sorts

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from types import MappingProxyType
 
-from memhold.context.allocate import Item, Slot, allocate, fill, spread, stepped
+from memhold.context.allocate import Slot, allocate, spread
 from memhold.context.answer import Context, LeftOut, Part
 from memhold.context.assemble import BELOW, HEAD, TAIL, Assembled, answered, fixed_cost, sent
-from memhold.context.plan import Block, Elsewhere, Inputs, Plan, Request, planned
+from memhold.context.plan import Block, Elsewhere, Inputs, Plan, Request, planned, said
 from memhold.context.render import Line
 from memhold.context.shorten import shorten_message
-from memhold.context.strategies import MEMORY_FIRST, SlotName
+from memhold.context.strategies import MEMORY_FIRST, SlotName, Strategy
 from memhold.context.window_messages import Piece, newest_person
 from memhold.messages.fences import Fence
 from memhold.messages.window import Body, Window, is_system
@@ -23,11 +24,17 @@ __all__ = ["build", "built"]
 
 FLOOR = 160
 """Least tokens that the newest user's message keeps when it must be shortened: beginning, mark and end."""
-FENCE_TOKENS = 60
-"""What a fence costs beside its lines: a tag, a notice, headings."""
+FENCE_TOKENS, HEADING = 60, 12
+"""What a fence costs beside its lines (a tag, a notice, headings), and a heading in one that is there."""
 ROUNDS = 60
-MOST_OF: Mapping[SlotName, int] = MappingProxyType({"instructions": 8, "profile": 3})
-"""One of so many parts of the room goes to such a slot before any other slot of memory has a share, if it needs it."""
+PART: Mapping[SlotName, int] = MappingProxyType({"instructions": 4, "profile": 4, "summaries": 8})
+"""One of so many parts of the room is what a slot of the prefix may take, whatever the window and the question want."""
+BESIDE = 8
+"""A conversation is whole where there is room for what is remembered beside it, up to one in so many parts of it."""
+LONGEST = 8
+"""A message of a window that does not fit has one in so many parts of the room."""
+ANSWERED = 2_000
+"""Tokens in which most questions have their answer: from there on memory has at most half of the room."""
 OTHERS_SHARE = 4
 """Further scopes together get one in so many parts of what is available."""
 TOP_UPS, SLACK = 6, 0.03
@@ -59,9 +66,7 @@ def built(
     if not elsewhere:
         context, made = _made(gathered, plan)
         return context, made.fences
-    newest = newest_person(plan.pieces, request.shape)
-    needed = fixed_cost(plan) + (0 if newest is None else plan.cost(plan.pieces[newest].body))
-    room = min(request.available // OTHERS_SHARE, request.available - needed)
+    room = min(request.available // OTHERS_SHARE, request.available - _needed(plan))
     elsewhere = _once(gathered, elsewhere)
     blocks = _blocks(elsewhere, room, request, secret)
     context, made = _made(gathered, replace(plan, elsewhere=blocks))
@@ -73,6 +78,16 @@ def built(
     degraded = dict.fromkeys(name for one in inputs for name in one.degraded)
     damaged = dict.fromkeys(one for each in inputs for one in each.damaged)
     return replace(context, degraded=tuple(degraded), damaged=tuple(damaged)), made.fences
+
+
+def _needed(plan: Plan) -> int:
+    """What comes before further scopes: a conversation that is whole, else its newest message."""
+    newest = newest_person(plan.pieces, plan.request.shape)
+    held, taken = _with_prefix(plan, newest)
+    whole = sent(held, taken, held.cut(None)).used
+    if plan.keep is None and not plan.older and whole <= plan.request.available:
+        return whole
+    return fixed_cost(plan) + (0 if newest is None else plan.cost(plan.pieces[newest].body))
 
 
 def _once(gathered: Inputs, elsewhere: Sequence[Elsewhere]) -> list[Elsewhere]:
@@ -90,16 +105,16 @@ def _blocks(elsewhere: Sequence[Elsewhere], room: int, request: Request, secret:
     found: list[Block] = []
     for at, one in enumerate(elsewhere):
         tokens = (room - sum(block.part.used for block in found)) // (len(elsewhere) - at)
-        found.append(_block(one, tokens, request, secret))
+        found.append(_block(one, tokens, request, secret, prefix=request.available // OTHERS_SHARE // len(elsewhere)))
     return found
 
 
-def _block(one: Elsewhere, tokens: int, request: Request, secret: bytes) -> Block:
+def _block(one: Elsewhere, tokens: int, request: Request, secret: bytes, *, prefix: int) -> Block:
     asked = replace(request, budget=max(1, tokens), reserve=0, strategy=MEMORY_FIRST.name, shape="openai")
     inputs = one.inputs
     if not one.same_user:  # the wishes of another instruct nobody here
         inputs = replace(inputs, instructions=[held for held in inputs.instructions if tells_state(held.text)])
-    plan = replace(planned(inputs, asked, secret), title=one.title, vouched=one.same_user)
+    plan = replace(planned(inputs, asked, secret), title=one.title, vouched=one.same_user, prefix=prefix)
     try:
         context, made = _made(inputs, plan)
     except TooLarge:
@@ -116,94 +131,163 @@ def _left_out(part: Part) -> Block:
 
 
 def _made(gathered: Inputs, plan: Plan) -> tuple[Context, Assembled]:
-    """What a plan becomes: each slot gets its share, and the whole is measured until it fits."""
+    """What a plan becomes: the prefix first, then the window, then what the question finds, measured until it fits."""
     request = plan.request
     newest = newest_person(plan.pieces, request.shape)
-    fixed = fixed_cost(plan)
-    plan = _fitting_newest(plan, newest, request.available - fixed)
-    ranked: dict[SlotName, list[Item]] = {
-        name: [Item(id=line.id, cost=line.cost) for line in plan.lines[name]] for name in (*HEAD[1:], *BELOW, *TAIL)
-    }
-    tailed = plan.keep is not None
-    whole = sum(map(plan.cost, plan.cut(None).messages if tailed else (piece.body for piece in plan.pieces)))
-    least = sum(plan.cost(piece.body) for at, piece in enumerate(plan.pieces) if at == newest or is_system(piece.body))
-    slots = [Slot(name="window", want=whole, share=plan.strategy.shares["window"], minimum=least)]
-    for name, items in ranked.items():
-        want = sum(item.cost for item in items) + (FENCE_TOKENS if items else 0)
-        least = min(want, _least(name, items, request.available - fixed))
-        slots.append(Slot(name=name, want=want, share=plan.strategy.shares.get(name, 0.0), minimum=least))
-    grants = dict(allocate(slots, request.available - fixed))
-    freed, steady = _steadied(grants, ranked, plan)
-    grants["window"] += (more := min(freed, whole - grants["window"]))
-    if whole > grants["window"]:
-        plan = _shortened(plan, newest, grants["window"])
-    for name, items in ranked.items():
-        grants[name] = max(0, grants[name] - (FENCE_TOKENS if items else 0))
-    window = plan.cut(grants["window"])
-    spare = max(0, grants["window"] - sum(map(plan.cost, window.messages))) + freed - more
-    del ranked["messages"]
-    taken, room = _taken(plan, ranked, grants, spare, steady)
-    taken, room = _with_first(plan, taken, room, window)
-    plan, made, kept = _fitted(plan, taken, room, grants["window"], window)
+    plan = _fitting_newest(plan, newest, request.available - fixed_cost(plan))
+    plan, taken = _with_prefix(plan, newest)
+    plan, window, grant = _with_window(gathered, plan, taken, newest)
+    room = request.available - sent(plan, taken, window).used - FENCE_TOKENS
+    grants = _shared(plan, room)
+    for name in TAIL[:-1]:
+        taken[name] = _taken(plan.lines[name], grants[name])
+        room -= sum(line.cost for line in taken[name])
+    plan, made, kept = _fitted(plan, taken, max(0, room), grant, window)
     return answered(gathered, plan, made, kept), made
 
 
-def _least(name: SlotName, items: Sequence[Item], room: int) -> int:
-    """What a slot has before the others: what is known of the user, but never the most of the room.
+def _told(plan: Plan) -> int:
+    """What all that is told before the newest message would cost, with its fence."""
+    wanted = sum(line.cost for name in TAIL for line in plan.lines[name])
+    return wanted + FENCE_TOKENS if wanted else 0
+
+
+def _shared(plan: Plan, room: int) -> Mapping[SlotName, int]:
+    """What each slot that stands before the newest message may spend of a room."""
+    wants = {name: sum(line.cost for line in plan.lines[name]) for name in TAIL}
+    return allocate([Slot(name=name, want=wants[name], share=plan.strategy.shares[name]) for name in TAIL], room)
+
+
+def _taken(lines: Sequence[Line], room: int) -> list[Line]:
+    """The best lines that a room holds; what does not fit is passed over for what does."""
+    found: list[Line] = []
+    for line in lines:
+        if line.cost <= room:
+            found.append(line)
+            room -= line.cost
+    return found
+
+
+def _with_prefix(plan: Plan, newest: int | None) -> tuple[Plan, dict[SlotName, list[Line]]]:
+    """The plan with what the prefix holds, and the rest of it among what the question finds.
+
+    How much it holds follows from the budget and from what was stated: neither the question nor the next turn changes
+    it, but for a newest message that needs its room.
+    """
+    room = left = plan.request.available - fixed_cost(plan)
+    left -= sum(plan.cost(one.body) for at, one in enumerate(plan.pieces) if at == newest or is_system(one.body))
+    taken: dict[SlotName, list[Line]] = {}
+    for name in PART:
+        part = _part(name, plan.lines[name], room if plan.prefix is None else plan.prefix)
+        fence = HEADING if name in HEAD and any(taken.values()) else FENCE_TOKENS
+        taken[name] = _taken(plan.lines[name], min(part, left - fence))
+        left -= sum(line.cost for line in taken[name]) + (fence if taken[name] else 0)
+    _add_first(plan, taken)
+    told = {line.id for lines in (plan.lines["corrections"], *taken.values()) for line in lines}
+    rest = [line for name in ("profile", "summaries") for line in plan.lines[name] if line.id not in told]
+    lines: dict[SlotName, Sequence[Line]] = {**plan.lines, "profile": taken["profile"], "summaries": taken["summaries"]}
+    for name, found in (("noted", plan.lines["noted"]), ("memories", [*plan.lines["memories"], *rest])):
+        fresh = {line.id: line for line in found if line.id not in told}
+        lines[name] = [*fresh.values()]
+        told |= fresh.keys()
+    return replace(plan, lines=lines), taken
+
+
+def _add_first(plan: Plan, taken: dict[SlotName, list[Line]]) -> None:
+    """Take the first of what the user told for good where none of it is there and the newest message leaves room.
+
+    The parts count a fence for each slot, which is more than a small budget has; what two slots share costs once.
+    """
+    for name in HEAD[1:]:
+        if plan.lines[name] and not taken[name]:
+            more = {**taken, name: [*plan.lines[name][:1]]}
+            if sent(plan, more, plan.cut(0)).used <= plan.request.available:
+                taken[name] = more[name]
+
+
+def _part(name: SlotName, lines: Sequence[Line], room: int) -> int:
+    """What a slot of the prefix may take: never the most of the room.
 
     The newest standing instruction is there also where it costs more than the slot's part.
     """
-    if name not in MOST_OF or not items:
+    if not lines:
         return 0
-    first = FENCE_TOKENS + items[0].cost
-    return max(room // MOST_OF[name], first if first <= room // 2 else 0)
+    first = lines[0].cost if name != "summaries" else 0
+    return max(room // PART[name], first if first <= room // 2 else 0)
 
 
-def _taken(
-    plan: Plan,
-    ranked: Mapping[SlotName, Sequence[Item]],
-    grants: Mapping[SlotName, int],
-    spare: int,
-    steady: Collection[SlotName],
-) -> tuple[dict[SlotName, list[Line]], int]:
-    """What the slots of memory show, and the room that is left for what was said earlier."""
-    filled = fill(ranked, grants, spare, steady=steady)
-    held = {name: {line.id: line for line in plan.lines[name]} for name in ranked}
-    taken = {name: [held[name][one.id] for one in items] for name, items in filled.items()}
-    spent = sum(one.cost for items in filled.values() for one in items)
-    room = sum(grants.get(name, 0) for name in (*ranked, "messages")) + spare - spent
-    return taken, room
+def _with_window(
+    gathered: Inputs, plan: Plan, taken: Mapping[SlotName, Sequence[Line]], newest: int | None
+) -> tuple[Plan, Window, int]:
+    """The plan with what was said outside of its window, the window, and what that may cost.
 
-
-def _with_first(
-    plan: Plan, taken: dict[SlotName, list[Line]], room: int, window: Window
-) -> tuple[dict[SlotName, list[Line]], int]:
-    """The same with the first of what the user told for good where none of it is there and the whole has room for it.
-
-    The shares count a fence for each slot, which is more than a small budget has; what two slots share costs once.
+    A conversation is whole where it fits beside a small part of what is remembered. Else it has its share, and in steps
+    what memory leaves: so its beginning moves seldom.
     """
-    for name in MOST_OF:
-        if plan.lines[name] and not taken[name]:
-            first = plan.lines[name][0]
-            more = {**taken, name: [first]}
-            if sent(plan, {**more, "messages": []}, window).used <= plan.request.available:
-                taken, room = more, room - first.cost
-    return taken, room
+    window = plan.cut(None)
+    whole = sum(map(plan.cost, window.messages))
+    room = plan.request.available - sent(plan, taken, window).used + whole
+    found = said(gathered, plan, window)
+    beside = replace(plan, lines={**plan.lines, "messages": found})
+    limit = plan.whole // BESIDE
+    others = sum(block.part.used for block in plan.elsewhere)
+    # What is told of further scopes changes with the question, and may not move the window.
+    steady = room + others - plan.request.available // OTHERS_SHARE if plan.elsewhere else room
+    share = _share(plan.strategy, max(0, steady))
+    if plan.keep is None:
+        told = max(0, min(_told(beside) + others, limit) - others)
+        fits = not plan.older and whole + told <= room
+        plan = _beside(beside, limit, {one.id for one in gathered.messages if gathered.window.holds(one)})
+    else:
+        fits = whole <= max(share, room - _told(beside))
+        plan = beside
+    if fits:
+        return beside, window, whole
+    plan = _shortened(replace(plan, leave=int(share * plan.strategy.step)), newest, max(FLOOR, steady // LONGEST))
+    least = _least(plan, newest, room)
+    cut = plan.cut(max(share, least))
+    left = {line.id for line in found} - {line.id for line in plan.lines["messages"]}
+    lines = [line for line in said(gathered, plan, cut) if line.id not in left]
+    plan = replace(plan, lines={**plan.lines, "messages": lines})
+    grant = max(least, room - _left_to_memory(room - share, _told(plan)))
+    return plan, plan.cut(grant), grant
 
 
-def _steadied(
-    grants: dict[SlotName, int], ranked: Mapping[SlotName, Sequence[Item]], plan: Plan
-) -> tuple[int, set[SlotName]]:
-    """Bring the grants of the prefix that do not hold all down to steps: what that frees, and which slots they are."""
-    shares = plan.strategy.shares
-    freed, steady = 0, set[SlotName]()
-    for name in (*HEAD[1:], *BELOW):
-        if grants[name] < sum(item.cost for item in ranked[name]) + FENCE_TOKENS and ranked[name]:
-            step = stepped(grants[name], plan.request.available * shares.get(name, 0.0) / sum(shares.values()))
-            freed += grants[name] - step
-            grants[name] = step
-            steady.add(name)
-    return freed, steady
+def _least(plan: Plan, newest: int | None, room: int) -> int:
+    """What the window has anyway: the newest message, and the turn before it where a third of the room holds both."""
+    fixed = [plan.cost(one.body) if at == newest or is_system(one.body) else 0 for at, one in enumerate(plan.pieces)]
+    before = None if newest is None else newest_person(plan.pieces[:newest], plan.request.shape)
+    if before is None:
+        return sum(fixed)
+    last = sum(fixed[:before]) + sum(plan.cost(one.body) for one in plan.pieces[before:])
+    return last if last <= room // 3 else sum(fixed)
+
+
+def _left_to_memory(room: int, told: int) -> int:
+    """Of a room what memory keeps where it wants less: in eighths, so that it seldom changes."""
+    step = max(1, room // 8)
+    return max(0, min(room, -(-told // step) * step))
+
+
+def _share(strategy: Strategy, room: int) -> int:
+    """What a window that does not fit may cost: memory has less of what is over the room that most answers need."""
+    part = strategy.shares["window"] / sum(strategy.shares.values())
+    first = min(room, ANSWERED)
+    return int(first * part + (room - first) * max(part, 0.5))
+
+
+def _beside(plan: Plan, limit: int, own: Collection[str]) -> Plan:
+    """The plan with no more of what is not the conversation's `own` than where it is whole: more budget never loses."""
+    lines, grants = dict(plan.lines), _shared(plan, limit)
+    lost: list[LeftOut] = []
+    for name in TAIL:
+        others = [line for line in lines[name] if line.id not in own]
+        costs = accumulate((line.brief or line).cost for line in others)
+        over = others[sum(cost <= grants[name] for cost in costs) :]
+        lost += [LeftOut(slot=name, id=line.id, reason="budget") for line in over]
+        gone = {line.id for line in over}
+        lines[name] = [line for line in lines[name] if line.id not in gone]
+    return replace(plan, lines=lines, lost=(*plan.lost, *lost))
 
 
 def _fitting_newest(plan: Plan, newest: int | None, room: int) -> Plan:
@@ -221,11 +305,8 @@ def _short(plan: Plan, piece: Piece, limit: int) -> Body:
     return shorten_message(piece.body, limit, handle=piece.id, cost=plan.cost, count=plan.request.count)
 
 
-def _shortened(plan: Plan, newest: int | None, grant: int) -> Plan:
-    """The plan with each message but the newest user's at most a quarter of what the window may cost."""
-    if plan.keep is None:  # what stands in the prefix keeps its length from turn to turn
-        grant = stepped(grant, plan.request.available * plan.strategy.shares["window"])
-    limit = max(FLOOR, grant // 4)
+def _shortened(plan: Plan, newest: int | None, limit: int) -> Plan:
+    """The plan with each message but the newest user's at most so many tokens."""
     long = {
         at: _short(plan, piece, limit)
         for at, piece in enumerate(plan.pieces)

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memhold.messages.shapes import read_message
-from memhold.messages.window import EMPTY_RESULT, Body, blank
+from memhold.messages.window import EMPTY_RESULT, Body, blank, led_by
+from memhold.values.records import speaker_of
 
 __all__ = ["in_shape", "to_anthropic", "to_openai"]
 
@@ -45,8 +46,13 @@ def _is_openai(body: Body) -> bool:
 
 
 def _bare(body: Body) -> Body:
-    """Role and content: the Messages API refuses other fields of a message ("Extra inputs are not permitted")."""
-    return body if body.keys() <= {"role", "content"} else {"role": body["role"], "content": body.get("content")}
+    """Role and content, which begins with the name of who speaks.
+
+    The Messages API refuses other fields of a message ("Extra inputs are not permitted").
+    """
+    if body.keys() <= {"role", "content"}:
+        return body
+    return {"role": body["role"], "content": led_by(speaker_of(body["role"], body), body.get("content"))}
 
 
 # --------------------------------------------------------------------------------------------- to OpenAI
@@ -78,10 +84,11 @@ def to_openai(body: Body) -> Iterator[Body]:
         return
     plain = "\n".join(part["text"] for part in said) if all(part["type"] == "text" for part in said) else None
     whole: Any = said if plain is None else plain
+    named = {"name": body["name"]} if "name" in body else {}
     if body["role"] == "assistant":
-        yield {"role": "assistant", "content": plain or None} | ({"tool_calls": calls} if calls else {})
+        yield {"role": "assistant", **named, "content": plain or None} | ({"tool_calls": calls} if calls else {})
     else:
-        yield {"role": body["role"], "content": whole}
+        yield {"role": body["role"], **named, "content": whole}
 
 
 def _openai_image(part: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -137,12 +144,13 @@ def to_anthropic(body: Body) -> Body:
     content = body.get("content")
     refusal = body.get("refusal")
     spoken = "assistant" if role == "assistant" else "system" if role in {"system", "developer"} else "user"
+    name = speaker_of(role, body)
     if isinstance(content, str) and not uses and not refusal:
-        return {"role": spoken, "content": content}
+        return {"role": spoken, "content": led_by(name, content)}
     said = [{"type": "text", "text": content}] if isinstance(content, str) else [_block(part) for part in _parts(body)]
     if isinstance(refusal, str):
         said.append({"type": "text", "text": refusal})
-    return {"role": spoken, "content": [*said, *uses]}
+    return {"role": spoken, "content": [*(led_by(name, said) or ()), *uses]}
 
 
 def _use(identity: Any, function: Any) -> dict[str, Any]:

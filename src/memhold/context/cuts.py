@@ -14,34 +14,43 @@ from dataclasses import replace
 from itertools import accumulate, groupby
 
 from memhold.context.window_messages import Piece, is_person, text_of
+from memhold.messages.anthropic_pairs import anthropic_units
 from memhold.messages.fences import unquoted
+from memhold.messages.openai_pairs import openai_units
 from memhold.messages.tool_pairs import cut_entries, legal_starts
 from memhold.messages.window import Body, Dropped, Entry, Window, entry, is_system
 from memhold.text.change import word_count
 from memhold.values.records import Message, Shape
 
-__all__ = ["STEP", "cut", "kept_ids", "passed_too", "passed_words"]
+__all__ = ["cut", "kept_ids", "passed_too", "passed_words"]
 
-STEP = 1 / 3
-"""How much of its budget the window of a whole history may leave unused, so that its beginning can stay."""
 NO_CHANCE = 8
 """Words from which on the same said twice in a row is no chance."""
 
 
 def cut(
-    pieces: Sequence[Piece], keep: int | None, shape: Shape, *, budget: int | None, cost: Callable[[Body], int]
+    pieces: Sequence[Piece],
+    keep: int | None,
+    shape: Shape,
+    *,
+    budget: int | None,
+    cost: Callable[[Body], int],
+    older: int = 0,
+    leave: int = 0,
 ) -> Window:
     """The newest `keep` messages, or of a whole history (None) what a budget holds, as a window that can be sent.
 
-    The bodies were checked before. Guarantees and `dropped` are those of `cut_window`; a whole history that is cut uses
-    at least 1 - STEP of its budget where its messages are small, and loses nothing but to the budget.
+    The bodies were checked before. Guarantees and `dropped` are those of `cut_window`; a whole history that is cut
+    may `leave` so much of its budget, and loses nothing but to the budget. So is one of which `older` messages were not
+    read, though the others fit.
     """
     entries = [entry(at, piece.body) for at, piece in enumerate(pieces)]
     spoken = [one for one in entries if not is_system(one.message)]
     if keep is not None or budget is None:
         return cut_entries(entries, len(spoken) if keep is None else keep, shape, budget=budget, cost=cost)
-    begin = _begin(pieces, spoken, shape, budget - sum(cost(p.body) for p in pieces if is_system(p.body)), cost)
-    window = cut_entries(entries, len(spoken) - begin, shape, budget=budget, cost=cost)
+    systems = sum(cost(piece.body) for piece in pieces if is_system(piece.body))
+    begin, room = _begin(pieces, spoken, shape, (budget - systems, older, leave), cost)
+    window = cut_entries(entries, len(spoken) - begin, shape, budget=systems + room, cost=cost)
     return replace(window, dropped=tuple(Dropped(index=one.index, reason="budget") for one in window.dropped))
 
 
@@ -76,25 +85,47 @@ def passed_too(messages: Sequence[Message], passed: frozenset[tuple[str, str]]) 
 
 
 def _begin(
-    pieces: Sequence[Piece], spoken: Sequence[Entry], shape: Shape, room: int, cost: Callable[[Body], int]
-) -> int:
-    """Where the window should begin: 0 where all of it fits, or where there is no better place than the budget's."""
-    costs = [cost(one.message) for one in spoken]
-    behind = [*accumulate(reversed(costs), initial=0)][::-1]  # what everything from a position on costs
-    if behind[0] <= room:
-        return 0
-    starts = legal_starts(spoken, shape)
-    numbers = [*_numbers(pieces, spoken), sys.maxsize]
-    persons = [at for at in starts if is_person(spoken[at].message, shape)]
-    for places in (persons, starts):
+    pieces: Sequence[Piece],
+    spoken: Sequence[Entry],
+    shape: Shape,
+    limits: tuple[int, int, int],
+    cost: Callable[[Body], int],
+) -> tuple[int, int]:
+    """Where the window should begin within a room, and what of that room it may take from there.
+
+    0 where all of it fits, or where there is no better place than the room's. Where even the newest user's turn is over
+    the room, the place is one among its calls, and the user's message stands before it.
+    """
+    room, older, leave = limits
+    behind = [*accumulate((cost(one.message) for one in reversed(spoken)), initial=0)][::-1]
+    if behind[0] <= room and not older:
+        return 0, room
+    room = min(room, behind[0])
+    leave = min(leave, room * 2 // 3)
+    numbers = _numbers(pieces, spoken)
+    numbers.append(numbers[-1] + 1 if numbers else 0)
+    for places, beside in _places(spoken, shape, behind):
         held = [
             (_mark(numbers[at], numbers[end]), -at)
             for at, end in zip(places, [*places[1:], len(spoken)], strict=False)
-            if room * (1 - STEP) <= behind[at] <= room
+            if room - leave <= behind[at] + beside <= room
         ]
         if held:
-            return -max(held)[1]
-    return 0
+            begin = -max(held)[1]
+            return (begin, room) if not beside else (0, behind[begin] + beside)
+    return 0, room
+
+
+def _places(spoken: Sequence[Entry], shape: Shape, behind: Sequence[int]) -> list[tuple[list[int], int]]:
+    """Where a window may begin, the best kind first, each with what stands before it and costs too."""
+    persons = [at for at, one in enumerate(spoken) if is_person(one.message, shape)]
+    newest = persons[-1] if persons else len(spoken)
+    starts = [at for at in legal_starts(spoken, shape) if at <= newest]
+    found = [([at for at in persons if at in {*starts}], 0), (starts, 0)]
+    if persons:
+        units = openai_units(spoken) if shape == "openai" else anthropic_units(spoken)
+        found.append(([at for at in units if at > newest], behind[newest] - behind[newest + 1]))
+    return found
 
 
 def _numbers(pieces: Sequence[Piece], spoken: Sequence[Entry]) -> list[int]:

@@ -115,6 +115,6 @@ def asked_of(
     text: str, found: Sequence[Message], nearest: Callable[[int, Sequence[Span]], Span | None] | None = None
 ) -> Asked:
     """A question, read for the messages that it found; `nearest` as in `Asked`."""
-    people = any(message.speaker and message.written_by in {"assistant", "participant"} for message in found)
+    people = any(message.written_by == "participant" for message in found)
     writer: WrittenBy | None = None if people else "assistant" if person_of(text).second else "user"
     return Asked(words=analyse_query(text), writer=writer, nearest=nearest)

@@ -9,7 +9,7 @@ from functools import partial
 from types import MappingProxyType
 
 from memhold.context.rollups import chosen_rollups
-from memhold.context.strategies import Crossing, check_strategy
+from memhold.context.strategies import check_strategy
 from memhold.facts.outdated import Outdated, ended_instructions
 from memhold.facts.unstated import without_unstated
 from memhold.journal.beside import began_after
@@ -89,6 +89,11 @@ class WindowRead:
     ahead: int = 0
     damaged: tuple[str, ...] = ()
 
+    def holds(self, message: Message) -> bool:
+        """Whether a message is one of the window, read or not."""
+        first = self.messages[0] if self.messages else None
+        return first is not None and message.session == first.session and message.seq >= first.seq - self.older
+
 
 def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     """The end of the session's window, page by page, until the plan has enough."""
@@ -150,7 +155,7 @@ def _enough(found: Sequence[Message], cost: int, plan: WindowPlan) -> bool:
     tail = newest >= plan.tail + SPARE
     full = cost > plan.tokens
     strategy = check_strategy(plan.strategy)
-    if isinstance(strategy, Crossing):
+    if strategy.crosses and plan.threshold:
         return turns >= plan.threshold and (tail or full)
     return full if strategy.tail is None else tail or full
 

@@ -21,12 +21,10 @@ from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import from_user
 from memhold.values.records import Memory, Message, Scope, Shape
 
-__all__ = ["RESERVED", "Block", "Elsewhere", "Inputs", "Plan", "Request", "planned"]
+__all__ = ["RESERVED", "Block", "Elsewhere", "Inputs", "Plan", "Request", "planned", "said", "unread"]
 
 RESERVED = 8
 """One of so many parts of the budget is kept back where the caller names no reserve."""
-JUST_SAID = 2
-"""Messages at the end of the window that every strategy keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +59,10 @@ class Request:
 class Inputs:
     """What the slots gave: the caller's messages, the journal's, and memory, each list best first.
 
-    Of `profile` only the user's word stands among the instructions, the rest below as `noted`: also what a model made
-    of it in words of its own (`reworded`, by id). `asked` is what is asked for. `outdated` tells by document number
-    which of them say a value that holds no longer. `unread` counts what was said and is not even among `messages`.
+    Of `profile` only the word of whoever asks stands among the instructions, the rest below as `noted`: also what a
+    model made of it in words of its own (`reworded`, by id), and what other people told (`of_others`, by id). `asked`
+    is what is asked for. `outdated` tells by document number which of them say a value that holds no longer. `unread`
+    counts what was said and is not even among `messages`.
     """
 
     given: Sequence[Body] = ()
@@ -80,10 +79,11 @@ class Inputs:
     degraded: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
     reworded: frozenset[str] = frozenset()
+    of_others: frozenset[str] = frozenset()
 
     def theirs(self, memory: Memory) -> bool:
-        """Whether a memory is the user's word, in words that they said or confirmed."""
-        return from_user(memory) and memory.id not in self.reworded
+        """Whether a memory is the word of whoever asks, in words that they said or confirmed."""
+        return from_user(memory) and memory.id not in self.reworded | self.of_others
 
     @property
     def ids(self) -> frozenset[str]:
@@ -132,7 +132,9 @@ class Plan:
 
     `elsewhere` is what is told of further scopes. A plan with a `title` is that of such a scope: of another user's
     nothing stands among the instructions (`vouched` is false), and no message follows. `keep` is how many messages of
-    the window are wanted, None all.
+    the window are wanted, None all, of which so many `older` ones were not even read. `whole` is what all that is
+    wanted costs, with what was not read by what the others cost. `prefix` names the tokens of which the prefix takes
+    its parts; None: all that are available. A window that does not fit may `leave` so many tokens of its room.
     """
 
     request: Request
@@ -140,6 +142,8 @@ class Plan:
     systems: Sequence[Body]
     pieces: Sequence[Piece]
     keep: int | None
+    older: int
+    whole: int
     lines: Mapping[SlotName, Sequence[Line]]
     secret: bytes
     cost: Costs
@@ -148,10 +152,13 @@ class Plan:
     elsewhere: Sequence[Block] = ()
     title: str | None = None
     vouched: bool = True
+    prefix: int | None = None
+    leave: int = 0
 
     def cut(self, budget: int | None) -> Window:
         """The window that the strategy wants, within a budget or whole."""
-        return cut(self.pieces, self.keep, self.request.shape, budget=budget, cost=self.cost)
+        older, leave = self.older, self.leave
+        return cut(self.pieces, self.keep, self.request.shape, budget=budget, cost=self.cost, older=older, leave=leave)
 
     def with_bodies(self, bodies: Mapping[int, Body]) -> Plan:
         """The same with other bodies for some of the pieces, which are shortened then."""
@@ -163,7 +170,7 @@ class Plan:
 
 
 def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
-    """What follows from both, before anything is fitted."""
+    """What follows from both, before anything is fitted; what was said earlier follows from the window (`said`)."""
     read = zip(gathered.window.messages, gathered.window.costs, strict=False)
     cost = Costs(known={id(message.body): (message.body, tokens) for message, tokens in read}, count=request.count)
     systems, pieces = joined(
@@ -171,68 +178,87 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     )
     every = sum(cost(piece.body) for piece in pieces)
     pieces, lost = _bounded(pieces, request.available // 4, cost)
+    held = sum(cost(piece.body) for piece in pieces)
     turns = sum(is_person(piece.body, request.shape) for piece in pieces)
     strategy = chosen(request.strategy, turns=turns, threshold=request.threshold)
-    if every > _window_share(strategy, request) and strategy.name != request.strategy:
-        strategy = chosen(request.strategy, turns=request.threshold, threshold=request.threshold)
-    keep = _kept(pieces, strategy, request)
-    share = _window_share(strategy, request)
-    in_window: frozenset[str | None] = frozenset()
-    passed: frozenset[tuple[str, str]] = frozenset()
-    if gathered.messages:
-        window = cut(pieces, keep, request.shape, budget=share, cost=cost)
-        in_window, passed = kept_ids(pieces, window), passed_words(pieces, window)
-    lines: dict[SlotName, Sequence[Line]] = {}
-    shown: set[str] = set()
-    wishes, states = _wishes(gathered)
-    for name, memories in (
-        ("corrections", [one for one in gathered.corrections if gathered.theirs(one)]),
-        ("instructions", wishes),
-        ("profile", [*states, *(one for one in gathered.profile if gathered.theirs(one))]),
-        ("noted", [one for one in gathered.profile if not gathered.theirs(one)]),
-        ("summaries", gathered.summaries),
-        ("memories", gathered.memories),
-    ):
-        tokens = CORRECTION_TOKENS if name == "corrections" else LINE_TOKENS
-        fresh = [memory for memory in memories if memory.id not in shown]
-        shown |= {memory.id for memory in fresh}
-        lines[name] = [  # type: ignore[index]
-            memory_line(one, gathered.outdated.get(one.number), tokens=tokens, count=request.count) for one in fresh
-        ]
-    told = _told([*wishes, *states])
-    copied = {one.copy_of for one in gathered.window.messages if one.id in in_window}
-    # What the caller passes may stand in another session: whoever begins one brings the conversation along.
-    copied |= passed_too(gathered.messages, passed)
-    earlier = [one for one in gathered.messages if one.id not in in_window | copied]
-    past = gathered.outdated
-    said = [
-        message_line(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=request.count)
-        for one in earlier
-    ]
-    lines["messages"] = [line for line in said if line is not None]
+    older = unread(gathered.window, pieces)
     return Plan(
         request=request,
         strategy=strategy,
         systems=systems,
         pieces=pieces,
-        keep=keep,
-        lines=lines,
+        keep=_kept(pieces, strategy, request),
+        older=older,
+        whole=held + held * older // max(1, len(pieces)),
+        lines=_remembered(gathered, request.count),
         secret=secret,
         cost=cost,
         lost=lost,
-        bare=every - sum(cost(piece.body) for piece in pieces),
+        bare=every - held,
     )
 
 
-def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
-    """The standing instructions, and apart from them the states of health and diet: known of the user, no wishes.
+def unread(window: WindowRead, pieces: Sequence[Piece]) -> int:
+    """How many messages of the window were not read, without those that the caller passed."""
+    begin = window.messages[0].seq if window.messages else 0
+    seqs = [piece.seq for piece in pieces if piece.given and piece.seq is not None]
+    passed = sum(begin - window.older <= seq < begin for seq in seqs)
+    return max(0, window.older - passed)
 
-    Not those that were just said: the end of the window always stands there.
-    """
-    just = {message.id for message in gathered.window.messages[-JUST_SAID:]}
-    standing = [one for one in gathered.instructions if gathered.theirs(one) and just.isdisjoint(one.sources)]
+
+def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Line]]:
+    """The lines of each slot of memory; a memory of several stands in each of them."""
+    wishes, states = _wishes(gathered)
+    slots: Mapping[SlotName, Sequence[Memory]] = {
+        "corrections": [one for one in gathered.corrections if gathered.theirs(one)],
+        "instructions": wishes,
+        "profile": [*states, *(one for one in gathered.profile if gathered.theirs(one))],
+        "noted": [*_elses(gathered), *(one for one in gathered.profile if not gathered.theirs(one))],
+        "summaries": gathered.summaries,
+        "memories": gathered.memories,
+    }
+    lines: dict[SlotName, Sequence[Line]] = {"messages": ()}
+    first: set[str] = set()
+    for name, memories in slots.items():
+        tokens = CORRECTION_TOKENS if name == "corrections" else LINE_TOKENS
+        lines[name] = [
+            memory_line(one, gathered.outdated.get(one.number), tokens=tokens, count=count)
+            for one in {one.id: one for one in memories if one.id not in first}.values()
+        ]
+        if name in {"corrections", "instructions"}:
+            first |= {one.id for one in memories}
+    return lines
+
+
+def said(gathered: Inputs, plan: Plan, window: Window) -> list[Line]:
+    """What was said earlier and does not stand in a window, best first."""
+    if not gathered.messages:
+        return []
+    in_window = kept_ids(plan.pieces, window)
+    copied = {one.copy_of for one in gathered.window.messages if one.id in in_window}
+    # What the caller passes may stand in another session: whoever begins one brings the conversation along.
+    copied |= passed_too(gathered.messages, passed_words(plan.pieces, window))
+    told = _told([one for wishes in _wishes(gathered) for one in wishes])
+    count, past = plan.request.count, gathered.outdated
+    lines = (
+        message_line(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=count)
+        for one in gathered.messages
+        if one.id not in in_window | copied
+    )
+    return [line for line in lines if line is not None]
+
+
+def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
+    """The standing instructions, and apart from them the states of health and diet: known of the user, no wishes."""
+    standing = [one for one in gathered.instructions if gathered.theirs(one)]
     states = [one for one in standing if tells_state(one.text)]
     return [one for one in standing if one not in states], states
+
+
+def _elses(gathered: Inputs) -> list[Memory]:
+    """What other people corrected, and how they want to be answered: to be known, and nobody else's."""
+    told = [*gathered.corrections, *gathered.instructions]
+    return [one for one in told if one.id in gathered.of_others and from_user(one)]
 
 
 def _told(clauses: Sequence[Memory]) -> Mapping[str, Sequence[str]]:
@@ -259,10 +285,6 @@ def _kept(pieces: Sequence[Piece], strategy: Strategy, request: Request) -> int 
     if given <= tail:
         return tail
     return given if given < len(spoken) else None
-
-
-def _window_share(strategy: Strategy, request: Request) -> int:
-    return int(request.available * strategy.shares["window"] / sum(strategy.shares.values()))
 
 
 def _bounded(pieces: Sequence[Piece], limit: int, cost: Costs) -> tuple[list[Piece], tuple[LeftOut, ...]]:

@@ -12,7 +12,7 @@ from memhold.context.strategies import SlotName
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import NOTICE, STANDING_NOTICE, Fence, fence, unquoted
 from memhold.text.token_estimate import Count, estimate_tokens
-from memhold.values.origins import name_of, told_by
+from memhold.values.origins import name_of, shown_name, spoken_by
 from memhold.values.records import Memory, Message, Origin
 
 __all__ = ["Line", "memory_line", "message_line", "rendered", "short_day"]
@@ -78,15 +78,19 @@ def memory_line(
     memory: Memory, past: Outdated | None = None, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens
 ) -> Line:
     """A memory with the day that it speaks of, where it came from, and what of it holds no longer (`past`)."""
-    if memory.kind == "instruction":  # the user's own words, whenever they were said
-        return _line(memory.id, memory.number, "- ", memory.text, tokens, count)
+    if memory.kind == "instruction":  # a person's own words, whenever they were said
+        name = shown_name(memory.speaker)
+        return _line(memory.id, memory.number, f"- {name}: " if name else "- ", memory.text, tokens, count)
     said = f"- ({memory.event_time:%Y-%m-%d}, {_source(memory)}{_no_longer(past)}) "
-    return _line(memory.id, memory.number, said, memory.text, tokens, count)
+    # What is doubtful is told with the words that it rests on: whoever reads it judges for themselves.
+    text = f"{memory.text}; the words were: “{memory.quote}”" if memory.doubtful and memory.quote else memory.text
+    return _line(memory.id, memory.number, said, text, tokens, count)
 
 
 def _source(memory: Memory) -> str:
     """Who said it, and whether the user did or confirmed it: nobody's note passes for the user's word."""
-    source = _TOLD[memory.origin]
+    name = shown_name(memory.speaker)
+    source = f"said by {name}" if name else _TOLD[memory.origin]
     brought = memory.origin in {"agent", "tool"}
     if brought:
         source += name_of(memory.actor)
@@ -94,10 +98,10 @@ def _source(memory: Memory) -> str:
         source += ", from the user's words"
     elif not brought and memory.trust == "tool":
         source += ", from a tool's output"
-    elif not brought and memory.origin != "import" and memory.trust == "assistant":  # nobody saw who said an import
+    elif not (brought or name or memory.origin == "import") and memory.trust == "assistant":  # nobody saw who said that
         source += ", said by the assistant"
-    if memory.metadata.get("standing") == "inferred":
-        source += ", inferred"
+    if memory.doubtful:
+        source += ", doubtful"
     if memory.origin != "user" and memory.last_confirmed_at is not None:
         return f"{source}, confirmed by the user"
     return f"{source}, not confirmed" if brought else source
@@ -118,10 +122,11 @@ def message_line(
     said it.
     """
     at = message.event_time
-    said = f"- {told_by(message)}{_no_longer(past)}: "
+    said = f"- {spoken_by(message)}{_no_longer(past)}: "
     own_text = unquoted(message).strip()
-    text = _without(own_text, told)
-    if not text:
+    named = f"{message.speaker}: "  # it stands where the role does
+    text = _without(own_text, told).removeprefix(named)
+    if not any(map(str.isalnum, text)):
         return None
     day = f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year:04}:"
     own = asked is None or asked.writer in {None, message.written_by}
@@ -138,6 +143,7 @@ def message_line(
     if whole.cost <= BRIEF_TOKENS:
         return replace(whole, stated=stated)
     short = _without(excerpt(own_text, BRIEF_TOKENS, asked, number=message.number, count=count), told) or text
+    short = short.removeprefix(named)
     return replace(whole, stated=stated, brief=less(short, 2 * BRIEF_TOKENS))
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from memhold.values.errors import InvalidInput
 
-__all__ = ["MEMORY_FIRST", "STRATEGIES", "Crossing", "SlotName", "Strategy", "check_strategy", "chosen"]
+__all__ = ["MEMORY_FIRST", "STRATEGIES", "SlotName", "Strategy", "check_strategy", "chosen"]
 
 SlotName = Literal[
     "system", "corrections", "instructions", "profile", "noted", "summaries", "memories", "messages", "window"
@@ -18,64 +18,44 @@ SlotName = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
-    """How a budget is shared among the slots that compete, and how much of the window is wanted.
+    """How the room that the prefix leaves is shared where the window and memory do not both fit.
 
     `shares` need not add up to one: what counts is their ratio. `tail` is how many messages before the newest user's
-    are kept (more where half of a tool pair would be lost); None wants the whole window.
+    are kept (more where half of a tool pair would be lost); None wants the whole window, which then comes first: memory
+    has a share of it only where it does not fit. So much of its part (`step`) the window may leave to memory, so that
+    its beginning can stay for many turns. `crosses` names the strategy that is followed from a threshold of turns on,
+    where there is one.
     """
 
     name: str
     shares: Mapping[SlotName, float]
     tail: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crossing:
-    """A strategy that follows one until the window has so many turns or outgrows its share, and then another."""
-
-    name: str
-    before: str
-    after: str
+    step: float = 1 / 2
+    crosses: str | None = None
 
 
 FULL_HISTORY = Strategy(
     name="full_history",
-    shares=MappingProxyType(
-        {
-            "window": 0.7,
-            "instructions": 0.05,
-            "profile": 0.1,
-            "noted": 0.02,
-            "summaries": 0.08,
-            "memories": 0.08,
-            "messages": 0.04,
-        }
-    ),
+    shares=MappingProxyType({"window": 0.7, "noted": 0.04, "memories": 0.16, "messages": 0.1}),
     tail=None,
 )
 MEMORY_FIRST = Strategy(
     name="memory_first",
-    shares=MappingProxyType(
-        {
-            "window": 0.3,
-            "instructions": 0.05,
-            "profile": 0.15,
-            "noted": 0.05,
-            "summaries": 0.2,
-            "memories": 0.2,
-            "messages": 0.15,
-        }
-    ),
+    shares=MappingProxyType({"window": 0.3, "noted": 0.1, "memories": 0.35, "messages": 0.25}),
     tail=2,
 )
-ADAPTIVE = Crossing(name="adaptive", before="full_history", after="memory_first")
-
-STRATEGIES: Mapping[str, Strategy | Crossing] = MappingProxyType(
-    {one.name: one for one in (FULL_HISTORY, MEMORY_FIRST, ADAPTIVE)}
+ADAPTIVE = Strategy(
+    name="adaptive",
+    shares=MappingProxyType({"window": 0.2, "noted": 0.1, "memories": 0.4, "messages": 0.3}),
+    tail=None,
+    step=2 / 3,
+    crosses=MEMORY_FIRST.name,
 )
 
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType({one.name: one for one in (FULL_HISTORY, MEMORY_FIRST, ADAPTIVE)})
 
-def check_strategy(name: str) -> Strategy | Crossing:
+
+def check_strategy(name: str) -> Strategy:
     """The entry of that name.
 
     Raises:
@@ -88,8 +68,9 @@ def check_strategy(name: str) -> Strategy | Crossing:
 
 
 def chosen(name: str, *, turns: int, threshold: int) -> Strategy:
-    """The strategy to follow in a window of so many turns (messages that a person wrote, the new one included)."""
+    """The strategy to follow in a window of so many turns (messages that a person wrote, the new one included).
+
+    A threshold of 0 is none.
+    """
     found = check_strategy(name)
-    while isinstance(found, Crossing):
-        found = STRATEGIES[found.before if turns < threshold else found.after]
-    return found
+    return STRATEGIES[found.crosses] if found.crosses and 0 < threshold <= turns else found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from memhold.messages.records import records_in
 from memhold.messages.shapes import read_message
 from memhold.messages.window import Body, blank, entries_of, is_system
 from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
-from memhold.values.records import PEOPLE, Message, Shape, WrittenBy
+from memhold.values.records import PEOPLE, Message, Shape, WrittenBy, speaker_of
 
 __all__ = [
     "CONTINUES",
@@ -95,7 +95,8 @@ def overlap(journal: Sequence[Body], given: Sequence[Body]) -> int:
     The journal's last messages are looked for in the caller's, the longest match first: the caller may pass what it
     has just added, or a whole history. Messages are the same where role, content and calls are.
     """
-    ours, theirs = [_said(body) for body in journal], [_said(body) for body in given]
+    names = _names(journal, given)
+    ours, theirs = [_said(body, names) for body in journal], [_said(body, names) for body in given]
     for end in range(len(theirs), 0, -1):
         length = min(end, len(ours))
         if length and ours[-length:] == theirs[end - length : end]:
@@ -103,9 +104,26 @@ def overlap(journal: Sequence[Body], given: Sequence[Body]) -> int:
     return 0
 
 
-def _said(body: Body) -> list[Any]:
-    """What tells messages apart; the mark of an earlier context is no part of it."""
-    return [_unmarked(body.get(name)) if name == "content" else body.get(name) or None for name in _SAID]
+def _names(*several: Sequence[Body]) -> frozenset[str]:
+    """The names that speakers of some messages came with."""
+    return frozenset(name for bodies in several for body in bodies if (name := speaker_of(str(body["role"]), body)))
+
+
+def _said(body: Body, names: Collection[str] = ()) -> list[Any]:
+    """What tells messages apart; the mark of an earlier context is no part of it, nor one of these names in front."""
+    said = [_unmarked(body.get(name)) if name == "content" else body.get(name) or None for name in _SAID]
+    at = _SAID.index("content")
+    return said if not names else [*said[:at], _unnamed(said[at], names), *said[at + 1 :]]
+
+
+def _unnamed(content: Any, names: Collection[str]) -> Any:
+    """The content without the name that a shape which has no place for it put in front (`led_by`)."""
+    if isinstance(content, str):
+        head, colon, rest = content.partition(": ")
+        return rest if colon and head in names else content
+    if isinstance(content, list) and content and isinstance(text := content[0].get("text"), str):
+        return [{**content[0], "text": _unnamed(text, names)}, *content[1:]]
+    return content
 
 
 def _mark(message: Message) -> str:
@@ -139,7 +157,8 @@ def retold(journal: Sequence[Body], given: Sequence[Body]) -> dict[int, int]:
     side has once, in one order, and by the same ones next to these. Fewer than two, or less than half of what the
     journal has from the first on, may have been said again.
     """
-    ours, theirs = [repr(_said(body)) for body in journal], [repr(_said(body)) for body in given]
+    names = _names(journal, given)
+    ours, theirs = [repr(_said(body, names)) for body in journal], [repr(_said(body, names)) for body in given]
     often, again = Counter(ours), Counter(theirs)
     at = {said: place for place, said in enumerate(ours) if often[said] == again[said] == 1}
     places = [place for place, said in enumerate(theirs) if said in at]

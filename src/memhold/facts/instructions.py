@@ -13,7 +13,8 @@ from memhold.messages.fences import unquoted
 from memhold.ports.transaction import WriteTx
 from memhold.text.contraries import ends, names_nothing
 from memhold.text.instructions import ends_only, is_own_wish, tells_state
-from memhold.values.records import Author, Change, Effect, Memory, MemoryQuote, Message
+from memhold.values.names import folded
+from memhold.values.records import SPEAKER, Author, Change, Effect, Memory, MemoryQuote, Message
 from memhold.values.written_by import text_by
 
 __all__ = ["MOST_STANDING", "keep_instructions", "learn_instruction"]
@@ -26,20 +27,20 @@ RULES = Author(origin="rules", name="instructions")
 def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer: Writer) -> str | None:
     """Keep what messages, by id, say how to be answered: each clause is a memory of kind `instruction`, word for word.
 
-    What says the same as one that stands, or the contrary of the same, takes its place; what only takes one back ends
-    it. What was forgotten with its source kept is not kept again. Returns the id of the change, which `undo` takes
-    back; None where nothing was new.
+    What says the same as one of the same person's that stands, or the contrary of the same, takes its place; what only
+    takes one back ends it. What another person than the user says is theirs, by name. What was forgotten with its
+    source kept is not kept again. Returns the id of the change, which `undo` takes back; None where nothing was new.
     """
     effects: list[Effect] = []
     standing = tx.newest_memories("instruction", tier="long", agent=writer.agent, limit=MOST_STANDING)
     for message in tx.find_messages(list(said)):
         for clause in said[message.id]:
             fresh = None if ends_only(clause) else _instruction(tx, message, clause, writer)
-            digest = fresh and memory_digest(writer.secret, fresh)
-            if digest and tx.blocked(digest):
+            digest = None if fresh is None else memory_digest(writer.secret, fresh)
+            if digest is not None and tx.blocked(digest):
                 continue
-            over = _over(standing, clause, message.session)
-            effects += [_ended(tx, one, message.event_time, by=fresh and fresh.id) for one in over]
+            over = _over([one for one in standing if _said_by(message, one)], clause, message.session)
+            effects += [_ended(tx, one, message.event_time, by=None if fresh is None else fresh.id) for one in over]
             standing = [one for one in standing if one not in over]
             if fresh is not None:
                 fresh = replace(fresh, number=tx.take_numbers(1))
@@ -62,6 +63,14 @@ def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer:
     )
     tx.add_change(change)
     return change.id
+
+
+def _said_by(message: Message, wish: Memory) -> bool:
+    """Whether a wish is of the person who speaks: of the same name, or both the user's."""
+    name = message.speaker
+    if name is not None and wish.speaker is not None and folded(name) == folded(wish.speaker):
+        return True
+    return message.written_by == "user" and wish.subject is None
 
 
 def learn_instruction(tx: WriteTx, message: Message, quote: str, *, writer: Writer) -> Effect | None:
@@ -118,6 +127,8 @@ def _instruction(tx: WriteTx, message: Message, clause: str, writer: Writer) -> 
         tier="long",
         agent=writer.agent,
         session=message.session or None,
+        subject=message.speaker if message.written_by == "participant" else None,
+        metadata={} if message.speaker is None else {SPEAKER: message.speaker},
         origin=writer.author.origin,
         sources=(message.id,),
         event_time=message.event_time,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
@@ -16,6 +17,8 @@ from memhold.ports.transaction import ReadTx
 from memhold.text.analysis import analyse
 from memhold.text.details import content_terms
 from memhold.text.negation import negates
+from memhold.text.own_words import own_sentences, without_quotes
+from memhold.values.names import folded
 from memhold.values.origins import from_user
 from memhold.values.records import Memory, Message
 
@@ -23,6 +26,7 @@ __all__ = ["LOOKED_AT", "reworded", "said_by_user"]
 
 LOOKED_AT = 2_000
 """Most documents, the newest ones, in which a line of the user's is looked for."""
+_BRINGS_IN = re.compile(r"(?<!\d)[:\uff1a](?=\s*+\w)")
 _CHANGES = frozenset({"replace", "correct"})
 _ENDS = frozenset({"end", "replace", "correct"})
 
@@ -52,21 +56,32 @@ def said_by_user(
 
 
 def reworded(tx: ReadTx, memories: Iterable[Memory]) -> frozenset[str]:
-    """The ids of those memories that a model made in other words than the user's: none may stand in a system message.
+    """The ids of those memories that a model made in other words than a person's: none may stand in a system message.
 
     In the user's own words is a fact whose value and each content word of whose subject and attribute stand in a line
-    that they typed; of another memory each content word does.
+    that they typed, outside what it quotes, pastes, or brings in by a colon; of another memory each content word does.
+    So it is of another person's, and their line.
     """
     made = [one for one in memories if one.origin == "model" and one.last_confirmed_at is None and from_user(one)]
-    lines = tx.find_messages(sorted({source for one in made for source in one.sources}))
-    own = {one.id: unquoted(one) for one in typed(lines) if one.written_by == "user"}
-    return frozenset(one.id for one in made if not any(_worded(one, own.get(source, "")) for source in one.sources))
+    lines = {one.id: one for one in typed(tx.find_messages(sorted({source for one in made for source in one.sources})))}
+    own = {one.id: [lines[source] for source in one.sources if source in lines] for one in made}
+    return frozenset(one.id for one in made if not any(_worded(one, line) for line in own[one.id]))
 
 
-def _worded(memory: Memory, line: str) -> bool:
+def _own(message: Message) -> str:
+    text = unquoted(message).removeprefix(f"{message.speaker}: ")
+    bare = without_quotes(_BRINGS_IN.split(text, maxsplit=1)[0])
+    return "\n".join(span.of(bare) for span in own_sentences(bare))
+
+
+def _worded(memory: Memory, message: Message) -> bool:
+    name = folded(memory.speaker or "")
+    if message.written_by != "user" and folded(message.speaker or "") != name:
+        return False
+    line = _own(message)
     if memory.kind != "fact":
         return content_terms(memory.text) <= content_terms(line)
-    subject = "" if memory.subject == "user" else memory.subject
+    subject = "" if folded(memory.subject or "") in {"user", name} else memory.subject
     named = content_terms(f"{subject} {memory.attribute}")
     return says(memory.value or "", line) and named <= content_terms(line)
 

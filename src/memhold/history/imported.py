@@ -14,7 +14,7 @@ from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.index.documents import index_memories
 from memhold.journal import beside
-from memhold.journal.append import Prepared, append, ensure_session
+from memhold.journal.append import Prepared, append, ensure_session, with_people
 from memhold.journal.windows import When, spoken
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.stores import Ids
@@ -79,6 +79,7 @@ def import_messages(
         instructions=tuple(prepared.instructions[at] for at in chosen),
         redacted=prepared.redacted,
     )
+    part = with_people(tx, part, session=writer.session or "", agent=writer.agent)
     given = [own_ids[at] for at in chosen]
     told = [said[at] for at in chosen]
     receipt = append(

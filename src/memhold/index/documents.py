@@ -86,7 +86,8 @@ def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> E
         agent=agent,
         active=memory.shown,
     )
-    return Entry(number=memory.number, record=record, terms=terms.counts)
+    marks = said_by(memory.speaker)
+    return Entry(number=memory.number, record=record, terms={**terms.counts, **marks} if marks else terms.counts)
 
 
 def entry_of(

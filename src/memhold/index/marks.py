@@ -102,5 +102,5 @@ def tells_of_change(message: Message, text: str) -> Mapping[str, int]:
 
 
 def what_it_claims(message: Message, text: str) -> Mapping[str, int]:
-    """The term that says that a message of the user's claims something, for the words index."""
-    return {CLAIMING: 1} if message.written_by == "user" and claims(text, message.speaker) else {}
+    """The term that says that a person claims something in a message, for the words index."""
+    return {CLAIMING: 1} if message.typed and claims(text, message.speaker) else {}

@@ -246,10 +246,10 @@ def _turn(entry: Mapping[str, Any]) -> dict[str, Any] | None:
         said = {"role": "user", "content": entry["attachment"]["prompt"]}
     elif entry.get("type") not in {"user", "assistant"} or not isinstance(said, Mapping) or entry.get("isMeta"):
         return None
-    if said.get("role") != "user":
+    if entry.get("type") == "assistant":
         return {"role": said.get("role"), "content": said.get("content")}
     content, writers = turn_of(entry, said.get("content"))
-    return {"role": "user", "content": content} | ({} if writers is None else {"written_by": writers})
+    return {"role": said.get("role"), "content": content} | ({} if writers is None else {"written_by": writers})
 
 
 def _entry(message: Message) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
@@ -13,10 +13,11 @@ from memhold.journal.redaction import redacted_draft
 from memhold.journal.windows import When, due_at, skipped, weight
 from memhold.messages.fences import find_quotes, without
 from memhold.messages.ingest import Draft
+from memhold.messages.people import HEARD, told_apart
 from memhold.messages.records import records_of, split
 from memhold.messages.shown import resolved
 from memhold.ports.stores import Ids, Redactor
-from memhold.ports.transaction import WriteTx
+from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.analysis import Terms, analyse
 from memhold.text.instructions import instructions
 from memhold.values.answers import Receipt, Visibility
@@ -27,12 +28,14 @@ __all__ = [
     "Analysed",
     "Prepared",
     "Ready",
+    "Written",
     "analyse_said",
     "analysed",
     "append",
     "ensure_session",
     "prepare",
     "ready_to_analyse",
+    "with_people",
 ]
 
 _SEEN_LATER = Visibility(meaning=None, consolidated=False)
@@ -59,6 +62,10 @@ Analysed = tuple[Terms, tuple[str, ...]]
 """The terms of a text, and the standing instructions in it."""
 
 
+Written = tuple[WrittenBy, str, str | None]
+"""Who wrote a text, the text, and the name that stands in front of it, where one does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
     """Drafts after redaction, with what they quote from this store.
@@ -67,7 +74,7 @@ class Ready:
     """
 
     drafts: tuple[Draft, ...]
-    texts: tuple[tuple[WrittenBy, str], ...]
+    texts: tuple[Written, ...]
     quotes: tuple[tuple[Quote, ...], ...]
     redacted: int = 0
 
@@ -78,7 +85,7 @@ def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes
     The drafts say who wrote them (`memhold.messages.ingest.attribute`).
     """
     ready = ready_to_analyse(drafts, redactor, secret=secret)
-    return analysed(ready, [analyse_said(writer, text) for writer, text in ready.texts])
+    return analysed(ready, [analyse_said(*written) for written in ready.texts])
 
 
 def ready_to_analyse(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Ready:
@@ -92,18 +99,19 @@ def ready_to_analyse(drafts: Sequence[Draft], redactor: Redactor | None, *, secr
     return Ready(drafts=tuple(drafts), texts=texts, quotes=quotes, redacted=redacted)
 
 
-def _texts(draft: Draft, quotes: Sequence[Quote]) -> Iterator[tuple[WrittenBy, str]]:
+def _texts(draft: Draft, quotes: Sequence[Quote]) -> Iterator[Written]:
     """What each writer of a draft wrote, without what it quotes from this store; one at least, for its document."""
     records = split(draft.text, draft.passages, quotes)
     if not records:
-        yield "harness", without(draft.text, quotes)
+        yield "harness", without(draft.text, quotes), None
     for record in records:
-        yield record.written_by, without(record.text, record.quotes)
+        yield record.written_by, without(record.text, record.quotes), draft.speaker
 
 
-def analyse_said(writer: WrittenBy, text: str) -> Analysed:
+def analyse_said(writer: WrittenBy, text: str, name: str | None = None) -> Analysed:
     """The terms of what was written, and the standing instructions in it, where a person typed it."""
-    told = tuple(span.of(text) for span in instructions(text)) if writer in PEOPLE else ()
+    said = text.removeprefix(f"{name}: ")
+    told = tuple(span.of(said) for span in instructions(said)) if writer in PEOPLE else ()
     return analyse(text), told
 
 
@@ -194,6 +202,26 @@ def append(
         redacted=prepared.redacted,
         visibility=_visibility(messages, meaning=meaning),
     )
+
+
+def with_people(tx: ReadTx, prepared: Prepared, *, session: str, agent: str | None) -> Prepared:
+    """The same with what other people than the user wrote as theirs, by the names at the session's end too.
+
+    In the transaction that appends them: nobody speaks there in between.
+    """
+    drafts = prepared.drafts
+    if not any(draft.speaker for draft in drafts):
+        return prepared
+    before = tx.messages(session, limit=HEARD, newest=True)
+    told = told_apart(drafts, before, user=tx.scope.user, agent=agent)
+    terms, clauses = [*prepared.terms], [*prepared.instructions]
+    for at, (was, now) in enumerate(zip(drafts, told, strict=True)):
+        # A person's words are read alike whosever they are; what was taken for an assistant's is read anew.
+        if now is not was and (was.typed is not now.typed or len({*was.writers}) != len({*now.writers})):
+            read = [analyse_said(*written) for written in _texts(now, prepared.quotes[at])]
+            terms[at] = tuple(found for found, _ in read)
+            clauses[at] = tuple(clause for _, said in read for clause in said)
+    return replace(prepared, drafts=told, terms=tuple(terms), instructions=tuple(clauses))
 
 
 def _message(

@@ -15,7 +15,7 @@ from memhold.messages.limits import Limits
 from memhold.messages.shapes import Piece, is_item, listed_messages, read_message
 from memhold.values.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
 from memhold.values.jsonable import body_from_json, body_json, json_copy, parse_time
-from memhold.values.records import PEOPLE, WRITERS, Origin, Passage, Shape, WrittenBy
+from memhold.values.records import PEOPLE, WRITERS, Origin, Passage, Shape, WrittenBy, speaker_of
 from memhold.values.written_by import join_passages, writer_of
 
 __all__ = ["OWN_KEYS", "Draft", "attribute", "body_from_json", "body_json", "parse_messages"]
@@ -30,7 +30,8 @@ class Draft:
 
     `body` is a plain copy of what the caller gave, without Memhold's own keys; later changes to the caller's dict do
     not reach it. `size` is body and metadata in bytes, as JSON. `caller_id` is the body's own `id`, which stays in it.
-    `pieces` are those of `text`, `claims` what the caller says of who wrote each, `writers` who did: see `attribute`.
+    `pieces` are those of `text`, `claims` what the caller says of who wrote each, `writers` who did: see `attribute`,
+    which also keeps by whom it was brought (`origin`) and whether its name is another person's than the user's.
     """
 
     role: str
@@ -45,6 +46,18 @@ class Draft:
     pieces: tuple[Piece, ...] = ()
     claims: tuple[WrittenBy | None, ...] = ()
     writers: tuple[WrittenBy, ...] = ()
+    origin: Origin = "user"
+    other_person: bool = False
+
+    @property
+    def speaker(self) -> str | None:
+        """The name that a person or an assistant came with, as `Message.speaker` has it."""
+        return speaker_of(self.role, self.body)
+
+    @property
+    def works(self) -> bool:
+        """Whether it makes calls, or answers some."""
+        return any(piece.kind in {"call", "result"} for piece in self.pieces) or self.role in {"tool", "function"}
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -63,13 +76,17 @@ class Draft:
         return min(self.writers, key=WRITERS.index, default="harness")
 
 
-def attribute(draft: Draft, origin: Origin) -> Draft:
-    """The draft with who wrote each of its pieces, where `origin` says who brings it."""
+def attribute(draft: Draft, origin: Origin, *, other_person: bool = False) -> Draft:
+    """The draft with who wrote each of its pieces, where `origin` says who brings it.
+
+    `other_person` says that its name is another person's than the user's (`memhold.messages.people`).
+    """
     claims = draft.claims or (None,) * len(draft.pieces)
     writers = [
-        writer_of(one.kind, draft.role, origin, claim=claim) for one, claim in zip(draft.pieces, claims, strict=True)
+        writer_of(one.kind, draft.role, origin, other_person=other_person, claim=claim)
+        for one, claim in zip(draft.pieces, claims, strict=True)
     ]
-    return replace(draft, writers=tuple(writers))
+    return replace(draft, writers=tuple(writers), origin=origin, other_person=other_person)
 
 
 def parse_messages(

@@ -31,9 +31,11 @@ from memhold.messages.window import (
     blank,
     in_order,
     is_system,
+    led_by,
     owners,
     quoted_result,
 )
+from memhold.values.records import speaker_of
 
 __all__ = ["openai_starts", "openai_units", "repair_openai", "user_wrote"]
 
@@ -149,6 +151,8 @@ def _alone(entry: Entry, repairs: list[Repair]) -> Entry:
         entry = _with(entry, content=told)
     if "name" in message and entry.role != "function" and (name := legal_speaker(message)) != message["name"]:
         repairs.append(_repair(entry, "cleaned", "a speaker's name has no white space"))
+        if name is None and (speaker := speaker_of(entry.role, message)):  # what cannot be sent as a name, is said
+            entry = _with(entry, content=led_by(speaker, entry.message.get("content")))
         entry = _with(entry, name=name or _GONE)
     return entry
 

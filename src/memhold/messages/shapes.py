@@ -127,7 +127,7 @@ def _joined(found: Sequence[_Found], name: str) -> tuple[str, tuple[Piece, ...]]
     texts = [text for _, text, _ in kept]
     texts[-1] = texts[-1].rstrip()
     texts[0] = texts[0].lstrip()
-    if name.strip():
+    if (name := name.strip()) and not texts[0].startswith(f"{name}: "):
         texts[0] = _clean(f"{name}: {texts[0]}").lstrip()
     pieces: list[Piece] = []
     at = 0

@@ -29,6 +29,7 @@ __all__ = [
     "entry",
     "in_order",
     "is_system",
+    "led_by",
     "owners",
     "quoted_result",
 ]
@@ -113,6 +114,30 @@ class Entry:
 def is_system(message: Body) -> bool:
     """Whether the message instructs (`system`, or OpenAI's `developer`): such a message never vanishes."""
     return message["role"] in {"system", "developer"}
+
+
+def led_by(name: str | None, content: Any) -> Any:
+    """Content behind the name of who speaks, for a shape that has no place for it; once, where it begins so already.
+
+    It stands in front of the first text, behind the results that must come first; what is blank says nothing.
+    """
+    if name is None or blank(content):
+        return content
+    head = f"{name}:"
+    if isinstance(content, str):
+        return content if content.startswith(f"{head} ") else f"{head} {content}"
+    parts = [*content]
+    at = next((at for at, part in enumerate(parts) if part.get("type") in _SPOKEN), None)
+    if at is None:
+        results = sum(part.get("type") == "tool_result" for part in parts)
+        return parts if results == len(parts) else [*parts[:results], {"type": "text", "text": head}, *parts[results:]]
+    text = parts[at].get("text")
+    if isinstance(text, str) and not text.startswith(f"{head} "):
+        parts[at] = {**parts[at], "text": f"{head} {text}"}
+    return parts
+
+
+_SPOKEN = frozenset({"text", "input_text", "output_text"})
 
 
 def in_order(entries: Sequence[Entry]) -> list[Entry]:

@@ -17,12 +17,12 @@ from memhold.messages.shapes import listed_messages, read_message
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.values.answers import Query
-from memhold.values.errors import InvalidInput
-from memhold.values.records import PEOPLE, WrittenBy
+from memhold.values.errors import InvalidInput, InvalidMessage
+from memhold.values.records import PEOPLE, WrittenBy, speaker_of
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["TURNS", "asked_with", "carried", "last_turns", "points_back", "turn_of"]
+__all__ = ["TURNS", "asked_with", "asker_of", "carried", "last_turns", "points_back", "turn_of"]
 
 TURNS = 6
 """The last turns of a conversation that are looked at."""
@@ -65,6 +65,23 @@ def turn_of(writer: WrittenBy, text: str) -> str:
     """What somebody said, as a turn of a conversation; empty of what nobody did, as of a tool's result."""
     whose = "user" if writer in PEOPLE else "assistant"
     return f"{whose}: {text[-MOST_CHARS:]}" if text.strip() and writer in {*PEOPLE, "assistant"} else ""
+
+
+def asker_of(messages: Any, secret: bytes) -> str | None:
+    """The name with which the newest message came in which the user's side of a conversation says something, if any."""
+    for body in reversed(listed_messages(messages)) if messages is not None else ():
+        if isinstance(body, Mapping) and (said := _said(body, secret)) is not None:
+            return speaker_of(said, body)
+    return None
+
+
+def _said(body: Mapping[str, Any], secret: bytes) -> str | None:
+    """The role of a message in which a person says something beside what it quotes; else None."""
+    try:
+        read = read_message(without_fences(body, secret))
+    except InvalidMessage:
+        return None
+    return read.role if any(one.written_by in PEOPLE for one in records_in(read)) else None
 
 
 def points_back(text: str) -> bool:

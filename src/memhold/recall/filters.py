@@ -9,7 +9,9 @@ from memhold.index.documents import KIND_OF, ROLES_OF
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.journal.visibility import has_labels
 from memhold.ports.transaction import ReadTx
+from memhold.recall.people import People
 from memhold.values.answers import Query
+from memhold.values.names import folded
 from memhold.values.records import Memory, Message, micros
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ def filters_of(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int,
     if query.roles is not None:
         roles = [one for role in query.roles for one in ROLES_OF.get(role, ())]
         found["role"] = messages & np.isin(columns["role"], roles)
+    if query.speaker is not None:
+        found["speaker"] = People(index=index, user=tx.scope.user).named(query.speaker)
     if query.states or query.tiers:
         found["memories"] = ~messages
     if () in (query.states, query.tiers):
@@ -84,7 +88,9 @@ def passing_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[in
     """Those of some rows that also pass the filters that only the items themselves tell."""
     import numpy as np
 
-    labelled = bool(query.topics or query.entities or query.metadata or query.states or query.tiers)
+    labelled = bool(
+        query.topics or query.entities or query.metadata or query.states or query.tiers or query.speaker is not None
+    )
     if not (labelled or query.include_superseded or held is not None):
         return rows
     # What is current was never retracted: where nothing else is asked, only what is past is to be read.
@@ -99,6 +105,8 @@ def passing_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[in
 def _passes(item: Message | Memory, query: Query) -> bool:
     """Whether a row passes the filters that the index does not know."""
     if not all(item.metadata.get(name) == value for name, value in query.metadata.items()):
+        return False
+    if query.speaker is not None and folded(item.speaker or "") != folded(query.speaker):
         return False
     if isinstance(item, Message):
         known = query.known_at is None or item.recorded_at <= query.known_at

@@ -131,6 +131,10 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
         metadata=item.metadata,
         origin=item.origin,
         actor=item.actor,
+        speaker=item.speaker,
         last_confirmed_at=item.last_confirmed_at,
         path=item.path,
+        quote=item.quote,
+        standing="doubtful" if item.doubtful else "stated",
+        doubts=item.doubts,
     )

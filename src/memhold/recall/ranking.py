@@ -50,10 +50,11 @@ AS_NEAR = 0.9
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
 OUTDATED = "outdated"
-MOVES = ("follows", "spread", "given up", OUTDATED, "newer")
+MOVES = ("follows", "spread", "given up", OUTDATED, "newer", "asker")
 """What moves a hit beside the signals, in this order: it came after something that was found; better hits of its
 session stand before it where several things are asked for; the conversation went on without it; what it says was
-replaced; it is newer than the best."""
+replaced; it is newer than the best; whoever asks about themselves said something that stands before what it says of
+somebody else."""
 _AT_ONCE = 256
 """Rows whose items are looked at together, where only the items tell whether a filter lets them through."""
 
@@ -62,7 +63,8 @@ _AT_ONCE = 256
 class View:
     """A scope as one question sees it, before any filter: its index, each signal's scores, and their sum.
 
-    `nearer` is what is found because it is nearer than the rest, where anything is found at all.
+    `nearer` is what is found because it is nearer than the rest, where anything is found at all. `mine` is what whoever
+    asks said, and `others` what other people did, where they ask about themselves.
     """
 
     index: DecodedIndex
@@ -70,7 +72,8 @@ class View:
     gaps: Gaps
     scores: WordScores
     speaker: Signal | None = None
-    aside: Mask | None = None
+    mine: Mask | None = None
+    others: Mask | None = None
     near: Near | None = None
     signals: Sequence[Signal] = ()
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
@@ -87,12 +90,13 @@ def ordered(
     most: int | None,
     *,
     now: bool = True,
+    behind: Mask | None = None,
 ) -> Ranking:
     """The order of what was found and may be shown.
 
     `allowed` is what the filters let through, `found` what the signals found, `past` ranks behind what replaced it,
     `most` is how far the order must reach (None: to its end). `now` says that it is asked what holds now: then the
-    newer stands above the older.
+    newer stands above the older. `behind` is what others say of themselves where whoever asks asks about themselves.
     """
     index, near = view.index, view.near
     hit = found & allowed
@@ -108,6 +112,9 @@ def ordered(
     if now:
         about, as_much = partial(_about, view), partial(_as_much, view)
         lift_newer(view.question, index, score, found & index.living, about=about, as_much=as_much)
+    stages.append(score.copy())
+    if behind is not None and view.others is not None:
+        _set_behind(score, found & index.living & behind, _theirs(view, found & index.living))
     moved, weights = _with_moves(view.weights, _moves([*stages, score]))
     repeats = repeats_of(index)
     hit = one_a_message(index, score, hit)
@@ -246,6 +253,27 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
     return replace(ranking, near=np.array(near[: max(0, limit - len(ranking.order))], dtype=np.int64))
 
 
+def _theirs(view: View, found: Mask) -> Mask:
+    """What was found that whoever asks said; where that is nothing, what no other person did."""
+    assert view.mine is not None and view.others is not None  # noqa: S101, PT018 - of a question about themselves
+    found = found & (view.index.columns["kind"] != KIND_OF["instruction"])  # its message says it
+    mine = found & view.mine
+    return mine if mine.any() else found & ~view.others
+
+
+def _set_behind(score: Floats, others: Mask, own: Mask) -> None:
+    """Put what others say of themselves behind the best of one's own, in the order in which it stands."""
+    import numpy as np
+
+    best = score[own].max(initial=0)
+    rows = np.flatnonzero(others & (score >= best))
+    if not best or not len(rows):
+        return
+    below = best
+    for row in rows[np.argsort(-score[rows], kind="stable")].tolist():
+        below = score[row] = np.nextafter(below, np.float32(-1))
+
+
 def _whole(near: Near) -> Floats:
     return near.cosines if near.middle is None else near.middle
 
@@ -269,7 +297,11 @@ def evidence_of(view: View, ranking: Ranking) -> Evidence | None:
     """What the best of a ranking, found or only near, tell of whether the answer is there; None without a question."""
     if view.fused is None:
         return None
-    near, best = view.near, [*ranking.order[:LOOKED_AT].tolist(), *ranking.filling][:LOOKED_AT]
+    near, rows = view.near, [*ranking.order.tolist(), *ranking.filling]
+    if view.others is not None:  # what others say of themselves answers nothing that is asked of one's own
+        own = _theirs(view, ranking.hit)
+        rows = [row for row in rows if own[row]]
+    best = rows[:LOOKED_AT]
     # The best hit may be too fresh to have a vector: then its words are believed.
     known = near is not None and bool(near.held[best[:1]].all())
     key = next((signal for signal in view.signals if signal.name == "key"), None)
@@ -279,7 +311,7 @@ def evidence_of(view: View, ranking: Ranking) -> Evidence | None:
         cosine=float(_whole(near)[best].max(initial=0)) if near is not None and known else None,
         documents=int(view.index.living.sum()),
         told=0.0 if key is None else float(key.score[best].max(initial=0)),
-        short=_short(view, view.fused.score, ranking.hit),
+        short=_short(view, view.fused.score, ranking.hit) if view.others is None else 0.0,
     )
 
 

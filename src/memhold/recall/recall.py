@@ -18,6 +18,7 @@ from memhold.index.postings_cache import IndexCache
 from memhold.index.vector_cache import DecodedVectors, VectorCache
 from memhold.index.words import best_first, score_words
 from memhold.journal.visibility import checked_id, checked_session
+from memhold.messages.fences import unquoted
 from memhold.ports.postings import term_key
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Gaps, Ranking, answered, standing
@@ -29,6 +30,7 @@ from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
+from memhold.recall.people import People
 from memhold.recall.ranking import (
     View,
     evidence_of,
@@ -53,9 +55,11 @@ from memhold.recall.signals import (
     understood,
     words_signal,
 )
+from memhold.text.person import person_of
 from memhold.values.answers import Query, Recall
 from memhold.values.bounds import MAX_HITS, MAX_NEIGHBOURS
 from memhold.values.errors import InvalidInput, TooLarge
+from memhold.values.names import folded
 from memhold.values.records import STATES, TIERS, Memory, Message, micros
 
 if TYPE_CHECKING:
@@ -87,6 +91,8 @@ RERANKED = 30
 LATE = "out of time"
 FACTS = 32
 """How many of the best facts the key signal looks at, and of those with a word for what is asked, the rarest first."""
+OF_OTHERS = 100
+"""How many of the best that other people said are read for whether they say it of themselves."""
 EXACT_BY_WORDS = 1000
 """How many of the best by words get an exact cosine in a scope that is too large for all of them."""
 
@@ -184,6 +190,9 @@ def _typed(query: Query) -> None:
         raise InvalidInput("a snapshot or a cursor is no text; pass the one that the last page gave")
     if query.expect is not None:
         checked_id(query.expect)
+    for what, name in (("speaker", query.speaker), ("asker", query.asker)):
+        if name is not None and (not isinstance(cast("object", name), str) or not name.strip()):
+            raise InvalidInput(f"{what} is {name!r:.40}; pass a person's name, or leave it out")
 
 
 def recall(
@@ -272,7 +281,12 @@ def _view(
 
     index = caches.indexes.index(tx).upto(place.ceiling)
     question = understood(query.text, place.now, carried(query.text, query.conversation))
-    speaker, aside = speaker_signal(question, index)
+    people = People(index=index, user=tx.scope.user)
+    asker = query.asker if question.person.first and query.asker is not None and people.several else None
+    mine = None if asker is None else people.own(asker)
+    speaker, aside = speaker_signal(question, index, mine)
+    # Where the question names somebody, it is theirs that is asked for.
+    others = None if asker is None or aside.any() else people.others(asker)
     # Words that name a speaker count like function words beside others: the speaker signal says who spoke, and whoever
     # is spoken to is named as often.
     scores = score_words(question.words, index, faint=aside)
@@ -284,7 +298,7 @@ def _view(
     found, gaps = nearness(tx, index, caches.vectors, caches.near, meaning, also)
     if index.damage is not None:
         gaps.degraded, gaps.why = ("words", *gaps.degraded), gaps.why or str(index.damage)
-    view = View(index=index, question=question, gaps=gaps, scores=scores)
+    view = View(index=index, question=question, gaps=gaps, scores=scores, mine=mine, others=others)
     if not question.words:
         return view
     near = meaning_signals(found, index) if found is not None else []
@@ -297,10 +311,12 @@ def _view(
     about = np.maximum(words.score, near[0].score) if near else words.score
     rest = Rest(gaps=gaps, in_time=in_time)
     facts = rest.ask("key", lambda: _facts(tx, index, question, words, near), there=_has_facts(index)) or []
+    if asker is not None and mine is not None:
+        facts = _as_asked(facts, asker, mine, others)
     timed = bool(question.times or question.anchors)
     given = (
         speaker,
-        key_signal(question, facts, index),
+        key_signal(question, facts, index, others),
         rest.ask("time", lambda: time_signal(question, index), there=timed),
     )
     signals = [
@@ -361,11 +377,41 @@ def _ranking(
     found = fused.found
     allowed &= passing | ~found
     most = None if query.cursor is not None else max(query.offset + query.limit, reach)
-    ranking = ordered(view, fused, allowed, found, past, most, now=held is None and not query.states)
+    behind = _of_themselves(tx, view, fused.score, found)
+    ranking = ordered(view, fused, allowed, found, past, most, now=held is None and not query.states, behind=behind)
     ranking = replace(ranking, kept_out=kept_out)
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking
     return with_nearest(ranking, query.limit, lambda rows: passing_rows(tx, index, query, held, rows))
+
+
+def _as_asked(
+    facts: Sequence[tuple[int, Memory]], asker: str, mine: Mask, others: Mask | None
+) -> list[tuple[int, Memory]]:
+    """The facts for a question of whoever asks about themselves: those about them by name are theirs, whoever told."""
+    about = [row for row, fact in facts if folded(fact.subject or "") == folded(asker)]
+    mine[about] = True
+    if others is not None:
+        others[about] = False
+    return [(row, replace(fact, subject="user") if row in about else fact) for row, fact in facts]
+
+
+def _of_themselves(tx: ReadTx, view: View, score: Floats, found: Mask) -> Mask | None:
+    """What other people than whoever asks about themselves say of themselves, as far as it may be the answer."""
+    import numpy as np
+
+    if view.others is None:
+        return None
+    rows = np.flatnonzero(view.others & found)
+    best = rows[np.argsort(-score[rows], kind="stable")[:OF_OTHERS]]
+    numbers = [
+        item.number
+        for item in tx.find_numbers(view.index.numbers[best].tolist())
+        if isinstance(item, Memory) or person_of(unquoted(item).removeprefix(f"{item.speaker}: ")).first
+    ]
+    behind = np.zeros(len(view.index), dtype=np.bool_)
+    behind[view.index.rows_of(sorted(numbers))] = True
+    return behind
 
 
 def _past(tx: ReadTx, query: Query, caches: Caches) -> Mapping[int, Outdated]:

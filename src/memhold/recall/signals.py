@@ -166,10 +166,11 @@ def meaning_signals(near: Near, index: DecodedIndex) -> list[Signal]:
     ]
 
 
-def speaker_signal(question: Question, index: DecodedIndex) -> tuple[Signal | None, Mask]:
+def speaker_signal(question: Question, index: DecodedIndex, mine: Mask | None = None) -> tuple[Signal | None, Mask]:
     """Messages of the speakers whom the question names, shared where it names several, and which words name them.
 
-    The signal is None where the question names nobody who spoke.
+    `mine` is what whoever asks said, where the question names them by "I" or "my". The signal is None where it names
+    nobody who spoke.
     """
     import numpy as np
 
@@ -180,16 +181,19 @@ def speaker_signal(question: Question, index: DecodedIndex) -> tuple[Signal | No
     found = index.find(np.array(sorted(asked), dtype=np.uint64))
     named = np.unique(found.key)
     aside = np.zeros(len(question.words), dtype=np.bool_)
-    if not len(named):
+    several = len(named) + (mine is not None)
+    if not several:
         return None, aside
     aside[sorted(set().union(*(asked[sorted(asked)[key]] for key in named.tolist())))] = True
     score = np.zeros(len(index), dtype=np.float32)
-    score[found.row] = np.float32(1 / len(named))
+    score[found.row] = np.float32(1 / several)
+    if mine is not None:
+        score[mine] = np.float32(1 / several)
     return Signal(name="speaker", score=score, found=_nothing(index)), aside
 
 
 def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
-    """What the user said, and what was learnt of it; where a question asks for the assistant's words, those.
+    """What people said, and what was learnt of it; where a question asks for the assistant's words, those.
 
     A person asks their assistant mostly for what they told it, also where the grammar does not say so. None where
     people with names talk with each other: who of them spoke is the speaker signal's.
@@ -202,22 +206,24 @@ def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
     if question.person.second:
         score = role == ROLE_OF["assistant"]
     else:
-        score = (role == ROLE_OF["user"]) | (kind != KIND_OF["message"])
+        people = (role == ROLE_OF["user"]) | (role == ROLE_OF["participant"])
+        score = people | (kind != KIND_OF["message"])
     return Signal(name="role", score=score.astype(np.float32), found=_nothing(index))
 
 
 def two_people(index: DecodedIndex) -> bool:
-    """Whether those who are stored as the assistant have names: then two people talk."""
+    """Whether people talk with each other.
+
+    Other people than the user said more than an assistant did, or there are names and no assistant at all.
+    """
     import numpy as np
 
     held: bool | None = index.memo.get("two people")
     if held is None:
-        named = np.zeros(len(index), dtype=np.bool_)
-        named[index.find(np.array([term_key(NAMED)], dtype=np.uint64)).row] = True
-        others = index.columns["role"] == ROLE_OF["assistant"]
-        held = index.memo["two people"] = bool(2 * (named & others).sum() > others.sum()) or bool(
-            named.any() and not others.any()
-        )
+        role = index.columns["role"]
+        others, assistants = (int((role == ROLE_OF[writer]).sum()) for writer in ("participant", "assistant"))
+        named = bool(len(index.find(np.array([term_key(NAMED)], dtype=np.uint64)).row))
+        held = index.memo["two people"] = others > assistants or (named and not assistants)
     return held
 
 
@@ -247,10 +253,13 @@ def reply_signal(index: DecodedIndex) -> Signal | None:
     return Signal(name="reply", score=score, found=_nothing(index))
 
 
-def key_signal(question: Question, facts: Sequence[tuple[int, Memory]], index: DecodedIndex) -> Signal | None:
+def key_signal(
+    question: Question, facts: Sequence[tuple[int, Memory]], index: DecodedIndex, others: Mask | None = None
+) -> Signal | None:
     """Facts by how much of their subject and attribute the question names, in its words or in what it asks for.
 
-    What is asked for is found, also where it shares no word with the question. `facts` are (row, fact).
+    What is asked for is found, also where it shares no word with the question. `facts` are (row, fact), `others` is
+    what other people than whoever asks told of themselves.
     """
     import numpy as np
 
@@ -264,7 +273,8 @@ def key_signal(question: Question, facts: Sequence[tuple[int, Memory]], index: D
             score[row] = sum(not asked.isdisjoint(terms) for terms in named) / len(named)
         if wanted and (concepts := concepts_of(fact)):
             score[row] = max(score[row], len(wanted & concepts) / len(concepts))
-        if score[row] >= ASKED_FOR and not asks_for(question.text, fact):
+        elses = others is not None and bool(others[row])
+        if score[row] >= ASKED_FOR and (elses or not asks_for(question.text, fact)):
             score[row] *= ELSES
     return Signal(name="key", score=score, found=(score >= ASKED_FOR) & index.active) if score.any() else None
 

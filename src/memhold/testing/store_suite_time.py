@@ -20,7 +20,7 @@ from memhold.values.records import Memory, Message, State
 __all__ = ["TimeCases", "exhaustive"]
 
 exhaustive: Final = settings(
-    max_examples=30,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     database=None,
@@ -82,7 +82,8 @@ class TimeCases:
                 for old in model
             ]
             model.append(written)
-        times = [None, *(later(at) for at in range(-1, now + 2))]
+        written_at = {int((one.recorded_at - later(0)).total_seconds()) for one in model}
+        times = [None, *(later(at) for at in sorted({*written_at, *(at - 1 for at in written_at), now + 1}))]
         pairs = [(later(as_of), known_at) for as_of in range(-4, 20) for known_at in times]
 
         def scan(tx: ReadTx) -> list[list[Memory]]:

@@ -363,8 +363,8 @@ class UpkeepCases:
 
         store.on_due(fail)
         for ref in ("one", "two"):
-            await asyncio.wait_for(_put(store, ALICE, ref), 20)
-        assert await asyncio.wait_for(_refs(store), 20) == ["one", "two"]
+            await asyncio.wait_for(_put(store, ALICE, ref), 60)
+        assert await asyncio.wait_for(_refs(store), 60) == ["one", "two"]
         assert woken
 
     async def test_scopes_are_those_that_something_is_kept_of(self, store: Store, ids: Ids) -> None:

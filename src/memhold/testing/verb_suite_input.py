@@ -24,7 +24,7 @@ class InputCases:
         alice = harness.scope(user="alice", session="s1")
         wrong: list[Any] = [
             user(""), user(" \n\t "), {"role": "user"}, {"role": "user", "content": None}, {"role": "user", "content": []},
-            {"role": "user", "content": [{"type": "text", "text": " "}]}, {"role": "assistant", "content": "", "tool_calls": []},
+            {"role": "user", "content": [{"type": "text", "text": " "}]},
             {"role": "nonsense", "content": "x"}, {"role": "", "content": "x"}, {"role": None, "content": "x"},
             {"role": ["user"], "content": "x"}, {"content": "x"}, {}, {"role": "user", "content": 5},
             {"role": "user", "content": {"type": "text", "text": "x"}}, {"role": "user", "content": ["x"]},

@@ -33,7 +33,6 @@ _KINDS = {name: words_of(name) for name in ("language", "length", "tone", "unit"
 """Of what nobody wants two: another language, length or tone of the answers takes the place of the one before."""
 _RUN = lazily.compile("[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7ff]+")
 _UNSPACED = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
-_FUNCTION_WORDS = frozenset().union(*FUNCTION_WORDS.values())
 _DIETS = (frozenset({"animal"}),)
 _PART = lazily.compile("[,;，、；]")
 
@@ -56,7 +55,7 @@ def ends(newer: str, older: str) -> bool:
     new, old = _read(newer), _read(older)
     if not new.health if old.state else new.state:
         return False
-    if not new.back and not new.denies and not old.denies and new.kinds & old.kinds:
+    if not new.denies and not old.denies and new.kinds & old.kinds:
         return True
     if not new.things or any(old.terms.isdisjoint(thing) for thing in new.things):
         return False
@@ -74,7 +73,7 @@ def _read(clause: str) -> _Read:
     language = next((one for one, opens in _OPENS.items() if opens.match(bare)), "en")
     parts = [(part, _things(part, language)) for part in _PART.split(bare)]
     first, things = next((one for one in parts if one[1]), (bare, ()))
-    terms = frozenset().union(*(thing for _, found in parts for thing in found))
+    terms = frozenset().union(*_things(bare, None), *(thing for _, found in parts for thing in found))
     return _Read(
         things=_DIETS if _EATS.match(bare) and _ANIMAL.search(bare) else things,
         terms=terms.union(*_DIETS) if _DIET.search(bare) else terms,
@@ -96,13 +95,14 @@ def _kinds(bare: str, language: str) -> frozenset[str]:
     return frozenset(name for name, rest, count in found if count and not _things(rest, language))
 
 
-def _things(text: str, language: str) -> tuple[frozenset[str], ...]:
-    """What is left of a text without the words of asking and answering: words, and runs of letters without spaces."""
-    left = _WEAK[language].sub(" ", text)
-    words = [frozenset(word.terms) for word in analyse_query(left) if not word.weak and _says(word.word)]
+def _things(text: str, language: str | None) -> tuple[frozenset[str], ...]:
+    """The words of a text, and its runs of letters without spaces; without the weak ones of a language."""
+    left = text if language is None else _WEAK[language].sub(" ", text)
+    little = frozenset() if language is None else FUNCTION_WORDS.get(LANGUAGES[language], frozenset())
+    words = [
+        frozenset(word.terms)
+        for word in analyse_query(left)
+        if not word.weak and len(word.word) > 1 and word.word.lower() not in little and not _UNSPACED.search(word.word)
+    ]
     runs = [frozenset(run[at : at + 2] for at in range(max(1, len(run) - 1))) for run in _RUN.findall(left)]
     return (*words, *runs)
-
-
-def _says(word: str) -> bool:
-    return word.lower() not in _FUNCTION_WORDS and _UNSPACED.search(word) is None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 
@@ -37,7 +37,10 @@ __all__ = [
     "words_of",
 ]
 
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "ru", "ja", "zh", "ko")
+LANGUAGES = {
+    "en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "pt": "portuguese",
+    "nl": "dutch", "ru": "russian", "ja": "japanese", "zh": "chinese", "ko": "korean",
+}  # fmt: skip
 LONGEST = 1000
 """Characters of a message of one's own; a longer one is a text about something."""
 MOST = 4
@@ -57,7 +60,7 @@ def _words() -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _entries(names: Sequence[str], languages: Sequence[str] = LANGUAGES) -> str:
+def _entries(names: Collection[str], languages: Collection[str] = LANGUAGES) -> str:
     """The entries of some lists as branches of one pattern."""
     found = []
     for language in languages:
@@ -70,21 +73,21 @@ def _entries(names: Sequence[str], languages: Sequence[str] = LANGUAGES) -> str:
     return "|".join(found)
 
 
-def any_of(*names: str, languages: Sequence[str] = LANGUAGES) -> re.Pattern[str]:
+def any_of(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:
     """A pattern for any entry of some lists, wherever it stands in a text in small letters, from the edge of a word."""
     return lazily.compile(lambda: f"(?<!{_LETTER})(?:{_entries(names, languages)})")
 
 
-def words_of(*names: str, languages: Sequence[str] = LANGUAGES) -> re.Pattern[str]:
+def words_of(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:
     """A pattern as that of `any_of`, for whole words. Scripts without spaces have no edges."""
     return lazily.compile(lambda: f"(?<!{_LETTER})(?:{_entries(names, languages)})(?!{_LETTER})")
 
 
-def opens_with(*names: str, languages: Sequence[str] = LANGUAGES) -> re.Pattern[str]:
+def opens_with(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:
     """A pattern for a sentence in small letters that begins with any entry, behind greetings, thanks and "please"."""
     return lazily.compile(
         lambda: (
-            rf"[\s¡¿]*+(?:(?>(?:{_entries(('lead', 'good'), languages)})(?!{_LETTER}))[\s,.!，。！、…]*+){{0,4}}"
+            rf"\A[\s¡¿]*+(?:(?>(?:{_entries(('lead', 'good'), languages)})(?!{_LETTER}))[\s,.!，。！、…]*+){{0,4}}"
             rf"(?:{_entries(names, languages)})"
         )
     )
@@ -96,8 +99,10 @@ _ALL = opens_with(*STATEMENTS, *ENDS)
 _STATEMENT = opens_with(*STATEMENTS)
 _ASKS = opens_with("asks")
 _STATE = opens_with("state")
-_FRAME, _ALIEN, _ONCE = any_of("frame"), any_of("alien"), any_of("once")
-_FOREIGN = lazily.compile(r"[{}<>|\[\]#`=\"“”„«»‹›]|(?<!\d)[:：](?=\s*\w)|\s[-–—]+\s")
+_OWN, _POINTS = opens_with("own"), words_of("points")
+_ALIEN, _ONCE = any_of("alien"), any_of("once")
+_CLAUSE = lazily.compile(r"[,;，；]\s*")
+_FOREIGN = lazily.compile(r"\A\s*>|[{}<|\[\]#`=\"“”„«»‹›]|(?<!\d)[:：](?=\s*\w)|\s[-–—]+\s")
 """What shows another's text: lines, markup, a quotation that is not closed, what a colon or a dash brings in."""
 
 
@@ -109,17 +114,26 @@ def instructions(text: str) -> list[Span]:
     if len(text) > LONGEST or "\n" in text.strip():
         return []
     bare = without_quotes(text)
-    said = [(span, span.of(bare).lower()) for span in sentences(bare)]
-    found = [span for span, low in said if _ALL.match(low) and _lasts(low)]
-    if not 0 < len(found) <= MOST or _FOREIGN.search(bare) or _ALIEN.search(bare.lower()):
+    found: list[Span] = []
+    others: list[str] = []
+    for span in sentences(bare):
+        said = span.of(bare).lower()
+        if (_ALL.match(said) or _tells(said)) and _lasts(said):
+            found.append(span)
+        elif _OWN.match(said) or (found and is_asked(said)):
+            others.append(said)
+        elif any(map(str.isalpha, said)):
+            return []
+    anothers = any(_POINTS.search(said) for said in others)
+    if anothers or len(found) > MOST or _FOREIGN.search(bare) or _ALIEN.search(bare.lower()):
         return []
-    return [] if any(_FRAME.search(low) for span, low in said if span not in found) else found
+    return found
 
 
 def is_own_wish(quote: str, text: str) -> bool:
     """Whether words that somebody takes for a standing instruction are the writer's own, in a text all of their own.
 
-    As for `instructions`: none of a long or laid-out text, of one with a quotation's marks or a task in it, no question
+    As for `instructions`: none of a long or laid-out text, of one with the marks of another's text, no question
     and nothing that holds once.
     """
     if len(text) > LONGEST or "\n" in text.strip():
@@ -127,7 +141,7 @@ def is_own_wish(quote: str, text: str) -> bool:
     bare = without_quotes(text)
     low = bare.lower()
     own = quote.strip().lower()
-    if own not in low or _FOREIGN.search(bare) or _ALIEN.search(low) or _FRAME.search(low) or not _lasts(own):
+    if own not in low or _FOREIGN.search(bare) or _ALIEN.search(low) or not _lasts(own):
         return False
     return not _ALL.match(own) or not ends_only(quote)
 
@@ -138,7 +152,8 @@ def _lasts(said: str) -> bool:
 
 def ends_only(clause: str) -> bool:
     """Whether a clause that was found only takes something back: nothing of it stands."""
-    return _STATEMENT.match(without_quotes(clause).lower()) is None
+    bare = without_quotes(clause).lower()
+    return _STATEMENT.match(bare) is None and not _tells(bare)
 
 
 def tells_state(clause: str) -> bool:
@@ -146,4 +161,12 @@ def tells_state(clause: str) -> bool:
 
     It is kept the same way, in the user's words, since no question is like it; but it tells nobody what to do.
     """
-    return _STATE.match(without_quotes(clause).lower()) is not None
+    return _tells(without_quotes(clause).lower())
+
+
+def _tells(said: str) -> bool:
+    """Whether a state begins a sentence, or a later clause of one that the user begins with themselves."""
+    first, *others = _CLAUSE.split(said)
+    return _STATE.match(first) is not None or (
+        bool(others) and _OWN.match(first) is not None and any(_STATE.match(one) for one in others)
+    )

@@ -40,7 +40,7 @@ _CLIENTS = re.compile(
 _TYPED = ("command-args", "bash-input", "user-memory-input")
 """What stands between these a person typed: what follows a command, a command for the shell, a note to be kept."""
 _COMMAND = re.compile(r"\s*<(?:command-(?:name|message|args)|bash-input|user-memory-input)>")
-_REMINDER = re.compile(r"\n\s*<system-reminder>")
+_REMINDER = re.compile(r"\n[ \t]{0,16}<system-reminder>")
 _REQUEST = "\n## My request for Codex:"
 """Behind it an editor that is told of puts what the person typed; before it stands what is open in the editor."""
 

@@ -223,12 +223,9 @@ def _message(
     source: Source, message: Message, names: Mapping[str, str], line: int, header: Header | None, below: str | None
 ) -> Item | None:
     told = header is not None and header.version >= ORIGINS_SINCE
-    own = {
-        "event_time": message.event_time,
-        "metadata": _metadata(message),
-        "embed": message.embed,
-        "written_by": claim_of(message),
-    }
+    own = {"event_time": message.event_time, "metadata": _metadata(message), "embed": message.embed}
+    if (claim := claim_of(message)) is not None:
+        own["written_by"] = claim
     raw = {**message.body, **({} if message.opaque else own)}
     return make_item(
         source,

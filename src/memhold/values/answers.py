@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from memhold.values.records import Change, HitKind, Memory, Message, Origin, Scope, State, Suspicion, Tier, WrittenBy
+from memhold.values.records import (
+    Change,
+    HitKind,
+    Memory,
+    Message,
+    Origin,
+    Scope,
+    Standing,
+    State,
+    Suspicion,
+    Tier,
+    WrittenBy,
+)
 from memhold.values.repr_parts import ids_shown, one_of, opening
 
 __all__ = [
@@ -99,6 +111,8 @@ class Query:
     states: tuple[State, ...] | None = None
     tiers: tuple[Tier, ...] | None = None
     roles: tuple[str, ...] | None = None
+    speaker: str | None = None
+    asker: str | None = None
     session: str | None = None
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -123,8 +137,8 @@ class Reason:
     """Why a hit is there: the signal, its rank in that signal (from 1), the signal's score (0 to 1), and the words.
 
     `part` is what the signal adds to the hit's score; all parts together are the score. `signal` may also name what
-    moved the hit beside the signals: `newer`, `follows`, `outdated` or `spread`, of which the last two take from it, or
-    `rerank`, which adds or takes.
+    moved the hit beside the signals: `newer`, `follows`, `outdated`, `spread` or `asker` (another person says it of
+    themselves), of which the last three take from it, or `rerank`, which adds or takes.
     """
 
     signal: str
@@ -163,9 +177,11 @@ class Hit:
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
     compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
     first 4,000 characters of its text. Of a message, `text` is what one writer wrote of it: `written_by` says who, and
-    `speaker` the name that they came with, if any; `role` is the provider's. `scope` is whose memory it stands in,
+    `speaker` the name that they came with, if any; `role` is the provider's. Of a memory `speaker` is the name of the
+    person who stated it, where it came with one. `scope` is whose memory it stands in,
     where the read named further scopes (`also`; None elsewhere): its id is known there, and its score compares with
-    hits of that scope only.
+    hits of that scope only. `quote` are the words that a model's statement rests on, `standing` whether something
+    speaks against it, and `doubts` what.
     """
 
     id: str
@@ -202,6 +218,9 @@ class Hit:
     excerpt: str | None = None
     path: tuple[str, ...] = ()
     scope: Scope | None = None
+    quote: str = ""
+    standing: Standing = "stated"
+    doubts: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         state = "" if self.state == "active" else f" {self.state}"

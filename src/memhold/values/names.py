@@ -12,7 +12,17 @@ from typing import Final
 
 from memhold.values.errors import InvalidScope
 
-__all__ = ["ACTORS", "BELOW", "MAX_NAME", "can_be_seen", "checked_actor", "checked_name", "is_within", "usable_name"]
+__all__ = [
+    "ACTORS",
+    "BELOW",
+    "MAX_NAME",
+    "can_be_seen",
+    "checked_actor",
+    "checked_name",
+    "folded",
+    "is_within",
+    "usable_name",
+]
 
 BELOW: Final = "//"
 """What stands between a namespace and one below it: `acme//shop` is below `acme`."""
@@ -40,6 +50,11 @@ _UNSEEN: Final = re.compile(
 def can_be_seen(text: str) -> bool:
     """Whether there is anything in a text that a person sees: not only space, control and format characters."""
     return any(unicodedata.category(c) not in _REFUSED_CATEGORIES and not _UNSEEN.match(c) for c in text)
+
+
+def folded(name: str) -> str:
+    """A person's name in the form in which two of them are one: composed, in lower case, with single spaces."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def checked_name(value: object, what: str) -> str:

@@ -29,8 +29,11 @@ __all__ = [
     "no_more_than",
     "said_by",
     "said_no_more_than",
+    "shown_name",
+    "spoken_by",
     "told_by",
     "weight",
+    "words_of",
 ]
 
 USER = 6
@@ -117,6 +120,30 @@ def told_by(line: Message | Hit) -> str:
     return f"assistant{name_of(line.actor)} (reports it of the user)" if reports else line.written_by or ""
 
 
+def spoken_by(line: Message | Hit) -> str:
+    """The same with the name that a person or an assistant came with in the place of their writer, where one did."""
+    told = told_by(line)
+    return shown_name(line.speaker) or told if told == line.written_by else told
+
+
+def words_of(line: Message | Hit) -> str:
+    """What a line says, without the name in front of it that `spoken_by` gives."""
+    return line.text.removeprefix(f"{line.speaker}: ") if shown_name(line.speaker) else line.text
+
+
+def shown_name(speaker: str | None) -> str:
+    """A speaker's name as it stands in front of what they said; empty where there is none that can stand there.
+
+    A name never passes for a role, nor for the end of a line.
+    """
+    name = " ".join((speaker or "").split())[:_LONGEST]
+    return "" if name.casefold() in _ROLE_WORDS or not name.isprintable() else name
+
+
+_LONGEST = 64
+_ROLE_WORDS = frozenset({"assistant", "attachment", "developer", "function", "harness", "system", "tool", "user"})
+
+
 def name_of(actor: str | None) -> str:
     """The name that a client gave itself, behind a space and in quotes that it cannot end; empty where it gave none."""
     return "" if actor is None else ' "' + actor.replace('"', "'") + '"'
@@ -144,18 +171,19 @@ def authority(memory: Memory) -> int:
 def said_by(memory: Memory) -> tuple[Origin | None, str | None]:
     """Whose word a memory is, as far as words of several may become one: the user's, what was learnt, or whose it is.
 
-    What an agent or an import said never becomes one with the user's, nor with another client's.
+    What an agent or an import said never becomes one with the user's, nor with another client's; nor what two people
+    said who came with different names.
     """
     if from_user(memory):
-        return "user", None
+        return "user", memory.speaker
     return (memory.origin, memory.actor) if memory.origin in {"agent", "tool", "import"} else (None, None)
 
 
 def from_user(memory: Memory) -> bool:
     """Whether the user told it, confirmed it, or said it in a line that a model read it in: what may instruct a model.
 
-    What a model only concluded is not.
+    What is doubtful is not.
     """
     if memory.origin == "user" or memory.last_confirmed_at is not None:
         return True
-    return memory.origin == "model" and memory.trust == "user" and memory.metadata.get("standing") != "inferred"
+    return memory.origin == "model" and memory.trust == "user" and not memory.doubtful

@@ -19,7 +19,6 @@ __all__ = [
     "ABANDONED",
     "COPY_OF",
     "DOCUMENT",
-    "INFERRED",
     "KINDS",
     "LINEAGE",
     "MAX_NAME",
@@ -29,6 +28,7 @@ __all__ = [
     "OWN_KEYS",
     "PATH_MARK",
     "ROTTEN",
+    "SPEAKER",
     "STATES",
     "TIERS",
     "TOGETHER",
@@ -57,6 +57,7 @@ __all__ = [
     "Trust",
     "from_micros",
     "micros",
+    "speaker_of",
 ]
 
 Kind = Literal["fact", "note", "summary", "raw", "rollup", "instruction", "document"]
@@ -71,8 +72,6 @@ Operation = Literal["set", "add"]
 Standing = Literal["stated", "doubtful"]
 Shape = Literal["openai", "anthropic"]
 
-INFERRED = "(inferred)"
-"""What stands in front of a note that was concluded, not said; its metadata holds `standing: inferred` too."""
 LINEAGE = "merged"
 """The key of a merged memory's metadata under which stands what it was made of."""
 TOGETHER = "together"
@@ -84,6 +83,8 @@ OWN_KEYS = frozenset({LINEAGE, TOGETHER, NOTE_KIND})
 ABANDONED = "memhold.abandoned"
 """The key of a message's metadata that is true where its conversation was taken back to before it and went on without:
 such a message ranks behind others."""
+SPEAKER = "memhold.speaker"
+"""The key of a memory's metadata under which stands the name of the person who stated it, where they came with one."""
 COPY_OF = "memhold.copy_of"
 """The key of a message's metadata under which stands the id of the message that it is a copy of."""
 MAX_TEXT = 100_000
@@ -175,6 +176,18 @@ class Passage:
     written_by: WrittenBy
 
 
+_SPEAKING = frozenset({"user", "assistant"})
+
+
+def speaker_of(role: str, body: Mapping[str, Any]) -> str | None:
+    """The name that a person or an assistant of a conversation came with; None where it came without one.
+
+    The name of a tool is that of what was called, and names of system messages are an application's.
+    """
+    name = body.get("name") if role in _SPEAKING else None
+    return name.strip() or None if isinstance(name, str) else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One entry of the journal.
@@ -228,8 +241,12 @@ class Message:
     @property
     def speaker(self) -> str | None:
         """The name that a person or an assistant of a conversation came with; None where it came without one."""
-        name = self.body.get("name")
-        return name.strip() or None if isinstance(name, str) and self.role not in {"tool", "function"} else None
+        return speaker_of(self.role, self.body)
+
+    @property
+    def works(self) -> bool:
+        """Whether it makes calls, or a tool wrote something of it."""
+        return bool(self.tool_calls) or "tool" in self.writers
 
     @property
     def numbers(self) -> range:
@@ -378,6 +395,11 @@ class Memory:
     doubts: tuple[str, ...] = ()
 
     @property
+    def doubtful(self) -> bool:
+        """Whether something speaks against it; older releases called that `inferred`, in its metadata."""
+        return self.standing == "doubtful" or self.metadata.get("standing") == "inferred"
+
+    @property
     def quote(self) -> str:
         """The words that it rests on first; empty where it rests on none, as what somebody wrote themselves."""
         return self.quotes[0].text if self.quotes else ""
@@ -396,6 +418,12 @@ class Memory:
         """
         about = self.metadata.get(DOCUMENT) if self.kind == "document" else None
         return about if isinstance(about, Mapping) else {}
+
+    @property
+    def speaker(self) -> str | None:
+        """The name of the person who stated it; None where nobody did, or without a name."""
+        name = self.metadata.get(SPEAKER)
+        return name if isinstance(name, str) and name.strip() else None
 
     @property
     def shown(self) -> bool:

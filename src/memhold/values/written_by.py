@@ -16,6 +16,16 @@ turn, and clients of coding agents put texts of their own there.
 | words | role `user` | agent, model, rules | `assistant` |
 | words | role `user` | tool | `tool` |
 
+Whose a name is, is told by the names of the conversation (`memhold.messages.people`): those that came with the last
+messages of the session and with the ones that arrive together. What was decided for a stored message stays.
+
+- Role `user`: the user's where it is the name of the scope's user, or where nobody with another name speaks in this
+  role. Else it is another person's: of a family or a meeting in which nobody is the scope's user, everybody is another.
+- Role `assistant`: a second person's where lines of the role `user` bear names too, none of which is this one. Not the
+  name of the scope's user, not where the assistant calls tools in this conversation, and not where the scope is an
+  agent's: then it is a program's name. A name on the assistant alone makes no second person.
+- Names are one where they are equal composed (NFC), in lower case, with single spaces.
+
 A caller who knows more may say so (`written_by` on the message, for all of it or block by block). It is taken at its
 word where it writes in a user's name; a claim of an agent's or a tool's never makes a person of what is none.
 """

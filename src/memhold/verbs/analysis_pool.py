@@ -19,10 +19,9 @@ from contextvars import ContextVar
 from time import process_time
 from typing import Final
 
-from memhold.journal.append import Analysed, Prepared, analyse_said, analysed, prepare, ready_to_analyse
+from memhold.journal.append import Analysed, Prepared, Written, analyse_said, analysed, prepare, ready_to_analyse
 from memhold.messages.ingest import Draft
 from memhold.ports.stores import Redactor
-from memhold.values.records import WrittenBy
 
 __all__ = ["CHARGED", "AnalysisPool", "prepared"]
 
@@ -51,7 +50,7 @@ class AnalysisPool:
         self._pool: ProcessPoolExecutor | None = None
         self._closed = False
 
-    async def analysed(self, texts: Sequence[tuple[WrittenBy, str]]) -> tuple[Analysed, ...]:
+    async def analysed(self, texts: Sequence[Written]) -> tuple[Analysed, ...]:
         """What `analyse_said` gives for each writer and text, in their order."""
         pool = self._running()
         if pool is not None:
@@ -102,11 +101,11 @@ async def prepared(
     return analysed(ready, await pool.analysed(ready.texts))
 
 
-def _every(texts: tuple[tuple[WrittenBy, str], ...]) -> tuple[Analysed, ...]:
-    return tuple(analyse_said(writer, text) for writer, text in texts)
+def _every(texts: tuple[Written, ...]) -> tuple[Analysed, ...]:
+    return tuple(analyse_said(*written) for written in texts)
 
 
-def _measured(texts: tuple[tuple[WrittenBy, str], ...]) -> tuple[tuple[Analysed, ...], float]:
+def _measured(texts: tuple[Written, ...]) -> tuple[tuple[Analysed, ...], float]:
     begun = process_time()
     return _every(texts), process_time() - begun
 

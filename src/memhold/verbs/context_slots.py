@@ -20,7 +20,8 @@ from memhold.messages.records import records_of, typed
 from memhold.messages.shapes import listed_messages
 from memhold.messages.window import entries_of, is_system
 from memhold.ports.transaction import ReadTx
-from memhold.recall.conversation import TURNS, asked_with, last_turns, points_back, turn_of
+from memhold.recall.conversation import TURNS, asked_with, asker_of, last_turns, points_back, turn_of
+from memhold.recall.people import People
 from memhold.recall.recall import Meaning, checked, related, said_in
 from memhold.text.stretches import both_ends
 from memhold.text.token_estimate import Counted
@@ -32,6 +33,8 @@ from memhold.verbs.transactions import Transactions
 __all__ = ["ContextSlots", "listed", "request_of"]
 
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
+TOLD = ("corrections", "instructions", "profile")
+"""The slots that hold what people told for good."""
 MEMORY_HITS = 30
 LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
 """Earlier messages that are looked at: as many as would fill the budget if each took sixteen tokens."""
@@ -63,12 +66,14 @@ class ContextSlots:
         given: Sequence[Mapping[str, Any]],
         request: Request,
         query: str | None,
+        asker: str | None = None,
         *,
         others: Sequence[ContextSlots] = (),
     ) -> list[Inputs]:
         """Everything that a context is built from, each scope's of one moment; what failed or was late is named.
 
-        This scope's first, then the memory of the others, which have no window.
+        This scope's first, then the memory of the others, which have no window. `asker` is the name of whoever asks,
+        where the newest message of a person does not say it.
         """
         session, settings = self._scope.session or "", self._runtime.settings
         secret = self._runtime.store.facts.secret
@@ -88,6 +93,14 @@ class ContextSlots:
         asked = query if query is not None else words_of(given, secret)
         window = asyncio.ensure_future(self._tx.read(lambda tx: gather.read_window(tx, session, plan)))
 
+        async def asking_is() -> str | None:
+            said = [body for body in given if not only_recalled(body, secret)]
+            name = asker if asker is not None else asker_of(said, secret)
+            alone = name is None and not words_of(said, secret)
+            return _newest_name((await asyncio.shield(window)).messages) if alone else name
+
+        whose = asyncio.ensure_future(asking_is())
+
         async def asking() -> tuple[Query, Meaning]:
             text = both_ends(asked or _newest_words((await asyncio.shield(window)).messages))
             turns: tuple[str, ...] = ()
@@ -95,16 +108,19 @@ class ContextSlots:
                 turns = last_turns(given, self._runtime.store.facts.secret)
                 turns = turns if len(turns) > 1 else (*_turns((await asyncio.shield(window)).messages), *turns)
                 turns = tuple(turn for turn in turns if turn.partition(": ")[2] != text)
-            question = Query(text=text, conversation=turns)
+            question = Query(text=text, conversation=turns, asker=await asyncio.shield(whose))
             return question, await self._tx.meaning(asked_with(question))
 
         question = asyncio.ensure_future(asking())
-        reading = [self.memory(question, request, window=window), *(one.memory(question, request) for one in others)]
+        reading = [
+            self.memory(question, request, whose, window=window),
+            *(one.memory(question, request, whose) for one in others),
+        ]
         tasks = [asyncio.ensure_future(one) for one in reading]
         try:
             first, *rest = await asyncio.gather(*tasks)
         finally:
-            for task in (question, *tasks):  # also where whoever asked went away
+            for task in (question, whose, *tasks):  # also where whoever asked went away
                 task.cancel()
                 task.add_done_callback(_heard)
         return [replace(first, given=given), *rest]
@@ -113,6 +129,7 @@ class ContextSlots:
         self,
         question: asyncio.Future[tuple[Query, Meaning]],
         request: Request,
+        whose: asyncio.Future[str | None],
         *,
         window: asyncio.Future[gather.WindowRead] | None = None,
     ) -> Inputs:
@@ -138,11 +155,13 @@ class ContextSlots:
         read = found.pop("window", gather.WindowRead())
         signals = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
         current, unsure = await self._confirmed(found)
+        of_others, unknown = await self._of_others(found, whose)
 
         damaged = dict.fromkeys(one for slot in (read, *found.values()) for one in slot.damaged)
-        missing = tuple(dict.fromkeys([*degraded, *unsure, *signals, *([DAMAGED] if damaged else ())]))
+        missing = tuple(dict.fromkeys([*degraded, *unsure, *unknown, *signals, *([DAMAGED] if damaged else ())]))
         missing = self._runtime.degraded(missing)
-        return replace(_inputs(read, found, current, missing, _said(question)), damaged=tuple(damaged))
+        inputs = _inputs(read, found, current, missing, _said(question))
+        return replace(inputs, damaged=tuple(damaged), of_others=of_others)
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]], *, marked: bool = False) -> gather.Seen:
         caches = self._runtime.caches
@@ -204,6 +223,22 @@ class ContextSlots:
         wanted = [item.number for item in items]
         again, unsure = await self._side_by_side({"current": self._tx.read(lambda tx: gather.confirm(tx, wanted))})
         return again.get("current", {}), [name for name, seen in found.items() if unsure and seen.items]
+
+    async def _of_others(
+        self, found: Mapping[str, gather.Seen], whose: asyncio.Future[str | None]
+    ) -> tuple[frozenset[str], Sequence[str]]:
+        """The ids of what other people than whoever asks told, and what could not be asked for that."""
+        asker = whose.result() if whose.done() and not whose.cancelled() and whose.exception() is None else None
+        told = [item for name in TOLD if name in found for item in found[name].items if isinstance(item, Memory)]
+        if asker is None and not any(one.speaker for one in told):
+            return frozenset(), ()
+
+        def work(tx: ReadTx) -> frozenset[str]:
+            people = People(index=self._runtime.caches.indexes.index(tx), user=tx.scope.user)
+            return frozenset(one.id for one in told if not people.owns(asker, one))
+
+        known, missing = await self._side_by_side({"people": self._tx.read(work)})
+        return known.get("people", frozenset(one.id for one in told if one.speaker)), missing
 
     async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
         """What each slot gave, and the names of those that failed or were late by this store's clock."""
@@ -323,6 +358,11 @@ def _turns(messages: Sequence[Message]) -> tuple[str, ...]:
     """What the last turns of a window say, as `last_turns` gives them."""
     said = (turn_of(one.written_by, unquoted(one)) for message in messages for one in records_of(message))
     return tuple(filter(None, said))[-TURNS:]
+
+
+def _newest_name(messages: Sequence[Message]) -> str | None:
+    newest = next((one for one in reversed(messages) if one.typed), None)
+    return None if newest is None else newest.speaker
 
 
 def _newest_words(messages: Sequence[Message]) -> str:

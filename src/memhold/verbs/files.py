@@ -28,6 +28,7 @@ from memhold.journal.redaction import redacted_value
 from memhold.journal.secrets import known_secrets
 from memhold.journal.sessions import seen_sessions
 from memhold.messages.ingest import Draft, attribute, parse_messages
+from memhold.messages.people import told_apart
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.maintenance import given_path
@@ -47,7 +48,7 @@ from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
 from memhold.values.jsonable import body_json
 from memhold.values.names import BELOW, checked_name
 from memhold.values.origins import author_of, lines_origin, no_more_than, said_no_more_than
-from memhold.values.records import Author, Change, Memory, Message, Scope
+from memhold.values.records import Author, Change, Memory, Message, Origin, Scope
 from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.runtime import Runtime
 
@@ -133,11 +134,15 @@ class _Arrivals:
         parsed = parse_messages(batch.messages, now=runtime.clock.now(), limits=runtime.limits)
         if self._live and not batch.own:
             heard = ["agent" if one.origin == "agent" else by.origin for one in batch.said]
-            drafts = tuple(attribute(draft, origin) for draft, origin in zip(parsed, heard, strict=True))
+            drafts = self._told_apart(parsed, heard)
             return drafts, [_in_its_role(by, draft, one) for draft, one in zip(drafts, batch.said, strict=True)]
         told = batch.said if batch.own else [replace(one, origin="import") for one in batch.said]
         said = [no_more_than(one, by) for one in told]
-        return tuple(attribute(draft, one.origin) for draft, one in zip(parsed, said, strict=True)), said
+        return self._told_apart(parsed, [one.origin for one in said]), said
+
+    def _told_apart(self, drafts: Sequence[Draft], origins: Sequence[Origin]) -> tuple[Draft, ...]:
+        found = [attribute(draft, origin) for draft, origin in zip(drafts, origins, strict=True)]
+        return told_apart(found, user=self._scope.user, agent=self._scope.agent)
 
     async def restore(self, restored: Restored) -> int:
         runtime = self._runtime
@@ -225,8 +230,8 @@ def _own_ids(batch: Batch) -> Sequence[str | None]:
 
 def _in_its_role(by: Author, draft: Draft, told: Author) -> Author:
     """Who said a line that whoever brings it heard: who wrote it, and of what no person said, which program."""
-    # What the client of an agent put into the user's turn is that program's.
-    client = draft.written_by == "harness" and draft.role == "user"
+    # What the client of an agent put into the conversation is that program's.
+    client = draft.written_by == "harness" and told.name in OF_AGENTS
     origin = lines_origin(by.origin, "tool" if client else draft.written_by)
     return Author(origin=origin, name=by.name if origin == "user" else by.name or told.name)
 

@@ -34,7 +34,7 @@ from memhold.history.forget import Sources, Target, damaged_numbers
 from memhold.history.history import get, history
 from memhold.history.status import status, windows
 from memhold.history.undo import Undoer, reaches_below, stands, undo, undo_written, would_undo
-from memhold.journal.append import append, ensure_session
+from memhold.journal.append import append, ensure_session, with_people
 from memhold.journal.archive import close_window
 from memhold.journal.beside import RESERVED, shown_to, with_kept
 from memhold.journal.redaction import redacted_value
@@ -43,10 +43,11 @@ from memhold.journal.visibility import checked_session, sees_session
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
 from memhold.messages.ingest import Draft, attribute, parse_messages
+from memhold.messages.people import told_apart
 from memhold.messages.shown import keep_shown
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
-from memhold.recall.conversation import asked_with, last_turns
+from memhold.recall.conversation import asked_with, asker_of, last_turns
 from memhold.recall.hits import readable
 from memhold.recall.lacking import lacking
 from memhold.recall.meaning import Meaning
@@ -143,17 +144,20 @@ class LocalScope:
         def read() -> tuple[tuple[Draft, ...], Idempotency | None]:
             parsed = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
             drafts = tuple(attribute(draft, self._author.origin) for draft in parsed)
+            drafts = told_apart(drafts, user=self._scope.user, agent=agent)
             return drafts, self._tx.once("add", idempotency_key, [messages, agent, session])
 
         drafts, once = await beside(read, messages)
         ready = await prepared(drafts, runtime.redactor, secret=runtime.store.facts.secret, pool=runtime.analysis_pool)
 
-        told = any(ready.instructions)
+        # Who of several people speaks is known only beside what the session holds.
+        told = any(ready.instructions) or any(draft.speaker for draft in ready.drafts)
 
         def work(tx: WriteTx) -> Receipt:
+            heard = with_people(tx, ready, session=session, agent=agent)
             receipt = append(
                 tx,
-                ready,
+                heard,
                 session=session,
                 agent=agent,
                 author=self._author,
@@ -161,9 +165,9 @@ class LocalScope:
                 when=when,
                 meaning=meaning,
             )
-            if not told:
+            said = {id_: clauses for id_, clauses in zip(receipt.ids, heard.instructions, strict=True) if clauses}
+            if not said:
                 return receipt
-            said = {id_: clauses for id_, clauses in zip(receipt.ids, ready.instructions, strict=True) if clauses}
             change = keep_instructions(tx, said, writer=self._writer())
             return receipt if change is None else replace(receipt, change_ids=(*receipt.change_ids, change))
 
@@ -365,6 +369,8 @@ class LocalScope:
         states: Sequence[State] | None = None,
         tiers: Sequence[Tier] | None = None,
         roles: Sequence[str] | None = None,
+        speaker: str | None = None,
+        asker: str | None = None,
         session: str | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
@@ -394,6 +400,8 @@ class LocalScope:
                 states=_as_tuple(states),
                 tiers=_as_tuple(tiers),
                 roles=_as_tuple(roles),
+                speaker=speaker,
+                asker=asker_of(messages, self._runtime.store.facts.secret) if asker is None else asker,
                 session=session,
                 topics=labels("topics", topics),
                 entities=labels("entities", entities),
@@ -426,6 +434,7 @@ class LocalScope:
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
         model: str | None = None,
+        asker: str | None = None,
         also: Sequence[Mapping[str, Any]] = (),
     ) -> Context:
         settings = self._runtime.settings
@@ -445,7 +454,7 @@ class LocalScope:
         request = await slots.counted(request, (settings.context_model or None) if model is None else model)
         named = named_scopes(self._scope, also)
         others = [ContextSlots(Transactions(self._runtime, one)) for one in named]
-        inputs, *more = await slots.inputs(given, request, query, others=others)
+        inputs, *more = await slots.inputs(given, request, query, asker, others=others)
         name, last = self._scope.session or "", inputs.window.ahead
         if last:
             self._runtime.after_answer.soon(self._scope, lambda tx: ask_ahead(tx, name, last))

@@ -51,7 +51,7 @@ class RuntimeSettings:
     """When windows are due; None where no model consolidates."""
     recall_timeout: float = 2.0
     mid_tier_days: int = 7
-    crossover_turn_threshold: int = 20
+    crossover_turn_threshold: int = 0
     context_tail: int = 2
     context_slot_timeout: float = 5.0
     context_consolidate_share: float = 0.0

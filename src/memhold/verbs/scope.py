@@ -515,7 +515,7 @@ class AsyncScope(Protocol):
             " conversations, preferences or decisions. Only current values come back, unless you ask for as_of,"
             " known_at or include_superseded.",
             shows=("query", "limit", "cursor", "session", "kinds", "roles", "topics", "entities", "since", "until",
-                   "as_of", "known_at", "include_superseded"),
+                   "as_of", "known_at", "include_superseded", "speaker", "asker"),
         ),
         command=Command(
             name="recall", section=MEMORY, line="Find messages and current memories.", words=("query",),
@@ -532,6 +532,8 @@ class AsyncScope(Protocol):
         states: Sequence[State] | None = None,
         tiers: Sequence[Tier] | None = None,
         roles: Sequence[str] | None = None,
+        speaker: str | None = None,
+        asker: str | None = None,
         session: str | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
@@ -565,7 +567,10 @@ class AsyncScope(Protocol):
             kinds: Only these kinds.
             states: Only memories in these states.
             tiers: Only memories of these tiers.
-            roles: Only messages of these roles.
+            roles: Only messages that these wrote.
+            speaker: Only what the person of this name said, or stated.
+            asker: The name of the person who asks, where several people talk: "I" and "my" are theirs. Left out: the
+                `name` of the newest message in the role user among `messages`.
             session: Only this conversation; left out: across all.
             topics: Only with all of these topics.
             entities: Only with all of these entities.
@@ -600,7 +605,7 @@ class AsyncScope(Protocol):
         "read",
         bounds={
             "budget": (1, MAX_BUDGET), "reserve": (0, MAX_BUDGET), "tail": (0, MAX_BUDGET),
-            "crossover_turn_threshold": (1, MAX_BUDGET),
+            "crossover_turn_threshold": (0, MAX_BUDGET),
         },
         http=Http(
             method="POST", path="/context", tag="recall", in_session=True,
@@ -632,6 +637,7 @@ class AsyncScope(Protocol):
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
         model: str | None = None,
+        asker: str | None = None,
         also: Sequence[Mapping[str, Any]] = (),
     ) -> Context:
         """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
@@ -645,15 +651,20 @@ class AsyncScope(Protocol):
                 are not stored; what the session's end holds already is not shown twice, so they may be added before or
                 after.
             budget: Tokens in all.
-            strategy: "full_history", "memory_first" (the last `tail` messages before the newest user's, more where a
-                tool pair demands it) or "adaptive", which changes from one to the other.
+            strategy: What a conversation that does not fit loses. "adaptive" cuts its oldest turns and leaves memory
+                half of the room, or more of a small one; "full_history" leaves memory less. "memory_first" sends only
+                the last `tail` messages before the newest user's, whatever room there is.
             shape: The provider's shape, "openai" or "anthropic".
             reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: an eighth.
             query: What memory is asked for; left out: the newest user's message.
-            tail: Messages that "memory_first" keeps; left out: the setting `context_tail`.
-            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; left out: the setting.
+            tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting
+                `context_tail`.
+            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the
+                setting.
             model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
                 family that is not known, one meant to be over any. Left out: the setting `context_model`.
+            asker: The name of the person who asks, where several people talk: only what they told instructs, and "I"
+                and "my" are theirs. Left out: the `name` of the newest message that a person wrote.
             also: Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of
                 the budget, and what this one leaves; each stands in fences of its own. What another user said is data
                 there: none of it instructs.

@@ -29,6 +29,7 @@ _MAY_BE_ZERO = {
     "analysis_processes",
     "compact_daily_calls",
     "context_consolidate_share",
+    "crossover_turn_threshold",
     "key_threshold",
     "postgres_hnsw_from",
     "postgres_partitions",
@@ -58,7 +59,8 @@ class Settings:
         max_batch_messages: most messages in one `add`.
         mid_tier_days: days since the last evidence after which a fact leaves the mid tier.
         raw_chars: longest text of one RAW memory, in characters.
-        crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first.
+        crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first, whatever room there is;
+            0 for never.
         context_tail: messages before the newest user's that `memory_first` keeps.
         context_slot_timeout: seconds that each slot of a context may take before it is left out.
         context_consolidate_share: share of a context's tokens from which on its window is consolidated, but its last
@@ -133,7 +135,7 @@ class Settings:
     max_batch_messages: int = 10_000
     mid_tier_days: int = 7
     raw_chars: int = 20_000
-    crossover_turn_threshold: int = 20
+    crossover_turn_threshold: int = 0
     context_tail: int = 2
     context_slot_timeout: float = 5.0
     context_consolidate_share: float = 0.0

@@ -315,8 +315,9 @@ export interface Finding {
  * that add to this one, which compaction found: they are told with it, whether the question finds them or not. A
  * document has its `path`, and the first 4,000 characters of its text. Of a message, `text` is what one writer
  * wrote of it: `written_by` says who, and `speaker` the name that they came with, if any; `role` is the provider's.
- * `scope` is whose memory it stands in, where the read named further scopes (`also`; null elsewhere): its id is
- * known there, and its score compares with hits of that scope only.
+ * Of a memory `speaker` is the name of the person who stated it, where it came with one. `scope` is whose memory it
+ * stands in, where the read named further scopes (`also`; null elsewhere): its id is known there, and its score
+ * compares with hits of that scope only.
  */
 export interface Hit {
   id: string;
@@ -605,8 +606,8 @@ export interface Readiness {
  * Why a hit is there: the signal, its rank in that signal (from 1), the signal's score (0 to 1), and the words.
  *
  * `part` is what the signal adds to the hit's score; all parts together are the score. `signal` may also name what
- * moved the hit beside the signals: `newer`, `follows`, `outdated` or `spread`, of which the last two take from it,
- * or `rerank`, which adds or takes.
+ * moved the hit beside the signals: `newer`, `follows`, `outdated`, `spread` or `asker` (another person says it of
+ * themselves), of which the last three take from it, or `rerank`, which adds or takes.
  */
 export interface Reason {
   signal: string;
@@ -1144,8 +1145,15 @@ export interface RecallArguments {
   states?: readonly ("active" | "superseded" | "retracted" | "merged" | "expired" | "forgotten")[] | null | undefined;
   /** Only memories of these tiers. */
   tiers?: readonly ("mid" | "long")[] | null | undefined;
-  /** Only messages of these roles. */
+  /** Only messages that these wrote. */
   roles?: readonly string[] | null | undefined;
+  /** Only what the person of this name said, or stated. */
+  speaker?: string | null | undefined;
+  /**
+   * The name of the person who asks, where several people talk: "I" and "my" are theirs. Left out: the `name` of
+   * the newest message in the role user among `messages`.
+   */
+  asker?: string | null | undefined;
   /** Only this conversation; left out: across all. */
   session?: string | null | undefined;
   /** Only with all of these topics. */
@@ -1204,8 +1212,9 @@ export interface ContextArguments {
   /** Tokens in all. Default: 8000. */
   budget?: number | undefined;
   /**
-   * "full_history", "memory_first" (the last `tail` messages before the newest user's, more where a tool pair
-   * demands it) or "adaptive", which changes from one to the other. Default: "adaptive".
+   * What a conversation that does not fit loses. "adaptive" cuts its oldest turns and leaves memory half of the
+   * room, or more of a small one; "full_history" leaves memory less. "memory_first" sends only the last `tail`
+   * messages before the newest user's, whatever room there is. Default: "adaptive".
    */
   strategy?: string | undefined;
   /** The provider's shape, "openai" or "anthropic". Default: "openai". */
@@ -1214,15 +1223,22 @@ export interface ContextArguments {
   reserve?: number | null | undefined;
   /** What memory is asked for; left out: the newest user's message. */
   query?: string | null | undefined;
-  /** Messages that "memory_first" keeps; left out: the setting `context_tail`. */
+  /**
+   * Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting `context_tail`.
+   */
   tail?: number | null | undefined;
-  /** From how many turns on "adaptive" is "memory_first"; left out: the setting. */
+  /** From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the setting. */
   crossover_turn_threshold?: number | null | undefined;
   /**
    * The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a family that
    * is not known, one meant to be over any. Left out: the setting `context_model`.
    */
   model?: string | null | undefined;
+  /**
+   * The name of the person who asks, where several people talk: only what they told instructs, and "I" and "my" are
+   * theirs. Left out: the `name` of the newest message that a person wrote.
+   */
+  asker?: string | null | undefined;
   /**
    * Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of the
    * budget, and what this one leaves; each stands in fences of its own. What another user said is data there: none

@@ -14,7 +14,7 @@ from memhold.recall.confidence import THRESHOLD
 from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status, missing_sentences, trouble_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import iso, to_jsonable
-from memhold.values.origins import name_of, named, told_by
+from memhold.values.origins import name_of, named, shown_name, spoken_by, words_of
 from memhold.values.records import PEOPLE, Change, Memory
 
 if TYPE_CHECKING:
@@ -221,11 +221,11 @@ def _lines(hit: Hit, shown: set[str]) -> list[str]:
     """A hit, and what is told with it, each once in an answer."""
     others = [one for one in hit.together if one.id not in shown]
     shown |= {one.id for one in others}
-    return [entry(hit.id, _about(hit), hit.text), *(memory_entry(one) for one in others)]
+    return [entry(hit.id, _about(hit), words_of(hit)), *(memory_entry(one) for one in others)]
 
 
 def _about(hit: Hit) -> list[str]:
-    about = [hit.kind, *filter(None, [told_by(hit)]), _day(hit.event_time)]
+    about = [hit.kind, *filter(None, [spoken_by(hit)]), _day(hit.event_time)]
     about += [] if hit.state == "active" else [hit.state]
     about += ["pinned"] if hit.pinned else []
     about += _noted(hit)
@@ -236,6 +236,8 @@ def _about(hit: Hit) -> list[str]:
 
 def _noted(item: Memory | Hit) -> list[str]:
     """By whom it was noted, where that is not the user: nobody's note passes for the user's word."""
+    if (name := shown_name(item.speaker)) and not (isinstance(item, Hit) and item.written_by):
+        return [f"said by {name}"]
     told = isinstance(item, Hit) and item.written_by not in {None, *PEOPLE}
     if told or item.origin not in {"agent", "tool", "import"}:
         return []

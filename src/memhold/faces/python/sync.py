@@ -613,6 +613,8 @@ class SyncScope:
         states: Sequence[State] | None = None,
         tiers: Sequence[Tier] | None = None,
         roles: Sequence[str] | None = None,
+        speaker: str | None = None,
+        asker: str | None = None,
         session: str | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
@@ -646,7 +648,10 @@ class SyncScope:
             kinds: Only these kinds.
             states: Only memories in these states.
             tiers: Only memories of these tiers.
-            roles: Only messages of these roles.
+            roles: Only messages that these wrote.
+            speaker: Only what the person of this name said, or stated.
+            asker: The name of the person who asks, where several people talk: "I" and "my" are theirs. Left out: the
+                `name` of the newest message in the role user among `messages`.
             session: Only this conversation; left out: across all.
             topics: Only with all of these topics.
             entities: Only with all of these entities.
@@ -684,6 +689,8 @@ class SyncScope:
                 states=states,
                 tiers=tiers,
                 roles=roles,
+                speaker=speaker,
+                asker=asker,
                 session=session,
                 topics=topics,
                 entities=entities,
@@ -717,6 +724,7 @@ class SyncScope:
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
         model: str | None = None,
+        asker: str | None = None,
         also: Sequence[Mapping[str, Any]] = (),
     ) -> Context:
         """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
@@ -730,15 +738,20 @@ class SyncScope:
                 are not stored; what the session's end holds already is not shown twice, so they may be added before or
                 after.
             budget: Tokens in all.
-            strategy: "full_history", "memory_first" (the last `tail` messages before the newest user's, more where a
-                tool pair demands it) or "adaptive", which changes from one to the other.
+            strategy: What a conversation that does not fit loses. "adaptive" cuts its oldest turns and leaves memory
+                half of the room, or more of a small one; "full_history" leaves memory less. "memory_first" sends only
+                the last `tail` messages before the newest user's, whatever room there is.
             shape: The provider's shape, "openai" or "anthropic".
             reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: an eighth.
             query: What memory is asked for; left out: the newest user's message.
-            tail: Messages that "memory_first" keeps; left out: the setting `context_tail`.
-            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; left out: the setting.
+            tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting
+                `context_tail`.
+            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the
+                setting.
             model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
                 family that is not known, one meant to be over any. Left out: the setting `context_model`.
+            asker: The name of the person who asks, where several people talk: only what they told instructs, and "I"
+                and "my" are theirs. Left out: the `name` of the newest message that a person wrote.
             also: Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of
                 the budget, and what this one leaves; each stands in fences of its own. What another user said is data
                 there: none of it instructs.
@@ -761,6 +774,7 @@ class SyncScope:
                 tail=tail,
                 crossover_turn_threshold=crossover_turn_threshold,
                 model=model,
+                asker=asker,
                 also=also,
             )
         )

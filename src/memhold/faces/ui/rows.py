@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memhold.values.answers import Hit
-from memhold.values.origins import told_by
+from memhold.values.origins import shown_name, told_by, words_of
 from memhold.values.records import Memory, Message
 
 __all__ = ["Group", "Row", "by_subject", "row_of"]
@@ -35,6 +35,7 @@ class Row:
     superseded_by: str | None = None
     session: str | None = None
     writer: str | None = None
+    speaker: str | None = None
     topics: tuple[str, ...] = ()
     asked_at: datetime | None = None
 
@@ -77,13 +78,13 @@ def row_of(item: Memory | Hit | Message) -> Row:
     """The line of a memory, a hit or a message."""
     if isinstance(item, Message):
         return Row(
-            id=item.id, kind="message", text=item.text, state="active", origin=item.origin, actor=item.actor,
-            since=item.event_time, session=item.session, writer=told_by(item),
+            id=item.id, kind="message", text=words_of(item), state="active", origin=item.origin, actor=item.actor,
+            since=item.event_time, session=item.session, writer=told_by(item), speaker=shown_name(item.speaker),
         )  # fmt: skip
     return Row(
         id=item.id,
         kind=item.kind,
-        text=item.text,
+        text=words_of(item) if isinstance(item, Hit) else item.text,
         state=item.state,
         origin=item.origin,
         actor=item.actor,
@@ -99,6 +100,7 @@ def row_of(item: Memory | Hit | Message) -> Row:
         superseded_by=item.superseded_by,
         session=item.session,
         writer=told_by(item) or None if isinstance(item, Hit) else None,
+        speaker=shown_name(item.speaker),
         topics=item.topics,
     )
 

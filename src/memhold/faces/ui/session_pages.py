@@ -16,7 +16,8 @@ from memhold.journal.windows import spoken
 from memhold.messages.records import records_of
 from memhold.messages.shapes import read_message
 from memhold.text.token_estimate import estimate_message
-from memhold.values.records import Message
+from memhold.values.origins import shown_name
+from memhold.values.records import Message, speaker_of
 from memhold.verbs.scope import AsyncScope
 
 __all__ = [
@@ -155,5 +156,8 @@ def pieces(made: Context, *, asked: str) -> list[Piece]:
             slot = "told"
         elif last and asked:
             slot = "asked"
-        found.append(Piece(slot=slot, role=str(message["role"]), text=text, tokens=estimate_message(message)))
+        name = speaker_of(message["role"], message)
+        if shown := shown_name(name):
+            text = text.removeprefix(f"{name}: ")
+        found.append(Piece(slot=slot, role=shown or str(message["role"]), text=text, tokens=estimate_message(message)))
     return found

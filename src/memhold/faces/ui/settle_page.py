@@ -23,7 +23,7 @@ __all__ = ["Dropped", "count_part", "decide", "more_part", "say_so", "settle", "
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST: Final = 50
 _PAGES: Final = 5
-"""How many pages of what models found are read for what was inferred."""
+"""How many pages of what models found are read for what is doubtful."""
 _WINDOWS: Final = 20
 """Of how many windows at once, the newest first, what was not kept is told: each is a look at the trail."""
 
@@ -120,12 +120,12 @@ async def _noted(scope: AsyncScope, cursor: str | None) -> _Group:
 
 
 async def _inferred(scope: AsyncScope, cursor: str | None) -> _Group:
-    """What a model concluded and no line says, as far as nobody confirmed it."""
+    """What a model stated and something speaks against, as far as nobody confirmed it."""
     asked: Any = {"origin": "model", "unconfirmed_since": _NEVER}
     found: list[Memory] = []
     for _ in range(_PAGES):
         page = await scope.list(["fact", "note"], limit=MAX_PAGE, cursor=cursor, **asked)
-        places = [place for place, one in enumerate(page.items, 1) if one.metadata.get("standing") == "inferred"]
+        places = [place for place, one in enumerate(page.items, 1) if one.doubtful]
         shown = places[: _MOST - len(found)]
         found += [page.items[place - 1] for place in shown]
         if len(found) == _MOST and page.items[shown[-1] :]:

@@ -263,7 +263,7 @@ def _listener() -> Iterator[tuple[str, list[int]]]:
             yield f"http://127.0.0.1:{server.getsockname()[1]}", came
         finally:
             server.shutdown(socket.SHUT_RDWR)
-            thread.join(10)
+            thread.join(60)
 
 
 @attack(
