@@ -94,7 +94,7 @@ def _one_numbered(raw: str) -> Line | None:
     rest = raw[head.end() :]
     who = _ROLE_WORD.search(head["rest"])
     speaker = who["who"].lower() if who else ""
-    spoken = _SPEAKER.match(rest)
+    spoken = None if speaker else _SPEAKER.match(rest)
     if spoken:
         speaker, rest = spoken["who"].lower(), rest[spoken.end() :]
     return Line(id=head["id"], speaker=speaker, text=_STAMP.sub("", rest.strip()))
