@@ -41,7 +41,8 @@ class Shown:
 
 def misquoted(draft: Draft, shown: Sequence[Shown]) -> bool:
     """Whether most of what a reply quotes stands in no line: then another model is asked."""
-    quotes = [item.quote for item in (*draft.facts, *draft.notes) if item.quote]
+    items: list[Learned | Noted] = [*draft.facts, *draft.notes]
+    quotes = [item.quote for item in items if item.quote]
     false = sum(not any(in_line(quote, one.line.text) for one in shown) for quote in quotes)
     return false * 2 > len(quotes)
 
@@ -70,7 +71,8 @@ def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Dr
             notes.append(noted)
         else:
             left.append(LeftOut(kind="note", reason="; ".join(weight.reasons), text=note.text))
-    entry, lost = _entry(draft.entry, shown, [item.quote for item in (*facts, *notes)])
+    quotes = [*(fact.quote for fact in facts), *(note.quote for note in notes)]
+    entry, lost = _entry(draft.entry, shown, quotes)
     every = (*draft.left_out, *left, *lost)
     return replace(draft, entry=entry, facts=tuple(facts), notes=tuple(notes), left_out=every)
 
@@ -92,14 +94,14 @@ def _told(fact: Learned) -> Statement:
 def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[Item | None, Weight]:
     """An item on the lines that hold its quote, or None where it is unfounded; and how it was weighed."""
     lines = [one.line for one in shown]
-    cited = [one for one in shown if one.place in item.sources]
+    cited: list[Shown] = [one for one in shown if one.place in item.sources]
     quote = item.quote or _supplied(item, shown)
     if not quote:
         return None, Weight(standing="unfounded", reasons=("it quotes no line, and none that it names has any of it",))
-    held = [one for one in shown if in_line(quote, one.line.text)]
+    held: list[Shown] = [one for one in shown if in_line(quote, one.line.text)]
     # A line that is named beside another's words is a slip, and lends them no authority.
-    named = [one for one in cited if one in held]
-    chosen = [*named, *(one for one in cited if one not in held)] if named else held[:1]
+    named: list[Shown] = [one for one in cited if one in held]
+    chosen: list[Shown] = [*named, *(one for one in cited if one not in held)] if named else held[:1]
     places = [shown.index(one) for one in chosen]
     weight = weigh(statement, (quote,), lines, cited=places, supplied=not item.quote)
     if weight.standing == "unfounded":
