@@ -98,13 +98,18 @@ def recall(messages: Path, questions: Path, embedding: str, *, as_json: bool) ->
 @click.option("--data", type=_FILE, required=True, help="A JSON file of worlds (benchmarks/worlds.py says its form).")
 @click.option("--contexts/--no-contexts", default=True, show_default=True, help="Also what `context` holds.")
 @click.option("--model", help="The model whose tokens `context` counts.")
+@click.option("--replies", type=_FILE, multiple=True, help="Consolidated by these replies (benchmarks/replayed.py).")
 @_EMBEDDING
 @_JSON
-def everyday(data: Path, embedding: str, model: str | None, *, contexts: bool, as_json: bool) -> None:
+def everyday(
+    data: Path, embedding: str, model: str | None, replies: tuple[Path, ...], *, contexts: bool, as_json: bool
+) -> None:
     """Measure recall and context on everyday questions to an assistant, beside plain systems."""
     from benchmarks.everyday import everyday_quality
 
-    _plain(everyday_quality(data, embedding=embedding, contexts=contexts, model=model), as_json=as_json)
+    _plain(
+        everyday_quality(data, embedding=embedding, contexts=contexts, model=model, replies=replies), as_json=as_json
+    )
 
 
 @benchmarks.command("signals")

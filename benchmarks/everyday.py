@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import PATIENT, doing, percentile
+from benchmarks.real import holds
 from benchmarks.recall import sureness
+from benchmarks.replayed import Replayed, read_replies
 from benchmarks.worlds import Moment, Question, Ranking, Said, World, baselines, fitting, read_worlds, shows
 from memhold.faces.python.open import AsyncMemhold
 from memhold.providers.vocabularies import tokenizer_of
@@ -63,16 +65,25 @@ class Found:
 
 
 async def everyday_quality(
-    path: Path, *, embedding: str = "builtin", contexts: bool = True, model: str | None = None
+    path: Path,
+    *,
+    embedding: str = "builtin",
+    contexts: bool = True,
+    model: str | None = None,
+    replies: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Recall by kind and language, stale values before true ones, marks, confidence, and what a context holds.
 
-    `contexts` False leaves the contexts out. `model` is the one that `context` counts tokens for.
+    `contexts` False leaves the contexts out. `model` is the one that `context` counts tokens for. With `replies` the
+    sessions are consolidated, by what a model answered about them once; worlds without one are left out. "answered":
+    all of the gold, or a line, also of a memory, that holds the answer.
 
     Raises:
         UnreadableImport: the file has no worlds.
     """
     found, worlds = Found(), await asyncio.to_thread(read_worlds, path)
+    kept = await asyncio.to_thread(read_replies, replies)
+    worlds = [world for world in worlds if not kept or world.name in kept]
     began = time.perf_counter()
     plain = embedding_of(embedding if embedding != "none" else "builtin", None, None)
     assert plain is not None
@@ -80,7 +91,10 @@ async def everyday_quality(
         for world in worlds:
             doing(f"{world.name}: {len(world.said)} messages, {len(world.questions)} questions")
             others = await baselines(world, plain)
-            await _measured(Path(folder), world, others, found, embedding=embedding, contexts=contexts, model=model)
+            reader = Replayed(world, kept[world.name]) if kept else None
+            await _measured(
+                Path(folder), world, others, found, reader, embedding=embedding, contexts=contexts, model=model
+            )
     return {
         "benchmark": "everyday",
         "embedding": embedding,
@@ -103,6 +117,7 @@ async def _measured(
     world: World,
     others: Mapping[str, Ranking],
     found: Found,
+    reader: Replayed | None,
     *,
     embedding: str,
     contexts: bool,
@@ -110,8 +125,11 @@ async def _measured(
 ) -> None:
     clock = Moment(world.said[-1].at + timedelta(days=1))
     place = str(folder / f"{world.name}.db")
-    async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock, **PATIENT) as memhold:
+    reads: dict[str, Any] = {} if reader is None else {"consolidation": reader, "compaction": "none"}
+    async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock, **PATIENT, **reads) as memhold:
         await tell(lambda name: memhold.scope(user="apart", session=name), world.said)
+        for name in dict.fromkeys(one.session for one in world.said) if reader is not None else ():
+            await memhold.scope(user="apart", session=name).consolidate()
         if contexts:
             await tell(lambda _: memhold.scope(user="long", session=_LONG), world.said)
         await memhold.settle(timeout=600)
@@ -214,6 +232,8 @@ async def _contexts(
         held = shows(text, question, said)
         ours.add(str(budget), held)
         ours.add(f"{budget} {question.kind}", held)
+        told = held == 1.0 or any(holds(line, question.answer) for line in text.splitlines())
+        ours.add(f"{budget} answered", float(told))
         ours.add(f"{budget} used of what is available", context.used / (context.budget - context.reserve))
         ours.add(f"{budget} tokens by {'the estimate' if exact is None else exact[0]}", count(text))
         for name, ranks in others.items():
