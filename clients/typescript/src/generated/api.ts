@@ -1147,12 +1147,9 @@ export interface RecallArguments {
   tiers?: readonly ("mid" | "long")[] | null | undefined;
   /** Only messages that these wrote. */
   roles?: readonly string[] | null | undefined;
-  /** Only what the person of this name said, or stated. */
+  /** Only what this person said. */
   speaker?: string | null | undefined;
-  /**
-   * The name of the person who asks, where several people talk: "I" and "my" are theirs. Left out: the `name` of
-   * the newest message in the role user among `messages`.
-   */
+  /** The name of whoever asks. */
   asker?: string | null | undefined;
   /** Only this conversation; left out: across all. */
   session?: string | null | undefined;

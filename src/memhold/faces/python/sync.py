@@ -641,6 +641,9 @@ class SyncScope:
         behind the answer, once a turn. For the next page pass the answer's cursor with the same question: what is found
         all along is shown exactly once, whatever is written, hidden or forgotten in between.
 
+        Where several people talk, "I" and "my" are of the `asker`; where nobody is named, of the `name` of the newest
+        message in `messages` that a person wrote. What another says of themselves never stands above their own words.
+
         Args:
             query: What to look for, in plain words; empty for the newest.
             limit: Most hits.
@@ -649,9 +652,8 @@ class SyncScope:
             states: Only memories in these states.
             tiers: Only memories of these tiers.
             roles: Only messages that these wrote.
-            speaker: Only what the person of this name said, or stated.
-            asker: The name of the person who asks, where several people talk: "I" and "my" are theirs. Left out: the
-                `name` of the newest message in the role user among `messages`.
+            speaker: Only what this person said.
+            asker: The name of whoever asks.
             session: Only this conversation; left out: across all.
             topics: Only with all of these topics.
             entities: Only with all of these entities.
