@@ -1145,11 +1145,11 @@ export interface RecallArguments {
   states?: readonly ("active" | "superseded" | "retracted" | "merged" | "expired" | "forgotten")[] | null | undefined;
   /** Only memories of these tiers. */
   tiers?: readonly ("mid" | "long")[] | null | undefined;
-  /** Only messages that these wrote. */
+  /** Only what these wrote. */
   roles?: readonly string[] | null | undefined;
   /** Only what this person said. */
   speaker?: string | null | undefined;
-  /** The name of whoever asks. */
+  /** Who asks, by name. */
   asker?: string | null | undefined;
   /** Only this conversation; left out: across all. */
   session?: string | null | undefined;
@@ -1167,7 +1167,7 @@ export interface RecallArguments {
   as_of?: Time | null | undefined;
   /** Answer with what was known at this time. */
   known_at?: Time | null | undefined;
-  /** Past values too, marked by their state. Default: false. */
+  /** Past values too. Default: false. */
   include_superseded?: boolean | undefined;
   /** Somebody only looks: the question is evidence of nothing, and no use of what it finds. Default: false. */
   browse?: boolean | undefined;
@@ -1189,7 +1189,7 @@ export interface RecallArguments {
   expect?: string | null | undefined;
   /** The first page's `snapshot`, which keeps later writes out; with `offset`. */
   snapshot?: string | null | undefined;
-  /** The `cursor` of the page before, all else being the same. */
+  /** The `cursor` of the page before, all else the same. */
   cursor?: string | null | undefined;
   /**
    * Further scopes to look into, at most eight, each an object with `namespace`, `user` or `agent`; what it leaves
@@ -1287,7 +1287,7 @@ export interface SummariesArguments {
    * of, their `metadata` its `level` and `period`.
    */
   level?: string | undefined;
-  /** The `cursor` of the page before, all else being the same. */
+  /** The `cursor` of the page before, all else the same. */
   cursor?: string | undefined;
 }
 
@@ -1299,7 +1299,7 @@ export interface SessionsArguments {
   order?: "began" | "newest" | "oldest" | "name" | undefined;
   /** Most sessions of the page. Default: 100. */
   limit?: number | undefined;
-  /** The `cursor` of the page before, all else being the same. */
+  /** The `cursor` of the page before, all else the same. */
   cursor?: string | undefined;
 }
 
