@@ -317,7 +317,8 @@ export interface Finding {
  * wrote of it: `written_by` says who, and `speaker` the name that they came with, if any; `role` is the provider's.
  * Of a memory `speaker` is the name of the person who stated it, where it came with one. `scope` is whose memory it
  * stands in, where the read named further scopes (`also`; null elsewhere): its id is known there, and its score
- * compares with hits of that scope only.
+ * compares with hits of that scope only. `quote` are the words that a model's statement rests on, `standing`
+ * whether something speaks against it, and `doubts` what.
  */
 export interface Hit {
   id: string;
@@ -354,6 +355,9 @@ export interface Hit {
   excerpt: string | null;
   path: string[];
   scope: Scope | null;
+  quote: string;
+  standing: "stated" | "doubtful";
+  doubts: string[];
 }
 
 /**
@@ -381,6 +385,10 @@ export interface LeftOut {
  *
  * `origin` says who said it and `actor` the name of that (a client, a model, a format); neither ever changes.
  * `last_confirmed_at` is when a person last said that it is so, null where nobody has.
+ *
+ * `quotes` are the words of messages that a model's statement rests on, the first the one it is told from; they are
+ * erased with their message. `standing` is `doubtful` where something speaks against it: `doubts` say what, in
+ * words for people. What is doubtful displaces nothing and stands in no system message.
  */
 export interface Memory {
   id: string;
@@ -416,6 +424,15 @@ export interface Memory {
   rev: number;
   actor: string | null;
   last_confirmed_at: string | null;
+  quotes: MemoryQuote[];
+  standing: "stated" | "doubtful";
+  doubts: string[];
+}
+
+/** Words of a message that a memory rests on, verbatim. */
+export interface MemoryQuote {
+  message_id: string;
+  text: string;
 }
 
 /**
