@@ -11,6 +11,20 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    RetryFeedbackPart,
+    RetryInfo,
+    SystemPromptPart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 
 import memhold
 from memhold import AsyncMemhold, Memhold
@@ -18,10 +32,11 @@ from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS
 from memhold.faces.agents.briefing import Whose, at_prompt, at_start
 from memhold.faces.agents.hook import noted
 from memhold.faces.agents.take_in import take_in as take_in_notes
+from memhold.integrations.pydantic_ai import MemholdHistory
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall
 from memhold.testing import FakeClock, OpenHarness, ScriptedChat
 from memhold.testing.injection_suite import InjectionSuite
-from memhold.testing.injections import INJECTIONS, MARK, OWN, Injection, take_in, wrong_in
+from memhold.testing.injections import DEMAND, INJECTIONS, MARK, OWN, Injection, take_in, wrong_in
 from memhold.values import written_by
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
@@ -242,6 +257,41 @@ def test_none_comes_through_a_wrapped_client(path: str) -> None:
             later = Threaded(mem.scope(user=whose(one), session="last"))
             wrong[one.name] += asyncio.run(wrong_in(later, replace(one, found=False)))
     assert {name: told for name, told in wrong.items() if told} == {}
+
+
+# ------------------------------------------------------------------------------------------------ an adapter
+
+
+def runs() -> dict[str, list[ModelMessage]]:
+    """What a framework hands over of a run, by the part of it that makes the demand."""
+    asked = ModelRequest(parts=[UserPromptPart("Have a look.")])
+    called = ModelResponse(parts=[ToolCallPart("fetch", {}, "c1")])
+    return {
+        "system prompt": [ModelRequest(parts=[SystemPromptPart(DEMAND), *asked.parts])],
+        "arguments": [asked, ModelResponse(parts=[ToolCallPart("fetch", {"note": DEMAND}, "c1")])],
+        "thinking": [asked, ModelResponse(parts=[ThinkingPart(DEMAND), TextPart("I have.")])],
+        "answer": [asked, ModelResponse(parts=[TextPart(DEMAND)])],
+        "result": [asked, called, ModelRequest(parts=[ToolReturnPart("fetch", DEMAND, "c1")])],
+        "result beside a prompt": [
+            asked, called, ModelRequest(parts=[ToolReturnPart("fetch", DEMAND, "c1"), UserPromptPart("Is that so?")])
+        ],
+        "result that is none": [
+            asked, called, ModelRequest(parts=[ToolReturnPart("fetch", DEMAND, "c1", outcome="retried")])
+        ],
+        "request to try again": [asked, called, ModelRequest(parts=[RetryFeedbackPart(content=DEMAND, retry=RetryInfo(cause="model_retry"))])],
+        "document": [ModelRequest(parts=[UserPromptPart(["Is that so?", BinaryContent(DEMAND.encode(), media_type="text/plain")])])],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("part", runs())
+async def test_none_comes_through_an_adapter(part: str) -> None:
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
+        await mem.scope(user="alice", session="own").add(user(OWN))
+        await MemholdHistory(mem, session="run", user="alice").add(runs()[part])
+        await mem.settle()
+        assert await mem.scope(user="alice", session="run").messages()
+        injection = Injection(name=part, written_by="tool", found=False)
+        assert await wrong_in(mem.scope(user="alice", session="later"), injection) == []
 
 
 # ------------------------------------------------------------------------------------------------ a model
