@@ -370,6 +370,31 @@ def _opencode() -> str:
     return json.dumps({"info": info, "messages": [{"info": said, "parts": parts}, {"info": done_by, "parts": [tool]}]})
 
 
+def _chatgpt(content: _Body) -> str:
+    """A conversation of ChatGPT, with a content of another type in the user's turn."""
+    said = [{"content_type": "text", "parts": ["Have a look."]}, content]
+    mapping: dict[str, Any] = {"0": {"id": "0", "parent": None, "children": ["1"], "message": None}}
+    for at, one in enumerate(said, 1):
+        message = {"id": str(at), "author": {"role": "user"}, "create_time": 1.7e9 + at, "content": one}
+        children = [str(at + 1)] if at < len(said) else []
+        mapping[str(at)] = {"id": str(at), "parent": str(at - 1), "children": children, "message": message}
+    whole = {"id": "c1", "title": "Shop", "create_time": 1.7e9, "current_node": str(len(said)), "mapping": mapping}
+    return json.dumps([whole])
+
+
+def _claude_ai(attached: str) -> str:
+    """A conversation of Claude.ai, with a text that the user attached."""
+    attachment = {"file_name": "page.txt", "extracted_content": attached}
+    message = {
+        "uuid": "m1",
+        "sender": "human",
+        "text": "Is that so?",
+        "created_at": _AT.format(1),
+        "attachments": [attachment],
+    }
+    return json.dumps([{"uuid": "c1", "name": "Shop", "chat_messages": [message]}])
+
+
 _FILES: Final[Mapping[str, tuple[WrittenBy, str]]] = {
     "list in the Anthropic shape": ("tool", json.dumps(_called(_result(DEMAND)))),
     "list in the OpenAI shape": ("tool", json.dumps(_functions("{}", {"role": "tool", "tool_call_id": "c1", "content": DEMAND}))),
@@ -382,6 +407,9 @@ _FILES: Final[Mapping[str, tuple[WrittenBy, str]]] = {
     "Claude Code: result of a tool": ("tool", _claude([_result(DEMAND)])),
     "Claude Code: prompt for a subagent": ("assistant", _claude().replace('"parentUuid": null', '"parentUuid": null, "isSidechain": true, "agentId": "a1"').replace("Have a look.", json.dumps(DEMAND)[1:-1])),
     "Codex: a turn that was aborted": ("harness", _codex("Have a look.", f"<turn_aborted>{DEMAND}</turn_aborted>")),
+    "ChatGPT: a page that is quoted": ("attachment", _chatgpt({"content_type": "tether_quote", "url": "https://a.example", "text": DEMAND})),
+    "ChatGPT: content of an unknown type": ("attachment", _chatgpt({"content_type": "hologram", "text": DEMAND})),
+    "Claude.ai: an attachment": ("attachment", _claude_ai(DEMAND)),
     "opencode: synthetic text and a tool's output": ("tool", _opencode()),
 }  # fmt: skip
 
