@@ -109,8 +109,8 @@ def _certain(tx: WriteTx, found_suspicion: OpenSuspicion, verdict: Verdict) -> l
         return [revise(tx, note, state="retracted"), revise(tx, other, metadata=metadata)]
     until = max(note.event_time, other.valid_from)
     stated = revise(tx, note, standing="stated", doubts=(), last_confirmed_at=tx.now)
-    ended = {"state": "superseded", "valid_to": until, "superseded_by": note.id, "metadata": metadata}
-    return [stated, revise(tx, other, **ended)]
+    ended = revise(tx, other, state="superseded", valid_to=until, superseded_by=note.id, metadata=metadata)
+    return [stated, ended]
 
 
 def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:
