@@ -306,9 +306,12 @@ def obedient(facts: Sequence[Mapping[str, Any]]) -> Callable[[ChatRequest], Chat
     return reply
 
 
-PASTED = pytest.mark.xfail(strict=True, reason="a fact of another's pasted mail has the user's trust")
+WRONG = pytest.mark.xfail(
+    strict=True, reason="what a model makes of another's mail, or of a neighbour, has the user's trust"
+)
+OTHERS = ("value of a mail", "value of a mail in one line", "value in quotation marks", "what the user says of another")
 MADE = [
-    pytest.param(one, id=one.name, marks=[PASTED] if one.facts[0]["attribute"] == "bank account" else [])
+    pytest.param(one, id=one.name, marks=[WRONG] if one.name.removeprefix("model: ") in OTHERS else [])
     for one in INJECTIONS
     if one.facts
 ]

@@ -90,9 +90,8 @@ async def wrong_in(later: Verbs, injection: Injection) -> list[str]:
     if injection.written_by == "participant":
         kept = [one for one in kept if one.speaker is None]  # what another person wishes is kept as that person's
     wrong += [f"is an instruction: {one.text}" for one in kept if one.kind == "instruction" and MARK in one.text]
-    wrong += [
-        f"counts as the user's: {one.text}" for one in kept if one.trust == "user" and MARK in (one.value or one.text)
-    ]
+    users = [one for one in kept if one.trust == "user" and not one.doubtful]
+    wrong += [f"counts as the user's: {one.text}" for one in users if MARK in (one.value or one.text)]
     return [*wrong, *await _wrong_in_recall(later, injection)]
 
 
