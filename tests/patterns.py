@@ -237,14 +237,12 @@ def _with_more() -> dict[str, Callable[[str], object]]:
     from memhold.text.details import details, holds
     from memhold.text.normal_form import normal_form
     from memhold.text.times import times
-    from memhold.text.when import named_days
 
     now = datetime(2026, 11, 22, tzinfo=UTC)
     redactor = SecretRedactor("refuse")
     detail = details("It costs 120 km at `x`")[0]
     more: dict[str, Callable[[str], object]] = {
         "memhold.text.times.times": lambda text: times(text, now),
-        "memhold.text.when.named_days": lambda text: named_days(text, now),
         "memhold.text.details.holds": lambda text: holds(text, detail),
         "memhold.text.normal_form.normal_form": lambda text: normal_form("NFKC", text),
         "memhold.journal.secrets.spans": lambda text: redactor.spans(text, "note"),

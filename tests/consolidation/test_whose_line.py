@@ -155,7 +155,7 @@ async def test_what_another_person_says_of_themselves_is_a_fact_about_them_by_na
         fact("home", "Oslo", "m2", subject="sister"),
     ]
     kept, context, shown = await made(FAMILY, *facts)
-    assert "[m1 participant]" in shown
+    assert " participant Lea] I work as a florist." in shown
     assert {(one.subject, one.value, one.speaker) for one in kept} == {
         ("Lea", "florist", "Lea"),
         ("Ben", "baker", "Ben"),
