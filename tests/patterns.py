@@ -69,9 +69,16 @@ def modules() -> Iterator[ModuleType]:
 
 def warmed() -> None:
     """Compile what is compiled at its first use: of functions without arguments that give patterns, and of the redactor."""
+    from memhold.fidelity.sentences import sentences
+    from memhold.fidelity.values import Line, Statement
+    from memhold.fidelity.weigh import weigh
     from memhold.journal.secrets import SecretRedactor
 
     SecretRedactor("refuse")
+    said = "I don't pay 3 euros on the 4th of May at half past 9, e.g. today. Next"
+    line = Line(text=said, written_by="user", at=datetime(2026, 1, 1, tzinfo=UTC))
+    weigh(Statement(text=said), (said,), (line,))
+    sentences(said, ("en",))
     for module in modules():
         for function in vars(module).values():
             said = getattr(function, "__annotations__", {})

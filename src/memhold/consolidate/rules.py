@@ -13,7 +13,7 @@ from memhold.values.records import PEOPLE
 __all__ = ["RulesModel", "extract"]
 
 _LINE = re.compile(
-    r"^\[m(?P<id>\d+) [A-Z][a-z]{2} (?P<time>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<writer>\w+)[^\]\n]*\]"
+    r"^\[m(?P<id>\d+) [A-Z][a-z]{2} (?P<time>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<writer>\w++)[^\]\n]*+\]"
     r" (?P<text>.*(?:\n  .*)*)",
     re.MULTILINE,
 )
