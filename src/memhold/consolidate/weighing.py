@@ -41,7 +41,8 @@ class Shown:
 
 def misquoted(draft: Draft, shown: Sequence[Shown]) -> bool:
     """Whether most of what a reply quotes stands in no line: then another model is asked."""
-    quotes = [item.quote for item in (*draft.facts, *draft.notes) if item.quote]
+    items: list[Learned | Noted] = [*draft.facts, *draft.notes]
+    quotes = [item.quote for item in items if item.quote]
     false = sum(not any(in_line(quote, one.line.text) for one in shown) for quote in quotes)
     return false * 2 > len(quotes)
 
@@ -70,7 +71,7 @@ def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Dr
             notes.append(noted)
         else:
             left.append(LeftOut(kind="note", reason="; ".join(weight.reasons), text=note.text))
-    entry, lost = _entry(draft.entry, shown, [item.quote for item in (*facts, *notes)])
+    entry, lost = _entry(draft.entry, shown, [*(fact.quote for fact in facts), *(note.quote for note in notes)])
     every = (*draft.left_out, *left, *lost)
     return replace(draft, entry=entry, facts=tuple(facts), notes=tuple(notes), left_out=every)
 
@@ -92,14 +93,14 @@ def _told(fact: Learned) -> Statement:
 def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[Item | None, Weight]:
     """An item on the lines that hold its quote, or None where it is unfounded; and how it was weighed."""
     lines = [one.line for one in shown]
-    cited = [one for one in shown if one.place in item.sources]
+    cited: list[Shown] = [one for one in shown if one.place in item.sources]
     quote = item.quote or _supplied(item, shown)
     if not quote:
         return None, Weight(standing="unfounded", reasons=("it quotes no line, and none that it names has any of it",))
-    held = [one for one in shown if in_line(quote, one.line.text)]
+    held: list[Shown] = [one for one in shown if in_line(quote, one.line.text)]
     # A line that is named beside another's words is a slip, and lends them no authority.
-    named = [one for one in cited if one in held]
-    chosen = [*named, *(one for one in cited if one not in held)] if named else held[:1]
+    named: list[Shown] = [one for one in cited if one in held]
+    chosen: list[Shown] = [*named, *(one for one in cited if one not in held)] if named else held[:1]
     places = [shown.index(one) for one in chosen]
     weight = weigh(statement, (quote,), lines, cited=places, supplied=not item.quote)
     if weight.standing == "unfounded":
@@ -121,9 +122,16 @@ def _supplied(item: Learned | Noted, shown: Sequence[Shown]) -> str:
     for place in item.sources:
         lines = [one.line for one in shown if one.place == place]
         text = "\n".join(line.text for line in lines)
-        if lines and (ended or content_terms(about) & content_terms(text) or _holds_detail(text, about, lines[0])):
+        if lines and (ended or _has_any(text, item, about) or _holds_detail(text, about, lines[0])):
             return nearest(about, text)
     return ""
+
+
+def _has_any(text: str, item: Learned | Noted, about: str) -> bool:
+    """Whether a text has a value as it is, or a word of what is told."""
+    if isinstance(item, Learned) and in_line(item.value, text):
+        return True
+    return bool(content_terms(about) & content_terms(text))
 
 
 def _holds_detail(text: str, about: str, line: Line) -> bool:
