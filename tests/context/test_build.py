@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memhold.context.allocate import Item, Slot, allocate, fill
+from memhold.context.allocate import Slot, allocate
 from memhold.context.build import build, built
 from memhold.context.excerpt import Asked, asked_of, tells
 from memhold.context.gather import WindowRead
@@ -220,19 +220,6 @@ def test_shares_decide_where_all_want_more_and_what_one_leaves_flows_on():
     both = [Slot(name="a", want=900, share=3), Slot(name="b", want=900, share=1)]
     assert allocate(both, 400) == {"a": 300, "b": 100}
     assert allocate([Slot(name="a", want=10, share=3), both[1]], 400) == {"a": 10, "b": 390}
-
-
-@every
-@given(
-    st.lists(st.lists(st.integers(1, 90), max_size=6), min_size=1, max_size=4), st.integers(0, 200), st.integers(0, 200)
-)
-def test_filling_stays_within_grants_and_spare_and_uses_what_is_left(costs, grant, spare):
-    ranked = {str(at): [Item(id=f"{at}.{n}", cost=cost) for n, cost in enumerate(row)] for at, row in enumerate(costs)}
-    taken = fill(ranked, dict.fromkeys(ranked, grant), spare)
-    used = sum(item.cost for items in taken.values() for item in items)
-    assert used <= grant * len(ranked) + spare
-    rest = [item for name, items in ranked.items() for item in items if item not in taken[name]]
-    assert all(item.cost > grant * len(ranked) + spare - used for item in rest)
 
 
 @every

@@ -32,6 +32,9 @@ ROWS: list[tuple[dict[str, Any], str, dict[str, str]]] = [
     ({"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}, "user", {"f({})": "assistant"}),
     ({"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {"a": 1}}]}, "user", {'f({"a": 1})': "assistant"}),
     ({"role": "assistant", "content": [{"type": "web_search_tool_result", "tool_use_id": "1", "content": [{"type": "web_search_result", "title": "found"}]}]}, "user", {"found": "tool"}),
+    ({"role": "user", "content": "typed", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}, "user", {"typed": "user", "f({})": "assistant"}),
+    ({"role": "user", "content": "typed", "audio": {"transcript": "heard"}}, "user", {"typed": "user", "heard": "attachment"}),
+    ({"role": "assistant", "content": None, "audio": {"transcript": "spoken"}}, "user", {"spoken": "assistant"}),
     *(
         ({"role": "user", "content": [block, TEXT]}, "user", {shown: writer, "typed": "user"})
         for block, shown, writer in [

@@ -262,8 +262,10 @@ async def test_what_stands_beside_the_messages_of_a_document_is_named(anna, put)
 async def test_claude_ai(anna, put):
     report = await anna.import_file(put(doc=CLAUDE_AI))
     assert (report.read, report.sessions, report.left_out) == (2, 1, {"messages without content": 1})
-    hits = (await anna.recall("seat 14A")).hits
-    asked = next(hit for hit in hits if "ticket.txt" in hit.text)
+    # Whoever attaches a text has not said what stands in it.
+    assert not [hit for hit in (await anna.recall("seat 14A", roles=["user"])).hits if "14A" in hit.text]
+    (asked,) = (await anna.recall("seat 14A", roles=["attachment"])).hits
+    assert "ticket.txt" in asked.text
     assert asked.metadata["files"] == ["photo.png"]
     assert asked.metadata["title"] == "Trip"
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["context_command"]
 
-_TAKES = ("budget", "reserve", "strategy", "shape", "query", "tail", "crossover_turn_threshold", "model", "also")
+_TAKES = (
+    "budget", "reserve", "strategy", "shape", "query", "tail", "crossover_turn_threshold", "model", "asker", "also",
+)  # fmt: skip
 
 
 @by_hand("context", takes=_TAKES)

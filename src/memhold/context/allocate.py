@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memhold.context.render import Line, short_day
 from memhold.context.strategies import SlotName
 
-__all__ = ["Item", "Slot", "allocate", "fill", "spread", "stepped"]
+__all__ = ["Slot", "allocate", "spread"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,57 +47,6 @@ def allocate(slots: Sequence[Slot], budget: int) -> Mapping[SlotName, int]:
         left -= given
         open_slots = [slot for slot in open_slots if slot.want > grants[slot.name]]
     return grants
-
-
-def stepped(grant: int, share: float) -> int:
-    """A grant brought down to a step of a slot's own share, each step half as much again as the one below.
-
-    What stands in the prefix then stays the same while other slots want a little more or less from turn to turn.
-    """
-    step = share
-    while step > grant:
-        step /= 2
-    while 0 < step * 1.5 <= grant:
-        step *= 1.5
-    return int(step)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """Something that a slot may show: its id and its cost in tokens."""
-
-    id: str
-    cost: int
-
-
-def fill(
-    ranked: Mapping[SlotName, Sequence[Item]],
-    grants: Mapping[SlotName, int],
-    spare: int = 0,
-    *,
-    steady: Collection[SlotName] = (),
-) -> Mapping[SlotName, list[Item]]:
-    """Which items each slot shows: in the order of their rank, as many as its grant holds.
-
-    What the grants leave, and `spare`, then goes to the best items that were left out, slot by slot, but for those that
-    are to be `steady`. The sum of the costs never exceeds the sum of the grants of these slots and `spare`.
-    """
-    taken: dict[SlotName, list[Item]] = {}
-    left = spare
-    for name, items in ranked.items():
-        room = grants.get(name, 0)
-        taken[name] = []
-        for item in items:
-            if item.cost <= room:
-                taken[name].append(item)
-                room -= item.cost
-        left += room
-    for name, items in ranked.items():
-        for item in items if name not in steady else ():
-            if item not in taken[name] and item.cost <= left:
-                taken[name].append(item)
-                left -= item.cost
-    return taken
 
 
 def spread(ranked: Sequence[Line], room: int, count: Callable[[str], int]) -> list[Line]:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from memhold.context.rollups import chosen_rollups
 from memhold.context.strategies import check_strategy
 from memhold.facts.outdated import Outdated, ended_instructions
+from memhold.facts.together import told_with
 from memhold.facts.unstated import without_unstated
 from memhold.journal.beside import began_after
 from memhold.journal.visibility import seen
@@ -200,8 +201,11 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
         return not memory.pinned, memory.tier != "long", weight[memory.importance], -memory.number
 
     ordered = sorted(without_unstated(tx, held), key=place)
-    of_user = [memory for memory in ordered if from_user(memory)]
-    return [*of_user[:limit], *[memory for memory in ordered if not from_user(memory)][:limit]]
+    of_user = [memory for memory in ordered if from_user(memory)][:limit]
+    # What speaks against what the user told is told before what others noted.
+    doubts = {one.id: one for found in told_with(tx, of_user).values() for one in found}
+    others = [memory for memory in ordered if not from_user(memory) and memory.id not in doubts]
+    return [*of_user, *doubts.values(), *others[: max(0, limit - len(doubts))]]
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str | None) -> list[Memory]:

@@ -18,6 +18,7 @@ from memhold.facts.operations import doing, names_the_past
 from memhold.facts.remember import Writer, fact_text, relabelled
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
 from memhold.facts.statement import MemoryInput, Statement, StatementResult
+from memhold.facts.suspicions import DOUBTFUL
 from memhold.facts.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
 from memhold.facts.timeline import AHEAD, Placement, Resumption, Word, place
 from memhold.facts.users_word import said_by_user
@@ -26,7 +27,7 @@ from memhold.journal.append import ensure_session
 from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
 from memhold.values.origins import authority, weight
-from memhold.values.records import Effect, Evidence, Memory, Suspicion
+from memhold.values.records import TOGETHER, Effect, Evidence, Memory, Suspicion
 
 __all__ = ["Statement", "StatementResult", "state_fact"]
 
@@ -68,9 +69,10 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
     """Put a statement into the timeline of its concept, in the caller's transaction.
 
     A statement against what has more authority, without the user's own words, is kept as retracted with a suspicion; an
-    agent's stands where a line of the user's in the journal says it, which then is its source. Of low importance and
-    learnt, a new concept becomes a note. The caller adds the change of that id with the effects; where there are none,
-    nothing was written but the count of evidence.
+    agent's stands where a line of the user's in the journal says it, which then is its source. A doubtful one ends
+    nothing: it is a note beside what it would end, with a suspicion. Of low importance and learnt, a new concept
+    becomes a note. The caller adds the change of that id with the effects; where there are none, nothing was written
+    but the count of evidence.
     """
     suspicions = tx.suspicions()
     where = find(tx, said.subject, said.attribute, writer.agent, lambda: aliases(tx, suspicions))
@@ -101,6 +103,9 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
         if line is not None:
             return state_fact(tx, line, writer=writer, change_id=change_id, life=life)
         return _kept_apart(work, against, suspicions, operation)
+    doubted = [ending.memory for ending in placement.endings if ending.memory.state == "active"]
+    if said.standing == "doubtful" and (doubted or operation == "remove"):
+        return _beside(work, doubted, operation)
     if said.importance == "low" and writer.author.origin in _LEARNT and not where.known and operation != "remove":
         return _note(work)
     corrects = decision is not None and decision.operation == "correct"
@@ -350,9 +355,10 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
     return held
 
 
-def _note(work: _Work) -> StatementResult:
-    """What matters little is kept as a note, not dropped."""
+def _note(work: _Work, text: str | None = None) -> StatementResult:
+    """What matters little, or what is doubtful, is kept as a note, not dropped."""
     fresh = replace(_fresh(work, "set", [], []), kind="note", subject=None, attribute=None, value=None, key=None)
+    fresh = fresh if text is None else replace(fresh, text=text)
     digest = memory_digest(work.writer.secret, fresh)
     same = work.tx.same_content(kind="note", digest=digest, agent=work.writer.agent)
     if same is not None:
@@ -363,6 +369,28 @@ def _note(work: _Work) -> StatementResult:
     mind_expiry(work.tx, memory)
     effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
     return StatementResult(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
+
+
+def _beside(work: _Work, doubted: Sequence[Memory], operation: MemoryInput) -> StatementResult:
+    """A doubtful statement that would end something: a note that is told with it, and a suspicion for a person.
+
+    On what the user stated only their own words cast a doubt: a tool's "not allergic" is no word on an allergy.
+    """
+    said, tx = work.said, work.tx
+    perhaps = f"perhaps no longer {said.value}" if operation == "remove" else f"perhaps {said.value}"
+    text = fact_text(work.where.subject, work.where.attribute, perhaps)
+    noted = _note(work, text)
+    note = noted.memory
+    effects, raised = [*work.effects, *noted.effects], []
+    for one in doubted:
+        held = one.metadata.get(TOGETHER, ())
+        if note is None or note.id in held or (said.trust != "user" and authority(one) >= weight("model", "user")):
+            continue
+        effects.append(revise(tx, one, metadata={**one.metadata, TOGETHER: [*held, note.id]}))
+        raised.append(_raise(work, "contradiction", note.id, one.id, DOUBTFUL))
+    return StatementResult(
+        memory=note, effects=tuple(effects), reason="doubtful: kept beside what holds", suspicions=tuple(raised)
+    )
 
 
 def _kept_apart(

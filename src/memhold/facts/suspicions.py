@@ -18,11 +18,13 @@ from memhold.text.compare import same_value
 from memhold.values.answers import OpenSuspicion, Receipt
 from memhold.values.errors import Conflict, NotFound
 from memhold.values.origins import authority
-from memhold.values.records import Change, Effect, Memory, Suspicion, Tier
+from memhold.values.records import TOGETHER, Change, Effect, Memory, Suspicion, Tier
 
-__all__ = ["is_open", "list_suspicions", "merged_timeline", "settle_suspicion", "waiting_of"]
+__all__ = ["DOUBTFUL", "is_open", "list_suspicions", "merged_timeline", "settle_suspicion", "waiting_of"]
 
 Verdict = Literal["same", "different"]
+DOUBTFUL = "doubtful"
+"""The rule of a suspicion about a doubtful statement and what it would end."""
 
 
 def list_suspicions(
@@ -78,7 +80,9 @@ def settle_suspicion(
         )
     effects: list[Effect] = []
     change_id = writer.ids.new("chg")
-    if verdict == "same":
+    if suspicion.rule == DOUBTFUL:
+        effects = _certain(tx, found, verdict)
+    elif verdict == "same":
         effects = _accepted(tx, found) if suspicion.kind == "contradiction" else _united(tx, found, writer, change_id)
     change = Change(
         id=change_id,
@@ -93,6 +97,20 @@ def settle_suspicion(
     tx.put_suspicion(replace(suspicion, settled=verdict, settled_by=change.id, looked="decided"))
     ids = tuple(effect.memory_id for effect in effects) or (found.memory.id,)
     return Receipt(ids=ids, change_ids=(change.id,))
+
+
+def _certain(tx: WriteTx, found_suspicion: OpenSuspicion, verdict: Verdict) -> list[Effect]:
+    """A doubtful statement, as a person says: it is so, and takes the place of what it is about, or it is not so."""
+    note, other = found_suspicion.memory, found_suspicion.other
+    rest = [one for one in other.metadata.get(TOGETHER, ()) if one != note.id]
+    metadata = {name: value for name, value in other.metadata.items() if name != TOGETHER}
+    metadata |= {TOGETHER: rest} if rest else {}
+    if verdict == "different":
+        return [revise(tx, note, state="retracted"), revise(tx, other, metadata=metadata)]
+    until = max(note.event_time, other.valid_from)
+    stated = revise(tx, note, standing="stated", doubts=(), last_confirmed_at=tx.now)
+    ended = {"state": "superseded", "valid_to": until, "superseded_by": note.id, "metadata": metadata}
+    return [stated, revise(tx, other, **ended)]
 
 
 def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:

@@ -208,7 +208,7 @@ def _openai(body: Block, role: str) -> Iterator[_Found]:
     if isinstance(refusal := body.get("refusal"), str):
         yield "words", refusal, None
     if isinstance(audio := body.get("audio"), dict):
-        yield "words", _first(audio, "transcript") or "[audio]", None
+        yield "words" if role == "assistant" else "attachment", _first(audio, "transcript") or "[audio]", None
     for i, call in enumerate(body.get("tool_calls") or ()):
         yield "call", _openai_call(call, i), None
     if isinstance(call := body.get("function_call"), dict):

@@ -9,6 +9,8 @@
 - `SeededIds`: ids that are the same in every run.
 - `StoreSuite`: the conformance suite of the store port; subclass it and supply the fixture `open_store`. It needs
   pytest, pytest-asyncio and hypothesis.
+- `InjectionSuite`: texts that somebody puts into the user's mouth; supply the `harness` of the `VerbSuite`.
+  The texts are `INJECTIONS` of `memhold.testing.injections`.
 - `store_at`: the bare store at a location, found by its scheme as `Memhold.open` finds it, for the `StoreSuite` of a
   store in a package of its own.
 - `VerbSuite`: the conformance suite of the public verbs; supply the fixture `harness` (`OpenHarness` serves an
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from memhold.testing.clock import FakeClock
     from memhold.testing.coding_agents import CodingAgent
     from memhold.testing.ids import SeededIds
+    from memhold.testing.injection_suite import InjectionSuite
     from memhold.testing.scripted import HashEmbedding, ScriptedChat, ScriptedEmbedding
     from memhold.testing.store_suite import StoreSuite
     from memhold.testing.verb_suite import OpenHarness, VerbSuite
@@ -37,6 +40,7 @@ __all__ = [
     "CodingAgent",
     "FakeClock",
     "HashEmbedding",
+    "InjectionSuite",
     "OpenHarness",
     "ScriptedChat",
     "ScriptedEmbedding",
@@ -56,6 +60,7 @@ _HOME = {
     "ScriptedChat": "memhold.testing.scripted",
     "ScriptedEmbedding": "memhold.testing.scripted",
     "SeededIds": "memhold.testing.ids",
+    "InjectionSuite": "memhold.testing.injection_suite",
     "OpenHarness": "memhold.testing.verb_suite",
     "StoreSuite": "memhold.testing.store_suite",
     "VerbSuite": "memhold.testing.verb_suite",

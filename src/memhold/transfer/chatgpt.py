@@ -18,6 +18,8 @@ __all__ = ["read_chatgpt"]
 
 KIND = "chatgpt"
 Node = Mapping[str, Any]
+_TYPED = frozenset({"text", "multimodal_text", "user_editable_context"})
+"""What a person writes; of any other type it is something that stands in their turn, such as a quoted page."""
 
 
 def read_chatgpt(source: Source) -> Iterator[Item]:
@@ -126,7 +128,8 @@ def _body(node: Node, message: Node, call: str | None) -> dict[str, Any] | None:
         if isinstance(name := author.get("name"), str) and name:
             body["name"] = name
         return {**body, "content": content}
-    return {"role": role, "content": content}
+    typed = _dict(message.get("content")).get("content_type") in _TYPED
+    return {"role": role, "content": content, **({} if role != "user" or typed else {"written_by": "attachment"})}
 
 
 def _arguments(content: str | list[dict[str, Any]]) -> str:

@@ -48,15 +48,15 @@ def _item(whole: Conversation, message: Any, place: int, title: str | None) -> I
     beside = [*_dicts(message.get("files")), *(one for one in _dicts(message.get("attachments")) if not _held(one))]
     return whole.item(
         named if isinstance(named, str) and named else str(place),
-        {"role": role, "content": _text(message)},
+        {"role": role, **_said(message)},
         at=any_time(message.get("created_at"), whole.source.zone),
         title=title and title.strip() and title,
         files=[name for one in beside if isinstance(name := one.get("file_name"), str) and name],
     )
 
 
-def _text(message: Mapping[str, Any]) -> str:
-    """What was said: the parts of type text, or the older `text`; then the text of each attachment under its name."""
+def _said(message: Mapping[str, Any]) -> dict[str, Any]:
+    """What was written: the parts of type text, or the older `text`; then each attachment's text under its name."""
     parts = [part["text"] for part in _dicts(message.get("content")) if isinstance(part.get("text"), str)]
     written = "\n".join(part for part in parts if part.strip())
     if not written and isinstance(message.get("text"), str):
@@ -66,7 +66,11 @@ def _text(message: Mapping[str, Any]) -> str:
         for one in _dicts(message.get("attachments"))
         if _held(one)
     ]
-    return "\n\n".join(filter(None, [written, *held]))
+    if not held:
+        return {"content": written}
+    typed = [written] if written.strip() else []
+    content = [{"type": "text", "text": text} for text in (*typed, *held)]
+    return {"content": content, "written_by": [*(None for _ in typed), *("attachment" for _ in held)]}
 
 
 def _held(attachment: Mapping[str, Any]) -> bool:

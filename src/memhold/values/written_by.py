@@ -9,7 +9,8 @@ turn, and clients of coding agents put texts of their own there.
 | any | role `system` or `developer` | any | `harness` |
 | a tool's result | any other | any | `tool` |
 | a document, an image, a file, a search result, a block of an unknown type | any other | any | `attachment` |
-| words or a call | role `assistant` | any | `assistant` |
+| a call | any other | any | `assistant` |
+| words | role `assistant` | any | `assistant` |
 | words | role `assistant`, with the name of a second person | user, import | `participant` |
 | words | role `user` | user, import | `user` |
 | words | role `user`, with the name of another person than the user | user, import | `participant` |
@@ -44,7 +45,7 @@ _BY_ROLE: dict[str, WrittenBy] = {
     "system": "harness",
     "developer": "harness",
 }
-_BY_KIND: dict[str, WrittenBy] = {"result": "tool", "attachment": "attachment"}
+_BY_KIND: dict[str, WrittenBy] = {"result": "tool", "attachment": "attachment", "call": "assistant"}
 _BY_ORIGIN: dict[Origin, WrittenBy] = {"user": "user", "import": "user", "tool": "tool"}
 
 
@@ -71,7 +72,7 @@ def _by_table(kind: str, role: str, origin: Origin, *, other_person: bool) -> Wr
     if fixed is not None:
         return fixed
     by_user = _BY_ORIGIN.get(origin, "assistant")
-    if kind == "words" and other_person and by_user == "user":
+    if other_person and by_user == "user":
         return "participant"
     return "assistant" if role == "assistant" else by_user
 

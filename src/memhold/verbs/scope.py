@@ -560,6 +560,9 @@ class AsyncScope(Protocol):
         behind the answer, once a turn. For the next page pass the answer's cursor with the same question: what is found
         all along is shown exactly once, whatever is written, hidden or forgotten in between.
 
+        Where several people talk, "I" and "my" are of the `asker`; where nobody is named, of the `name` of the newest
+        message in `messages` that a person wrote. What another says of themselves never stands above their own words.
+
         Args:
             query: What to look for, in plain words; empty for the newest.
             limit: Most hits.
@@ -567,10 +570,9 @@ class AsyncScope(Protocol):
             kinds: Only these kinds.
             states: Only memories in these states.
             tiers: Only memories of these tiers.
-            roles: Only messages that these wrote.
-            speaker: Only what the person of this name said, or stated.
-            asker: The name of the person who asks, where several people talk: "I" and "my" are theirs. Left out: the
-                `name` of the newest message in the role user among `messages`.
+            roles: Only what these wrote.
+            speaker: Only what this person said.
+            asker: Who asks, by name.
             session: Only this conversation; left out: across all.
             topics: Only with all of these topics.
             entities: Only with all of these entities.
@@ -579,7 +581,7 @@ class AsyncScope(Protocol):
             until: Of before this time.
             as_of: Answer with what held at this time.
             known_at: Answer with what was known at this time.
-            include_superseded: Past values too, marked by their state.
+            include_superseded: Past values too.
             browse: Somebody only looks: the question is evidence of nothing, and no use of what it finds.
             signals: Ask only these signals, such as "words"; left out: all that are there.
             neighbours: So many turns before and after each message.
@@ -589,7 +591,7 @@ class AsyncScope(Protocol):
             expect: The id of a message or memory that should be among the hits: the answer's `expected` says where it
                 stands, or which signal, filter, state or replacement kept it out, and at which rank it would stand.
             snapshot: The first page's `snapshot`, which keeps later writes out; with `offset`.
-            cursor: The `cursor` of the page before, all else being the same.
+            cursor: The `cursor` of the page before, all else the same.
             also: Further scopes to look into, at most eight, each an object with `namespace`, `user` or `agent`; what
                 it leaves out is as here. Each is ranked alone and the best come in turn; each hit says its `scope`.
                 Nothing is written there. Pages go by offset, and `expect` and `explain` are of one scope.
@@ -904,7 +906,7 @@ class AsyncScope(Protocol):
             raw: With windows that no model has read yet.
             level: "day", "week" or "month": the roll-ups of that level instead. Their `sources` are the ids of what
                 each was made of, their `metadata` its `level` and `period`.
-            cursor: The `cursor` of the page before, all else being the same.
+            cursor: The `cursor` of the page before, all else the same.
 
         Raises:
             InvalidInput: there is no such level, or it was given with `raw` or a session: roll-ups go across sessions;
@@ -932,7 +934,7 @@ class AsyncScope(Protocol):
             prefix: Only sessions whose name begins so.
             order: "began" (as they began), "newest" or "oldest" (by the last message), or "name".
             limit: Most sessions of the page.
-            cursor: The `cursor` of the page before, all else being the same.
+            cursor: The `cursor` of the page before, all else the same.
 
         Raises:
             InvalidInput: there is no such order, a limit out of range, or a cursor of another listing.

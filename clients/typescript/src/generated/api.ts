@@ -317,7 +317,8 @@ export interface Finding {
  * wrote of it: `written_by` says who, and `speaker` the name that they came with, if any; `role` is the provider's.
  * Of a memory `speaker` is the name of the person who stated it, where it came with one. `scope` is whose memory it
  * stands in, where the read named further scopes (`also`; null elsewhere): its id is known there, and its score
- * compares with hits of that scope only.
+ * compares with hits of that scope only. `quote` are the words that a model's statement rests on, `standing`
+ * whether something speaks against it, and `doubts` what.
  */
 export interface Hit {
   id: string;
@@ -354,6 +355,9 @@ export interface Hit {
   excerpt: string | null;
   path: string[];
   scope: Scope | null;
+  quote: string;
+  standing: "stated" | "doubtful";
+  doubts: string[];
 }
 
 /**
@@ -381,6 +385,10 @@ export interface LeftOut {
  *
  * `origin` says who said it and `actor` the name of that (a client, a model, a format); neither ever changes.
  * `last_confirmed_at` is when a person last said that it is so, null where nobody has.
+ *
+ * `quotes` are the words of messages that a model's statement rests on, the first the one it is told from; they are
+ * erased with their message. `standing` is `doubtful` where something speaks against it: `doubts` say what, in
+ * words for people. What is doubtful displaces nothing and stands in no system message.
  */
 export interface Memory {
   id: string;
@@ -416,6 +424,15 @@ export interface Memory {
   rev: number;
   actor: string | null;
   last_confirmed_at: string | null;
+  quotes: MemoryQuote[];
+  standing: "stated" | "doubtful";
+  doubts: string[];
+}
+
+/** Words of a message that a memory rests on, verbatim. */
+export interface MemoryQuote {
+  message_id: string;
+  text: string;
 }
 
 /**
@@ -1145,14 +1162,11 @@ export interface RecallArguments {
   states?: readonly ("active" | "superseded" | "retracted" | "merged" | "expired" | "forgotten")[] | null | undefined;
   /** Only memories of these tiers. */
   tiers?: readonly ("mid" | "long")[] | null | undefined;
-  /** Only messages that these wrote. */
+  /** Only what these wrote. */
   roles?: readonly string[] | null | undefined;
-  /** Only what the person of this name said, or stated. */
+  /** Only what this person said. */
   speaker?: string | null | undefined;
-  /**
-   * The name of the person who asks, where several people talk: "I" and "my" are theirs. Left out: the `name` of
-   * the newest message in the role user among `messages`.
-   */
+  /** Who asks, by name. */
   asker?: string | null | undefined;
   /** Only this conversation; left out: across all. */
   session?: string | null | undefined;
@@ -1170,7 +1184,7 @@ export interface RecallArguments {
   as_of?: Time | null | undefined;
   /** Answer with what was known at this time. */
   known_at?: Time | null | undefined;
-  /** Past values too, marked by their state. Default: false. */
+  /** Past values too. Default: false. */
   include_superseded?: boolean | undefined;
   /** Somebody only looks: the question is evidence of nothing, and no use of what it finds. Default: false. */
   browse?: boolean | undefined;
@@ -1192,7 +1206,7 @@ export interface RecallArguments {
   expect?: string | null | undefined;
   /** The first page's `snapshot`, which keeps later writes out; with `offset`. */
   snapshot?: string | null | undefined;
-  /** The `cursor` of the page before, all else being the same. */
+  /** The `cursor` of the page before, all else the same. */
   cursor?: string | null | undefined;
   /**
    * Further scopes to look into, at most eight, each an object with `namespace`, `user` or `agent`; what it leaves
@@ -1290,7 +1304,7 @@ export interface SummariesArguments {
    * of, their `metadata` its `level` and `period`.
    */
   level?: string | undefined;
-  /** The `cursor` of the page before, all else being the same. */
+  /** The `cursor` of the page before, all else the same. */
   cursor?: string | undefined;
 }
 
@@ -1302,7 +1316,7 @@ export interface SessionsArguments {
   order?: "began" | "newest" | "oldest" | "name" | undefined;
   /** Most sessions of the page. Default: 100. */
   limit?: number | undefined;
-  /** The `cursor` of the page before, all else being the same. */
+  /** The `cursor` of the page before, all else the same. */
   cursor?: string | undefined;
 }
 

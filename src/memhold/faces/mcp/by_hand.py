@@ -49,7 +49,7 @@ class ToolsByHand:
             message: The user's new message; it is not stored.
             query: What to look for, where it is not the message.
             budget: Most tokens.
-            strategy: What to cut where not all fits. adaptive and full_history cut the oldest turns.
+            strategy: What to cut where not all fits.
         """
         new = [] if message is None else [{"role": "user", "content": message}]
         return await self._scope.context(new, query=query, budget=budget, strategy=strategy)

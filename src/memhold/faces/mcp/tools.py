@@ -25,7 +25,7 @@ __all__ = ["DOCUMENT_TOOLS", "TOOLS", "Caller", "Refused", "ToolSpec", "input_sc
 
 _SESSION = {
     "type": "string",
-    "description": "Which conversation, by a name of yours; else the unnamed one.",
+    "description": "The conversation, by a name of yours.",
 }
 
 

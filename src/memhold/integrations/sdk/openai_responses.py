@@ -78,7 +78,8 @@ def _messages(items: Iterable[Body]) -> list[Body]:
         if kind in _RESULTS:
             found.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": _text(item.get("output"))})
         elif kind == "message" and item.get("role") != "assistant":
-            found.append({"role": item.get("role"), "content": item.get("content")})
+            named = {"name": item["name"]} if "name" in item else {}
+            found.append({"role": item.get("role"), "content": item.get("content"), **named})
         else:
             _say(found, item, kind)
     return [_plain(one) for one in found]

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from psycopg import sql as quoted
 
 from memhold.storage.postgres.connection import Location, Session
-from memhold.storage.sql.digests import BLOCKS, FILLED, KEYS, digests_of, select_content, update_digests
+from memhold.storage.sql.digests import BLOCKS, FILLED, KEYS, columns_of, digests_of, select_content, update_digests
 from memhold.values.errors import InvalidInput, NewerStore, NotAStore, StoreError
 
 __all__ = ["Facts", "Migration", "create_or_migrate", "migrations"]
@@ -172,7 +172,11 @@ def _fill_digests(connection: Session, tables: Sequence[str]) -> None:
     for table in tables:
         key, column = KEYS[table], BLOCKS.get(table, "crc")
         connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY".encode())
-        found = f"{select_content(table)} WHERE {column} IS NULL LIMIT {FILLED_AT_ONCE}".encode()
+        there = connection.execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND NOT attisdropped", (table,)
+        )
+        lacking = {*columns_of(table)} - {name for (name,) in there.fetchall()}
+        found = f"{select_content(table, lacking)} WHERE {column} IS NULL LIMIT {FILLED_AT_ONCE}".encode()
         change = update_digests(table, "%s").encode()
         while rows := connection.execute(found).fetchall():
             with connection.pipeline():

@@ -8,7 +8,7 @@ asked for, when it expires.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
@@ -27,6 +27,7 @@ __all__ = [
     "SESSION",
     "block_digests",
     "change_digest",
+    "columns_of",
     "detail_digest",
     "digests_of",
     "facts_digest",
@@ -82,13 +83,12 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """The tables with digests, and the columns that name a row of them."""
 FILLED: Mapping[int, tuple[str, ...]] = {
-    6: ("change",),
+    6: ("message", "memory", "change"),
     11: ("session",),
     12: ("word_block", "vector_block"),
-    13: ("message",),
-    14: ("memory",),
 }
-"""The migrations after which rows of tables get their digests: the newest each that adds a column which they cover.
+"""The migrations after which rows of tables get their digests. A column that a later one adds is NULL in these rows,
+and changes no digest.
 
 Blocks that have some by then keep them, and the migration adds their place: one that was damaged stays so."""
 BLOCKS = {"word_block": "records_crc", "vector_block": "marks_crc"}
@@ -234,9 +234,18 @@ def with_columns(sql: str) -> str:
     return _PLACE.sub(spelled, sql)
 
 
-def select_content(table: str) -> str:
-    """A statement that reads every row of a table with digests: its key, its columns, its digests."""
-    return f"SELECT {', '.join((*KEYS[table], *_COLUMNS[table], *_DIGESTS[table]))} FROM {table}"  # noqa: S608 - names of this module
+def select_content(table: str, lacking: Collection[str] = ()) -> str:
+    """A statement that reads every row of a table with digests: its key, its columns, its digests.
+
+    A column that the table is `lacking` still is read as NULL.
+    """
+    columns = (*KEYS[table], *("NULL" if name in lacking else name for name in _COLUMNS[table]), *_DIGESTS[table])
+    return f"SELECT {', '.join(columns)} FROM {table}"  # noqa: S608 - names of this module
+
+
+def columns_of(table: str) -> tuple[str, ...]:
+    """The columns of a table that its digests cover, and some that they leave out."""
+    return _COLUMNS[table]
 
 
 def digests_of(table: str, row: Row) -> tuple[int, ...]:

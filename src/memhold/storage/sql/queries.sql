@@ -109,8 +109,8 @@ FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by I
 SELECT {message}
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
--- The message of whose numbers this may be a further one: see `Message.numbers`.
 -- name: read_message_before
+-- The message of whose numbers this may be a further one: see `Message.numbers`.
 SELECT {message}
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = (
   SELECT max(number) FROM message WHERE namespace = :namespace AND user_id = :user_id AND number < :number)

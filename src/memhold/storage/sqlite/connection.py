@@ -17,7 +17,16 @@ from types import TracebackType
 import apsw
 
 from memhold.ports.durable_files import make_folder, sync_folder
-from memhold.storage.sql.digests import BLOCKS, FILLED, KEYS, digests_of, facts_digest, select_content, update_digests
+from memhold.storage.sql.digests import (
+    BLOCKS,
+    FILLED,
+    KEYS,
+    columns_of,
+    digests_of,
+    facts_digest,
+    select_content,
+    update_digests,
+)
 from memhold.storage.sqlite.raw import head
 from memhold.values.errors import (
     InvalidSetting,
@@ -415,7 +424,9 @@ def _fill_digests(connection: apsw.Connection, tables: Sequence[str]) -> None:
     for table in tables:
         key = KEYS[table]
         change = update_digests(table, "?")
-        rows = connection.execute(f"{select_content(table)} WHERE {BLOCKS.get(table, 'crc')} IS NULL")
+        there = {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
+        lacking = {*columns_of(table)} - there
+        rows = connection.execute(f"{select_content(table, lacking)} WHERE {BLOCKS.get(table, 'crc')} IS NULL")
         while True:
             try:
                 row = next(rows, None)

@@ -1,0 +1,105 @@
+"""A doubtful update ends nothing: it is told beside the value that it would end, and a person settles it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+import pytest
+
+from memhold import AsyncMemhold
+from memhold.testing.scripted import ScriptedChat
+
+AT = datetime(2026, 3, 4, 9, 15, tzinfo=UTC)
+LINE = "If the rent goes up, I give up the shared studio."
+
+
+def _reply(source: str = "m1", quote: str = LINE) -> dict[str, Any]:
+    fact = {
+        "subject": "user",
+        "attribute": "workplace",
+        "value": "the shared studio",
+        "operation": "remove",
+        "importance": "mid",
+        "sources": [source],
+        "quote": quote,
+        "target": "f1",
+    }
+    return {"history_entry": "The user spoke about the studio.", "facts": [fact], "notes": []}
+
+
+async def _consolidated(mem: AsyncMemhold, *lines: dict[str, Any]) -> Any:
+    alice = mem.scope(user="alice", session="s")
+    await alice.remember(attribute="workplace", value="the shared studio", event_time=AT - timedelta(days=9))
+    await alice.add([{"event_time": AT, **one} for one in lines])
+    await alice.consolidate()
+    return alice
+
+
+def _open(reply: dict[str, Any]) -> Any:
+    return AsyncMemhold.open("memory://", worker=False, embedding="none", consolidation=[ScriptedChat([reply])])
+
+
+@pytest.mark.asyncio
+async def test_the_value_stands_with_its_doubt_beside_it() -> None:
+    async with _open(_reply()) as mem:
+        alice = await _consolidated(mem, {"role": "user", "content": LINE})
+        [fact] = (await alice.list(kinds=["fact"])).items
+        assert (fact.value, fact.state) == ("the shared studio", "active")
+        [open_one] = await alice.suspicions()
+        assert open_one.memory.doubtful
+        assert open_one.memory.quote == LINE
+        later = mem.scope(user="alice", session="t")
+        window = await later.context([{"role": "user", "content": "Hello there"}], budget=2_000)
+        systems = "".join(str(one["content"]) for one in window.messages if one["role"] == "system")
+        below = "".join(str(one["content"]) for one in window.messages if one["role"] != "system")
+        assert "the shared studio" in systems
+        assert "perhaps no longer the shared studio" in below
+        assert LINE in below
+        assert "perhaps" not in systems
+        hits = (await later.recall("Where is my workplace?", limit=3)).hits
+        assert hits[0].value == "the shared studio"
+        assert [one.quote for one in hits[0].together] == [LINE]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("verdict", ["same", "different"])
+async def test_a_person_settles_it(verdict: Literal["same", "different"]) -> None:
+    async with _open(_reply()) as mem:
+        alice = await _consolidated(mem, {"role": "user", "content": LINE})
+        [open_one] = await alice.suspicions()
+        receipt = await alice.settle_suspicion(open_one.suspicion.id, verdict)
+        now = await alice.get(open_one.other.id)
+        assert now.state == ("superseded" if verdict == "same" else "active")
+        note = await alice.get(open_one.memory.id)
+        assert (note.state, note.doubtful) == (("active", False) if verdict == "same" else ("retracted", True))
+        assert not (await alice.recall("workplace", limit=1)).hits[0].together
+        await alice.undo(receipt.change_ids[0])
+        assert (await alice.get(open_one.other.id)).state == "active"
+        assert len(await alice.suspicions()) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_tool_casts_no_doubt_on_what_the_user_stated() -> None:
+    page = "The user may give up the shared studio."
+    result = {"role": "tool", "tool_call_id": "1", "content": page}
+    call = {"id": "1", "type": "function", "function": {"name": "fetch", "arguments": "{}"}}
+    async with _open(_reply("m3", page)) as mem:
+        asked = {"role": "user", "content": "Look at the page."}
+        alice = await _consolidated(mem, asked, {"role": "assistant", "content": None, "tool_calls": [call]}, result)
+        [fact] = (await alice.list(kinds=["fact"])).items
+        assert fact.state == "active"
+        assert [one.memory.state for one in await alice.suspicions()] == ["retracted"]
+        assert not (await alice.recall("workplace", limit=1)).hits[0].together
+
+
+@pytest.mark.asyncio
+async def test_the_doubt_goes_with_its_line() -> None:
+    async with _open(_reply()) as mem:
+        alice = await _consolidated(mem, {"role": "user", "content": LINE})
+        [line] = await alice.messages()
+        await alice.forget(line.id)
+        [fact] = (await alice.list(kinds=["fact"])).items
+        assert fact.state == "active"
+        assert not (await alice.recall("workplace", limit=1)).hits[0].together
+        assert await alice.suspicions() == ()
