@@ -45,11 +45,11 @@ async def world(location: str, clock: FakeClock) -> AsyncIterator[tuple[AsyncMem
 
 def reply(said: Said) -> Fault:
     """What the model saves of one message: keys in words of its own, values, a line of history, and what no line says."""
-    given = [*((step.attribute, step.value) for step in said.steps), *said.beside]
+    given = [*((step.attribute, step.value, said.text) for step in said.steps), *((*one, "") for one in said.beside)]
     fact = {"subject": "user", "operation": "set", "importance": "mid", "sources": ["m1"]}
     saved = {
         "history_entry": f"[2026-01-01 00:00] {said.text}",
-        "facts": [{**fact, "attribute": attribute, "value": value} for attribute, value in given],
+        "facts": [{**fact, "attribute": attribute, "value": value, "quote": quote} for attribute, value, quote in given],
         "notes": [],
     }
     call = {"name": "save_memory", "arguments": json.dumps(saved, ensure_ascii=False)}
