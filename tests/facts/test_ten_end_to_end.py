@@ -49,7 +49,9 @@ def reply(said: Said) -> Fault:
     fact = {"subject": "user", "operation": "set", "importance": "mid", "sources": ["m1"]}
     saved = {
         "history_entry": f"[2026-01-01 00:00] {said.text}",
-        "facts": [{**fact, "attribute": attribute, "value": value, "quote": quote} for attribute, value, quote in given],
+        "facts": [
+            {**fact, "attribute": attribute, "value": value, "quote": quote} for attribute, value, quote in given
+        ],
         "notes": [],
     }
     call = {"name": "save_memory", "arguments": json.dumps(saved, ensure_ascii=False)}

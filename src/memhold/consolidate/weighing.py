@@ -13,7 +13,7 @@ from typing import TypeVar
 from memhold.consolidate.attributes import says_of_what
 from memhold.consolidate.contract import MAX_ENTRY, Draft, Learned, LeftOut, Noted
 from memhold.consolidate.entry import untimed
-from memhold.facts.keys import canonical, compare
+from memhold.facts.keys import canonical, compare, nothing
 from memhold.fidelity.details import details_of, found
 from memhold.fidelity.nearest import nearest
 from memhold.fidelity.quotes import in_line
@@ -24,6 +24,7 @@ from memhold.languages.tables import spoken
 from memhold.ports.models import Rejected
 from memhold.text.change import changes
 from memhold.text.details import content_terms
+from memhold.text.negation import negates
 from memhold.values.records import Memory
 
 __all__ = ["Shown", "founded", "misquoted", "weighed"]
@@ -60,6 +61,8 @@ def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Dr
     for fact in draft.facts:
         learned, weight = _stands(fact, _told(fact), shown)
         if learned is not None:
+            if nothing(fact.value, fact.attribute) and not negates(learned.quote):
+                learned = _in_doubt(learned, "the line does not say that there is none")
             facts.append(_aimed(learned, shown, known))
             continue
         parts = (fact.subject, fact.attribute, fact.value)
@@ -84,8 +87,8 @@ def founded(draft: Draft) -> Draft | Rejected:
 
 
 def _told(fact: Learned) -> Statement:
-    """What a fact says; one that ends says nothing of its value any more, whatever the line denies of it."""
-    if fact.operation == "remove":
+    """What a fact says; of one that ends, or that there is none, the line says no to the value."""
+    if fact.operation == "remove" or nothing(fact.value, fact.attribute):
         return Statement(text="", subject=fact.subject)
     return Statement(text=fact.value, subject=fact.subject, attribute=fact.attribute)
 
