@@ -316,14 +316,14 @@ def _peer_rows(name: str, told: Mapping[str, Any], windows: Sequence[Window], re
             for window in own
             for one in window.messages
         ]
-        unsaid += sum(_unfounded(text, lines) for text in texts)
+        unsaid += sum(_doubted(text, lines) for text in texts)
         for gold in (gold for window in own for gold in window.golds):
             golds += 1
             held += any(holds(text, gold) for text in texts)
     count = sum(map(len, memories.values()))
     taken = sum(one > 0 for one in told["taken"])
     yield Row(name=f"{name}: windows of which it keeps something", value=f"{taken} of {len(windows)}")
-    yield Row(name=f"{name}: memories, of which no line says", value=f"{count}, {unsaid}")
+    yield Row(name=f"{name}: memories, of which doubtful", value=f"{count}, {unsaid}")
     if golds:
         yield Row(name=f"{name}: answers held", value=f"{held} of {golds}", ratio=held / golds)
     if relay.seconds:
@@ -334,10 +334,10 @@ def _peer_rows(name: str, told: Mapping[str, Any], windows: Sequence[Window], re
             yield Row(name=f"{name}: USD a window at the prices of {priced}", value=f"{usd / len(windows):.5f}")
 
 
-def _unfounded(text: str, lines: Sequence[Line]) -> bool:
-    """Whether a detail of what a peer keeps contradicts the sentence that is nearest to it, as ours are weighed."""
+def _doubted(text: str, lines: Sequence[Line]) -> bool:
+    """Whether what a peer keeps says more than the sentence that is nearest to it, or another: as ours are weighed."""
     quote = nearest(text, "\n".join(line.text for line in lines))
-    return weigh(Statement(text=text), (quote,), lines, supplied=True).standing == "unfounded"
+    return weigh(Statement(text=text), (quote,), lines, supplied=True).standing != "stated"
 
 
 def _consolidated(mem: Memhold, window: Window) -> bool:

@@ -69,9 +69,16 @@ def modules() -> Iterator[ModuleType]:
 
 def warmed() -> None:
     """Compile what is compiled at its first use: of functions without arguments that give patterns, and of the redactor."""
+    from memhold.fidelity.sentences import sentences
+    from memhold.fidelity.values import Line, Statement
+    from memhold.fidelity.weigh import weigh
     from memhold.journal.secrets import SecretRedactor
 
     SecretRedactor("refuse")
+    said = "I don't pay 3 euros on the 4th of May at half past 9, e.g. today. Next"
+    line = Line(text=said, written_by="user", at=datetime(2026, 1, 1, tzinfo=UTC))
+    weigh(Statement(text=said), (said,), (line,))
+    sentences(said, ("en",))
     for module in modules():
         for function in vars(module).values():
             said = getattr(function, "__annotations__", {})
@@ -237,14 +244,12 @@ def _with_more() -> dict[str, Callable[[str], object]]:
     from memhold.text.details import details, holds
     from memhold.text.normal_form import normal_form
     from memhold.text.times import times
-    from memhold.text.when import named_days
 
     now = datetime(2026, 11, 22, tzinfo=UTC)
     redactor = SecretRedactor("refuse")
     detail = details("It costs 120 km at `x`")[0]
     more: dict[str, Callable[[str], object]] = {
         "memhold.text.times.times": lambda text: times(text, now),
-        "memhold.text.when.named_days": lambda text: named_days(text, now),
         "memhold.text.details.holds": lambda text: holds(text, detail),
         "memhold.text.normal_form.normal_form": lambda text: normal_form("NFKC", text),
         "memhold.journal.secrets.spans": lambda text: redactor.spans(text, "note"),

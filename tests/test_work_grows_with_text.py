@@ -9,27 +9,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
 from pathlib import Path
 
 import pytest
-from memhold.consolidate.grounding.claims import Claim, Line
-from memhold.consolidate.grounding.owners import anothers
-from memhold.consolidate.grounding.swaps import put_together
 
 import memhold
 from memhold.facts.moves import left_place
+from memhold.fidelity.nearest import nearest
 from tests.attacks import EVERYWHERE, Attack, attacks_on, grows_too_fast
 from tests.patterns import READING, Compiled, analyses, compile_sites, compiled, lines_of
 
 ROOMS = sorted(one.stem for one in Path(memhold.__file__).parent.iterdir() if one.suffix == ".py" or one.is_dir())
 
 
-_AT = datetime(2026, 1, 1, tzinfo=UTC)
-_BROTHER = Claim(core="Leo", frame="brother", value=True, cited=(1,))
-_NUMBER = Claim(core="x is 3", frame="", value=False, cited=(1,))
 MOST = 12
 """Attacks of a module's own patterns on each of its functions."""
 UNREACHED = {
@@ -80,10 +74,10 @@ def test_an_analysis_takes_work_in_proportion_to_the_text(room: str, patterns: t
     ("run", "said"),
     [
         (lambda text: left_place(f"I moved {text}", "Oslo"), "from Oslo and "),
-        (lambda text: anothers(_BROTHER, [Line(place=1, text=text, at=_AT)]), "Ana's brother "),
-        (lambda text: put_together(_NUMBER, [line := Line(place=1, text=text, at=_AT)], [line]), "x = 1 "),
+        (lambda text: nearest("The user has 3 x", text), "x = 1. "),
+        (lambda text: nearest("The user has 3 x", text), "x = 1 "),
     ],
-    ids=["a place that was left", "whose somebody is", "numbers of one clause"],
+    ids=["a place that was left", "sentences of a line", "a line of one sentence"],
 )
 def test_a_word_that_is_told_often_takes_work_in_proportion(run: Callable[[str], object], said: str) -> None:
     assert grows_too_fast(run, lambda size: (said * size)[: 4 * size]) is None

@@ -123,6 +123,15 @@ async def test_the_quoted_line_is_the_source_and_gives_its_word() -> None:
     assert (got.one("at noon").trust, got.one("at noon").standing) == ("assistant", "doubtful")
 
 
+@pytest.mark.parametrize(
+    ("line", "standing"), [("I have no allergies.", "stated"), ("My allergies are bad.", "doubtful")]
+)
+async def test_that_there_is_none_is_stated_where_the_line_says_no(line: str, standing: str) -> None:
+    talk = [{"role": "user", "content": line}]
+    got = await kept(saved(fact("allergies", "none"), entry="They spoke of allergies."), talk=talk)
+    assert got.one("none").standing == standing
+
+
 async def test_a_detail_that_contradicts_its_line_is_left_out_alone() -> None:
     right = [note(f"The user should take 65 mg of iron, part {word}.", "take 65 mg") for word in ("a", "b", "c")]
     got = await kept(saved(fact("iron", "650 mg every other day", "take 65 mg every other day"), notes=(*right,)))

@@ -19,7 +19,7 @@ Said = tuple[str, str, str]
 def learnt(said: Said) -> dict[str, object]:
     text, attribute, value = said
     fact = {"subject": "user", "operation": "set", "importance": "mid", "sources": ["m1"]}
-    facts = [{**fact, "attribute": attribute, "value": value, "quote": text}]
+    facts = [{**fact, "attribute": attribute, "value": value}]
     return {"history_entry": f"[2026-01-01 00:00] {text}", "facts": facts, "notes": []}
 
 
@@ -49,6 +49,7 @@ CASES = [
     ([OSLO, ("I moved to Bergen", "city", "Bergen")], ["city: Bergen"], 0),
     ([OSLO, ("I live in Bergen now", "current city", "Bergen")], ["current city: Bergen"], 0),
     ([OSLO, ("Bergen feels like home", "city", "Bergen")], ["residence: Oslo", "city: Bergen"], 0),
+    ([OSLO, ("Bergen is my favourite place", "city", "Bergen")], ["residence: Oslo", "city: Bergen"], 0),
     ([OSLO, ("I never moved to Bergen", "city", "Bergen")], None, 0),
     ([OSLO, ("We moved to Oslo Sentrum", "city", "Oslo Sentrum")], ["residence: Oslo", "city: Oslo Sentrum"], 0),
     ([("I live in Oslo", "city", "Oslo"), ("I moved to Bergen", "residence", "Bergen")],
@@ -60,6 +61,11 @@ CASES = [
     *(([OSLO, (text, "city", "Bergen")], ["residence: Oslo", "city: Bergen"], doubts) for text, doubts in (
         ("I moved to Bergen as a child", 0), ("We moved to Bergen when I was five", 0), ("I almost moved to Bergen", 0),
         ("Als Kind bin ich nach Bergen gezogen", 0), ("I moved to Bergen in 1990", 1),
+    )),
+    # The model mistakes the place that was left: it is no move there, and ends nothing under another key.
+    *(([OSLO, (text, attribute, "Bergen")], ["residence: Oslo", f"{attribute}: Bergen"], 0) for text, attribute in (
+        ("I moved from Bergen to Oslo", "city"), ("We left Bergen and moved to Oslo", "city"),
+        ("J'ai déménagé de Bergen à Oslo", "ville"),
     )),
     *(([OSLO, (text, "city", "Bergen")], ["city: Bergen"], 0) for text in (
         "I moved from Oslo to Bergen", "I moved away from Bergen once, and now I moved back to Bergen",

@@ -13,7 +13,7 @@ from memhold.values.records import PEOPLE
 __all__ = ["RulesModel", "extract"]
 
 _LINE = re.compile(
-    r"^\[m(?P<id>\d+) [A-Z][a-z]{2} (?P<time>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<writer>\w+)[^\]\n]*\]"
+    r"^\[m(?P<id>\d+) [A-Z][a-z]{2} (?P<time>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<writer>\w++)[^\]\n]*+\]"
     r" (?P<text>.*(?:\n  .*)*)",
     re.MULTILINE,
 )
@@ -76,7 +76,7 @@ def extract(text: str) -> dict[str, Any]:
     people = [line for line in lines if line.writer in PEOPLE]
     if not lines:
         return {"history_entry": "", "facts": [], "notes": [], "nothing_to_remember": "no lines were shown"}
-    return {"history_entry": _entry(lines, people), "facts": list(_facts(lines)), "notes": []}
+    return {"history_entry": _entry(lines, people), "facts": list(_facts(people)), "notes": []}
 
 
 def _entry(lines: Sequence[_Said], people: Sequence[_Said]) -> str:
@@ -91,8 +91,8 @@ def _quote(text: str) -> str:
     return flat if len(flat) <= _QUOTE else f"{flat[:_QUOTE].rsplit(' ', 1)[0]} …"
 
 
-def _facts(lines: Sequence[_Said]) -> Iterator[dict[str, Any]]:
-    for line in (one for one in lines if one.writer == "user"):
+def _facts(people: Sequence[_Said]) -> Iterator[dict[str, Any]]:
+    for line in people:
         for sentence in _SENTENCE.findall(line.text[:20_000]):
             if sentence.rstrip().endswith("?"):
                 continue

@@ -13,7 +13,7 @@ from typing import TypeVar
 from memhold.consolidate.attributes import says_of_what
 from memhold.consolidate.contract import MAX_ENTRY, Draft, Learned, LeftOut, Noted
 from memhold.consolidate.entry import untimed
-from memhold.facts.keys import canonical, compare
+from memhold.facts.keys import canonical, compare, nothing
 from memhold.fidelity.details import details_of, found
 from memhold.fidelity.nearest import nearest
 from memhold.fidelity.quotes import in_line
@@ -24,6 +24,7 @@ from memhold.languages.tables import spoken
 from memhold.ports.models import Rejected
 from memhold.text.change import changes
 from memhold.text.details import content_terms
+from memhold.text.negation import negates
 from memhold.values.records import Memory
 
 __all__ = ["Shown", "founded", "misquoted", "weighed"]
@@ -60,6 +61,8 @@ def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Dr
     for fact in draft.facts:
         learned, weight = _stands(fact, _told(fact), shown)
         if learned is not None:
+            if nothing(fact.value, fact.attribute) and not negates(learned.quote):
+                learned = _in_doubt(learned, "the line does not say that there is none")
             facts.append(_aimed(learned, shown, known))
             continue
         parts = (fact.subject, fact.attribute, fact.value)
@@ -71,8 +74,7 @@ def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Dr
             notes.append(noted)
         else:
             left.append(LeftOut(kind="note", reason="; ".join(weight.reasons), text=note.text))
-    quotes = [*(fact.quote for fact in facts), *(note.quote for note in notes)]
-    entry, lost = _entry(draft.entry, shown, quotes)
+    entry, lost = _entry(draft.entry, shown, [*(fact.quote for fact in facts), *(note.quote for note in notes)])
     every = (*draft.left_out, *left, *lost)
     return replace(draft, entry=entry, facts=tuple(facts), notes=tuple(notes), left_out=every)
 
@@ -85,8 +87,8 @@ def founded(draft: Draft) -> Draft | Rejected:
 
 
 def _told(fact: Learned) -> Statement:
-    """What a fact says; one that ends says nothing of its value any more, whatever the line denies of it."""
-    if fact.operation == "remove":
+    """What a fact says; of one that ends, or that there is none, the line says no to the value."""
+    if fact.operation == "remove" or nothing(fact.value, fact.attribute):
         return Statement(text="", subject=fact.subject)
     return Statement(text=fact.value, subject=fact.subject, attribute=fact.attribute)
 
@@ -108,7 +110,8 @@ def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[I
         return None, weight
     sources = tuple(dict.fromkeys(one.place for one in chosen))
     kept = replace(item, quote=quote, sources=sources, standing=weight.standing, doubts=weight.reasons)
-    if statement.attribute and not item.quote and not says_of_what(statement.attribute, quote):
+    aimed = isinstance(item, Learned) and item.target is not None
+    if statement.attribute and not item.quote and not aimed and not says_of_what(statement.attribute, quote):
         kept = _in_doubt(kept, "the line does not say of what it is")
     return kept, weight
 
@@ -123,9 +126,16 @@ def _supplied(item: Learned | Noted, shown: Sequence[Shown]) -> str:
     for place in item.sources:
         lines = [one.line for one in shown if one.place == place]
         text = "\n".join(line.text for line in lines)
-        if lines and (ended or content_terms(about) & content_terms(text) or _holds_detail(text, about, lines[0])):
+        if lines and (ended or _has_any(text, item, about) or _holds_detail(text, about, lines[0])):
             return nearest(about, text)
     return ""
+
+
+def _has_any(text: str, item: Learned | Noted, about: str) -> bool:
+    """Whether a text has a value as it is, or a word of what is told."""
+    if isinstance(item, Learned) and in_line(item.value, text):
+        return True
+    return bool(content_terms(about) & content_terms(text))
 
 
 def _holds_detail(text: str, about: str, line: Line) -> bool:

@@ -20,9 +20,11 @@ __all__ = ["Detail", "Details", "details_of", "found", "held", "of_the_line"]
 
 Kind = Literal["number", "date", "time", "identifier", "path", "address"]
 Found = Literal["held", "contradicted", "unknown"]
-_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]+|www\.[^\s<>\"]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_ADDRESS: Final = re.compile(
+    r"[a-z][a-z0-9+.-]{1,20}://[^\s<>\"]+|www\.[^\s<>\"]+|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+"
+)
 _PATH: Final = re.compile(
-    r"(?<![\w/])(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*|(?<![\w/])[\w.@+-]*[a-z_][\w.@+-]*(?:(?:/[\w.@+-]+){2,}|/[\w@+-]*[._\d][\w.@+-]*)|(?<![\w.-])[\w-]{2,}\.(?!\d)[a-z][a-z0-9]{1,4}(?![\w.])"
+    r"(?<![\w/])(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*|(?<![\w/.@+-])(?=[\w.@+-]*[a-z_])[\w.@+-]++(?:(?:/[\w.@+-]+){2,}|/[\w@+-]*[._\d][\w.@+-]*)|(?<![\w.-])[\w-]{2,}+\.(?!\d)[a-z][a-z0-9]{1,4}(?![\w.])"
 )
 _IDENTIFIER: Final = re.compile(
     r"(?<![a-z\d_.-])(?:[a-z][a-z]*[_-]?\d[a-z\d._-]*|[a-z]+(?:-[a-z]+)*-\d[a-z\d._-]*|\d[\d.]*[a-z]+\d[a-z\d._-]*"

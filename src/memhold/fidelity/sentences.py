@@ -12,8 +12,9 @@ from memhold.languages.tables import any_of, speech
 
 __all__ = ["sentences"]
 
-_END: Final = re.compile(r"(?:[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？；]+[”」』）\"]*|\n+)")
-_WORD: Final = re.compile(r"\S+\Z")
+_END: Final = re.compile(r"(?:(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|\Z)|[。！？；]+[”」』）\"]*|\n+)")
+_LONGEST: Final = 40
+"""Characters of the word before a full stop that are looked at: no abbreviation is longer."""
 _NEXT: Final = re.compile(r"\s*[\"'“‘«(\[]*([^\W_]+)")
 _INITIAL: Final = re.compile(r"\A[^\W\d_]\Z")
 _PLACE: Final = re.compile(r"\A\d{1,2}\Z")
@@ -35,8 +36,8 @@ def sentences(text: str, codes: tuple[str, ...]) -> list[str]:
 def _ends(text: str, begin: int, mark: re.Match[str], codes: tuple[str, ...]) -> bool:
     if mark[0] != ".":
         return True
-    before = _WORD.search(text, begin, mark.start())
-    word = before[0].strip("\"'“‘«([").lower() if before else ""
+    before = re.split(r"\s", text[max(begin, mark.start() - _LONGEST) : mark.start()])[-1]
+    word = before.strip("\"'“‘«([").lower()
     following = _NEXT.match(text, mark.end())
     nearest = following[1].lower() if following else ""
     short, ordinal, function = _lists(codes)

@@ -93,7 +93,7 @@ def any_of(words: Iterable[str]) -> str:
 
 def _edged(word: str, exact: str) -> str:
     if word[0] >= _WIDE:
-        return f"(?<!{_HANGUL}){exact}" if len(word) == 1 and re.match(_HANGUL, word) else exact
+        return rf"(?<![^\W\d_]){exact}" if len(word) == 1 and re.match(_HANGUL, word) else exact
     before = r"(?<![^\W\d_])" if word[0].isalpha() else ""
     return f"{before}{exact}" + (r"(?![^\W\d_])" if word[-1].isalpha() and word[-1] < _WIDE else "")
 

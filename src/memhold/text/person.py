@@ -18,7 +18,7 @@ from memhold.text.analysis import language_of
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["Person", "first_words_of", "person_of"]
+__all__ = ["Person", "person_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +111,6 @@ def person_of(text: str) -> Person:
     words = {*_WORD.findall(plain)}
     words |= {word[: word.index("'") + 1] for word in words if "'" in word}
     return Person(first=not words.isdisjoint(_words(language)))
-
-
-def first_words_of(text: str, language: str) -> frozenset[str]:
-    """The words by which a text in a language says that it is of whoever speaks: pronouns, verb forms that hold one."""
-    plain = text.lower().replace("’", "'")
-    words = {*_WORD.findall(plain)}
-    words |= {word[: word.index("'") + 1] for word in words if "'" in word}
-    return frozenset(words) & _words(language)
 
 
 @cache
