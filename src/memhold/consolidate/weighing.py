@@ -110,10 +110,16 @@ def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[I
         return None, weight
     sources = tuple(dict.fromkeys(one.place for one in chosen))
     kept = replace(item, quote=quote, sources=sources, standing=weight.standing, doubts=weight.reasons)
-    aimed = isinstance(item, Learned) and item.target is not None
-    if statement.attribute and not item.quote and not aimed and not says_of_what(statement.attribute, quote):
+    if not _says_of_what(item, quote):
         kept = _in_doubt(kept, "the line does not say of what it is")
     return kept, weight
+
+
+def _says_of_what(item: Learned | Noted, quote: str) -> bool:
+    """Whether a supplied quote says of what a value is; a fact that names its target need not say it again."""
+    if not isinstance(item, Learned) or item.quote or item.target is not None:
+        return True
+    return says_of_what(item.attribute, quote)
 
 
 def _supplied(item: Learned | Noted, shown: Sequence[Shown]) -> str:
