@@ -110,10 +110,14 @@ def _stands(item: Item, statement: Statement, shown: Sequence[Shown]) -> tuple[I
         return None, weight
     sources = tuple(dict.fromkeys(one.place for one in chosen))
     kept = replace(item, quote=quote, sources=sources, standing=weight.standing, doubts=weight.reasons)
-    aimed = isinstance(item, Learned) and item.target is not None
-    if statement.attribute and not item.quote and not aimed and not says_of_what(statement.attribute, quote):
+    if statement.attribute and not item.quote and not _target(item) and not says_of_what(statement.attribute, quote):
         kept = _in_doubt(kept, "the line does not say of what it is")
     return kept, weight
+
+
+def _target(item: Learned | Noted) -> int | None:
+    """The place of the known fact that an item changes, if any."""
+    return item.target if isinstance(item, Learned) else None
 
 
 def _supplied(item: Learned | Noted, shown: Sequence[Shown]) -> str:
