@@ -116,3 +116,17 @@ def test_a_page_in_the_users_turn_instructs_nobody_and_ends_nothing() -> None:
         assert {hit.written_by for hit in scope.recall("penicillin", limit=3).hits if hit.id == ids[0]} == {"tool"}
         assert ids[0] in [hit.id for hit in scope.recall("Is that so?", roles=["user"], limit=3).hits]
         assert "penicillin" not in " ".join(hit.text for hit in scope.recall("penicillin", roles=["user"]).hits)
+
+
+def test_a_hit_shows_the_part_that_the_question_asks_for() -> None:
+    document = {"type": "document", "source": {"type": "text", "data": "The seat is 14A."}}
+    with Memhold.open("memory://", embedding="none") as memory:
+        memory.scope(user="ana", session="tea").add({"role": "user", "content": "I like tea."})
+        trip = memory.scope(user="ana", session="trip")
+        trip.add({"role": "user", "content": "Have a look."})
+        typed = {"type": "text", "text": "Is that so?"}
+        [both] = trip.add({"role": "user", "content": [document, typed]}).ids
+        hits = memory.scope(user="ana").recall("seat 14A", limit=3).hits
+        assert [(hit.text, hit.written_by) for hit in hits if hit.id == both] == [
+            ("[document]\nThe seat is 14A.", "attachment")
+        ]

@@ -88,10 +88,10 @@ def leading(score: Floats, hit: Mask, repeats: Repeats, most: int | None = None)
         room *= 4
 
 
-def one_a_message(index: DecodedIndex, score: Floats, rows: Mask) -> Mask:
+def one_a_message(index: DecodedIndex, score: Floats, rows: Mask, own: Floats | None = None) -> Mask:
     """These rows without those of a message of which a better one is among them: several may have written parts of it.
 
-    Of equal scores the first.
+    The part that is asked for by its `own` words comes before one that only ranks higher; of equal ones the first.
     """
     import numpy as np
 
@@ -103,7 +103,8 @@ def one_a_message(index: DecodedIndex, score: Floats, rows: Mask) -> Mask:
     if not some.any():
         return rows
     parts, message = parts[some], message[some]
-    order = np.lexsort((parts, -score[parts], message))
+    words = np.zeros(len(parts), dtype=np.float32) if own is None else own[parts]
+    order = np.lexsort((parts, -score[parts], -words, message))
     again = message[order][1:] == message[order][:-1]
     kept: Mask = rows.copy()
     kept[parts[order][1:][again]] = False

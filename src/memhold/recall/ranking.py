@@ -117,7 +117,7 @@ def ordered(
         _set_behind(score, found & index.living & behind, _theirs(view, found & index.living))
     moved, weights = _with_moves(view.weights, _moves([*stages, score]))
     repeats = repeats_of(index)
-    hit = one_a_message(index, score, hit)
+    hit = one_a_message(index, score, hit, view.scores.own)
     order = leading(score, hit, repeats, most)
     return Ranking(
         index=index,
