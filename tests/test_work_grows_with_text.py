@@ -30,6 +30,7 @@ UNREACHED = {
     "memhold.faces.mcp.install": "compiled of our own name, for a file of settings that is read by lines",
     "memhold.server.oauth": "compiled of the operator's own setting, and only short claims are looked at",
     "memhold.cli.setup": "compiled of a setting's name, for the user's own file of settings",
+    "memhold.context.answer": "compiled of names, which it escapes, and only the beginnings of lines are looked at",
     "memhold.text.lazily": "compiles what stands elsewhere, where it is seen",
 }
 

@@ -338,7 +338,7 @@ async def test_it_is_anothers_memory_to_nobody(tmp_path: Path) -> None:
 
 def test_each_line_has_the_origin_of_its_role_and_no_secret(tmp_path: Path) -> None:
     session = Session(tmp_path)
-    session.says(*SAID, "Never rename the table orders.", "I will not.")
+    session.says(*SAID, "Please never rename the table orders.", "I will not.")
     result = [{"type": "tool_result", "tool_use_id": "t1", "content": "a file"}]
     call = [{"type": "tool_use", "id": "t1", "name": "Read", "input": {}}]
     with session.transcript.open("a") as file:
@@ -354,7 +354,9 @@ def test_each_line_has_the_origin_of_its_role_and_no_secret(tmp_path: Path) -> N
         assert said[-2:] == [("assistant", "agent", "claude-code"), ("user", "tool", "claude-code")]
         assert project.residue(KEY).found == {}
         # What the user says while it is taken down instructs, as it does where it is added.
-        assert [one.text for one in project.list(kinds=("instruction",)).items] == ["Never rename the table orders."]
+        assert [one.text for one in project.list(kinds=("instruction",)).items] == [
+            "Please never rename the table orders."
+        ]
 
 
 @pytest.mark.parametrize("event", ["PreCompact", "SessionEnd"])

@@ -138,7 +138,7 @@ async def test_what_holds_holds_until_it_came_about(story: tuple[Said, Said, Sai
 async def test_what_will_end_has_not_ended(clock: FakeClock) -> None:
     def reply(text: str, operation: str) -> dict[str, object]:
         said = learnt((text, "employer", "Acme"))
-        said["facts"] = [{**said["facts"][0], "operation": operation}]  # type: ignore[index]
+        said["facts"] = [{**said["facts"][0], "operation": operation, "quote": text}]  # type: ignore[index]
         return said
 
     texts = [
