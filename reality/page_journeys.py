@@ -218,7 +218,7 @@ def the_focus_stays_in_place(visitor: Visitor, _: Mapping[str, Any]) -> None:
     expect(settled.last.get_by_role("button", name="Undo")).to_be_focused()
     page.keyboard.press("Enter")
     expect(settled).to_have_count(1)
-    expect(page.locator("li.card:focus")).to_contain_text("pizza")
+    expect(page.locator("li.card:focus")).to_contain_text("lemonade")
     settled.get_by_role("button", name="Undo").press("Enter")
     expect(cards.first).to_be_focused()
     expect(settled).to_have_count(0)

@@ -31,7 +31,8 @@ FACT = {"subject": "user", "attribute": "favorite food", "value": "pizza", "sour
 def invents(request):
     made = sensible_reply(request)
     [call] = made.tool_calls
-    return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": [FACT]}),))
+    facts = [FACT, {**FACT, "attribute": "favorite drink", "value": "lemonade"}]
+    return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": facts}),))
 CALL = {"id": "c1", "type": "function", "function": {"name": "search_flights", "arguments": '{"to": "Porto"}'}}
 async def main(path):
     async with await AsyncMemhold.open(path, worker=False) as mem:
