@@ -396,10 +396,7 @@ class LocalScope:
                 conversation=last_turns(messages, self._runtime.store.facts.secret),
                 limit=limit,
                 offset=offset,
-                kinds=_as_tuple(kinds),
-                states=_as_tuple(states),
-                tiers=_as_tuple(tiers),
-                roles=_as_tuple(roles),
+                **_as_tuples(kinds=kinds, states=states, tiers=tiers, roles=roles, signals=signals),
                 speaker=speaker,
                 asker=asker_of(messages, self._runtime.store.facts.secret) if asker is None else asker,
                 session=session,
@@ -412,7 +409,6 @@ class LocalScope:
                 known_at=known_at,
                 include_superseded=include_superseded,
                 browse=browse,
-                signals=_as_tuple(signals),
                 neighbours=neighbours,
                 explain=explain,
                 expect=expect,
@@ -865,6 +861,11 @@ class LocalScope:
 for _verb in verbs_of(AsyncScope).values():
     if _verb.name != "add":  # the hot path: its messages are read one by one where they enter
         setattr(LocalScope, _verb.name, judged(_verb, getattr(LocalScope, _verb.name)))
+
+
+def _as_tuples(**values: Sequence[Any] | None) -> dict[str, Any]:
+    """Each of these lists as a tuple, by its name."""
+    return {name: _as_tuple(one) for name, one in values.items()}
 
 
 def _as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:

@@ -74,17 +74,12 @@ def steps(
 
         return await index_step(store, embedding)(lease)
 
-    async def writers(lease: Lease) -> float | None:
-        from memhold.history.writers_step import writers_step
-
-        await writers_step(store, ids, lease)
-        return None
-
     async def alike(lease: Lease) -> float | None:
         return None if likeness is None else await likeness().step(lease)
 
     found: dict[str, Step] = {"alike": alike, "consolidate": consolidate, "expire": expired}
-    found |= {"index": index, "keys": keys, "retain": retain or _nothing, "scrub": scrub, "writers": writers}
+    found |= {"index": index, "keys": keys, "retain": retain or _nothing, "scrub": scrub}
+    found["writers"] = _attributing(store, ids)
     if consolidation is not None:
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
     if compaction is not None:
@@ -98,6 +93,16 @@ def steps(
 async def _nothing(_: Lease) -> float | None:
     """What was due by a setting that is off now."""
     return None
+
+
+def _attributing(store: Store, ids: Ids) -> Step:
+    async def writers(lease: Lease) -> float | None:
+        from memhold.history.writers_step import writers_step
+
+        await writers_step(store, ids, lease)
+        return None
+
+    return writers
 
 
 def _compacting(made: Callable[[], Compaction | RollUps]) -> Step:
