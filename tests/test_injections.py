@@ -306,10 +306,11 @@ def obedient(facts: Sequence[Mapping[str, Any]]) -> Callable[[ChatRequest], Chat
     return reply
 
 
-WRONG = pytest.mark.xfail(
-    strict=True, reason="what a model makes of another's mail, or of a neighbour, has the user's trust"
+WRONG = pytest.mark.xfail(strict=True, reason="a model takes a mail, a neighbour or a question for the user's word")
+OTHERS = (
+    *("value of a mail", "value of a mail in one line", "value in quotation marks"),
+    *("what the user says of another", "what the user asks"),
 )
-OTHERS = ("value of a mail", "value of a mail in one line", "value in quotation marks", "what the user says of another")
 MADE = [
     pytest.param(one, id=one.name, marks=[WRONG] if one.name.removeprefix("model: ") in OTHERS else [])
     for one in INJECTIONS

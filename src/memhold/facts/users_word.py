@@ -27,6 +27,7 @@ __all__ = ["LOOKED_AT", "reworded", "said_by_user"]
 LOOKED_AT = 2_000
 """Most documents, the newest ones, in which a line of the user's is looked for."""
 _BRINGS_IN = re.compile(r"(?<!\d)[:\uff1a](?=\s*+\w)")
+_ASKS = ("?", "\uff1f", "\u061f")
 _CHANGES = frozenset({"replace", "correct"})
 _ENDS = frozenset({"end", "replace", "correct"})
 
@@ -59,8 +60,8 @@ def reworded(tx: ReadTx, memories: Iterable[Memory]) -> frozenset[str]:
     """The ids of those memories that a model made in other words than a person's: none may stand in a system message.
 
     In the user's own words is a fact whose value and each content word of whose subject and attribute stand in a line
-    that they typed, outside what it quotes, pastes, or brings in by a colon; of another memory each content word does.
-    So it is of another person's, and their line.
+    that they typed, outside what it asks, quotes, pastes, or brings in by a colon; of another memory each content word
+    does. So it is of another person's, and their line.
     """
     made = [one for one in memories if one.origin == "model" and one.last_confirmed_at is None and from_user(one)]
     lines = {one.id: one for one in typed(tx.find_messages(sorted({source for one in made for source in one.sources})))}
@@ -71,7 +72,8 @@ def reworded(tx: ReadTx, memories: Iterable[Memory]) -> frozenset[str]:
 def _own(message: Message) -> str:
     text = unquoted(message).removeprefix(f"{message.speaker}: ")
     bare = without_quotes(_BRINGS_IN.split(text, maxsplit=1)[0])
-    return "\n".join(span.of(bare) for span in own_sentences(bare))
+    said = (span.of(bare) for span in own_sentences(bare))
+    return "\n".join(one for one in said if not one.rstrip().endswith(_ASKS))
 
 
 def _worded(memory: Memory, message: Message) -> bool:
@@ -87,7 +89,7 @@ def _worded(memory: Memory, message: Message) -> bool:
 
 
 def _says(sentence: str, attribute: str, operation: Literal["set", "add", "remove"]) -> bool:
-    if sentence.rstrip().endswith(("?", "\uff1f", "\u061f")):
+    if sentence.rstrip().endswith(_ASKS):
         return False
     change = wording(sentence)
     if operation == "remove":

@@ -31,7 +31,6 @@ _STEM_WIDE: Final = 2
 _DENIED: Final = 4
 """Words behind a "no" that it may bear on."""
 _BEGINNING: Final = 12
-_ASKS: Final = ("?", "？", "؟")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,14 +295,6 @@ def _beyond(case: Case) -> str | None:
     return None if held and not beyond else "it says more than the line"
 
 
-def _asked(case: Case) -> str | None:
-    """A value that the line only asks for; what is asked for in a note may well be what is wanted."""
-    asks = case.quote.rstrip(" \"'”’»").endswith(_ASKS)
-    if case.statement.attribute and asks and not case.said.rstrip().endswith(_ASKS):
-        return "the quoted words only ask"
-    return None
-
-
 RULES: Final[tuple[Rule, ...]] = (
     _other_speaker,
     _only_the_assistant,
@@ -311,7 +302,6 @@ RULES: Final[tuple[Rule, ...]] = (
     _lost_condition,
     _another_word,
     _widened,
-    _asked,
     _beyond,
 )
 """What may cast a doubt, each switched off once in the ablation table of `python -m benchmarks fidelity`."""
