@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memhold.context.answer import Context, LeftOut, one_each
 from memhold.context.cuts import kept_ids
 from memhold.context.plan import Inputs, Plan
-from memhold.context.render import Line, rendered
+from memhold.context.render import CORRECTION_TOKENS, Line, rendered
 from memhold.context.strategies import SlotName
 from memhold.context.window_messages import CONTINUES, only_recalled, text_of, with_first, with_recalled
 from memhold.messages.fences import Fence
@@ -48,7 +48,7 @@ class Assembled:
 
 def fixed_cost(plan: Plan) -> int:
     """What instructions and corrections cost: they are never dropped. And what is told of further scopes."""
-    head = rendered([("corrections", plan.lines["corrections"])], secret=plan.secret, title=plan.title)
+    head = rendered(_corrections(plan), secret=plan.secret, title=plan.title)
     own = sum(plan.cost(body) for body in (*plan.systems, *([_as_system(head.text)] if head else [])))
     return own + sum(block.part.used for block in plan.elsewhere)
 
@@ -67,7 +67,12 @@ def sent(plan: Plan, kept: Mapping[SlotName, Sequence[Line]], cut: Window) -> As
     here = kept_ids(plan.pieces, cut)
     first, then = (HEAD, BELOW) if plan.vouched else ((), (*HEAD, *BELOW))
     head, below, recalled = (
-        rendered([(name, _lines(plan, kept, name, here)) for name in names], secret=plan.secret, title=plan.title)
+        rendered(
+            (line for name in names for line in _lines(plan, kept, name, here)),
+            secret=plan.secret,
+            instructs="instructions" in names and bool(kept.get("instructions")),
+            title=plan.title,
+        )
         for names in (first, then, TAIL)
     )
     lead_text = _together(head, (block.head for block in plan.elsewhere))
@@ -112,8 +117,12 @@ def _lines(
     plan: Plan, kept: Mapping[SlotName, Sequence[Line]], name: SlotName, here: frozenset[str | None]
 ) -> Sequence[Line]:
     if name == "corrections":
-        return plan.lines[name]
+        return _corrections(plan)
     return [line for line in kept.get(name, ()) if line.id not in here]
+
+
+def _corrections(plan: Plan) -> list[Line]:
+    return [one.cut(CORRECTION_TOKENS) for one in plan.entries["corrections"]]
 
 
 def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotName, Sequence[Line]]) -> Context:
@@ -130,11 +139,11 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         if piece.short and (piece.id is None or piece.id not in gone)
     ]
     for name in (*HEAD[1:], *BELOW, *TAIL):
-        whole = {line.id: line.brief is not None or line in plan.lines[name] for line in taken[name]}
-        for line in plan.lines[name]:
-            if line.id not in made.here and not whole.get(line.id):
-                reason = "shortened" if line.id in whole else "budget"
-                dropped.append(LeftOut(slot=name, id=line.id, reason=reason))  # type: ignore[arg-type]
+        whole = {line.id: line.whole for line in taken[name]}
+        for entry in plan.entries[name]:
+            if entry.id not in made.here and not whole.get(entry.id):
+                reason = "shortened" if entry.id in whole else "budget"
+                dropped.append(LeftOut(slot=name, id=entry.id, reason=reason))  # type: ignore[arg-type]
     if gathered.unread:
         dropped.append(LeftOut(slot="messages", id=None, reason="budget", count=gathered.unread))
     every = (*HEAD, *BELOW, *TAIL)

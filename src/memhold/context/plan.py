@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memhold.context.allocate import Lane
 from memhold.context.answer import LeftOut, Part
 from memhold.context.cuts import cut, kept_ids, passed_too, passed_words
 from memhold.context.excerpt import Asked
 from memhold.context.gather import WindowRead
-from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_line, message_line
+from memhold.context.render import Entry, memory_entry, message_entry
 from memhold.context.strategies import SlotName, Strategy, chosen
 from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
 from memhold.facts.outdated import Outdated
@@ -23,8 +24,11 @@ from memhold.values.records import Memory, Message, Scope, Shape
 
 __all__ = ["RESERVED", "Block", "Elsewhere", "Inputs", "Plan", "Request", "planned", "said", "unread"]
 
-RESERVED = 8
+RESERVED = 20
 """One of so many parts of the budget is kept back where the caller names no reserve."""
+
+OTHER_SIDE = 0.2
+"""Of what was said earlier the part of those whose words are not asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +132,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that is fixed before the fitting: instructions, pieces of the window, lines by slot.
+    """Everything that is fixed before the fitting: instructions, pieces of the window, entries by slot.
 
     `elsewhere` is what is told of further scopes. A plan with a `title` is that of such a scope: of another user's
     nothing stands among the instructions (`vouched` is false), and no message follows. `keep` is how many messages of
@@ -144,7 +148,7 @@ class Plan:
     keep: int | None
     older: int
     whole: int
-    lines: Mapping[SlotName, Sequence[Line]]
+    entries: Mapping[SlotName, Sequence[Entry]]
     secret: bytes
     cost: Costs
     lost: tuple[LeftOut, ...] = ()
@@ -159,6 +163,19 @@ class Plan:
         """The window that the strategy wants, within a budget or whole."""
         older, leave = self.older, self.leave
         return cut(self.pieces, self.keep, self.request.shape, budget=budget, cost=self.cost, older=older, leave=leave)
+
+    @property
+    def lanes(self) -> Sequence[Lane]:
+        """What is told before the newest message, each kind with its share; what the other side said has a part."""
+        said, shares = self.entries["messages"], self.strategy.shares
+        sides = [[one for one in said if one.own is own] for own in (True, False)]
+        return [
+            *(Lane(share=shares[name], entries=self.entries[name]) for name in ("noted", "memories")),
+            *(
+                Lane(share=shares["messages"] * part, entries=side)
+                for side, part in zip(sides, (1 - OTHER_SIDE, OTHER_SIDE), strict=True)
+            ),
+        ]
 
     def with_bodies(self, bodies: Mapping[int, Body]) -> Plan:
         """The same with other bodies for some of the pieces, which are shortened then."""
@@ -190,7 +207,7 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         keep=_kept(pieces, strategy, request),
         older=older,
         whole=held + held * older // max(1, len(pieces)),
-        lines=_remembered(gathered, request.count),
+        entries=_remembered(gathered, request.count),
         secret=secret,
         cost=cost,
         lost=lost,
@@ -206,8 +223,8 @@ def unread(window: WindowRead, pieces: Sequence[Piece]) -> int:
     return max(0, window.older - passed)
 
 
-def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Line]]:
-    """The lines of each slot of memory; a memory of several stands in each of them."""
+def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Entry]]:
+    """The entries of each slot of memory; a memory of several stands in each of them."""
     wishes, states = _wishes(gathered)
     slots: Mapping[SlotName, Sequence[Memory]] = {
         "corrections": [one for one in gathered.corrections if gathered.theirs(one)],
@@ -217,20 +234,24 @@ def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Line]
         "summaries": gathered.summaries,
         "memories": gathered.memories,
     }
-    lines: dict[SlotName, Sequence[Line]] = {"messages": ()}
+    entries: dict[SlotName, Sequence[Entry]] = {"messages": ()}
     first: set[str] = set()
     for name, memories in slots.items():
-        tokens = CORRECTION_TOKENS if name == "corrections" else LINE_TOKENS
-        lines[name] = [
-            memory_line(one, gathered.outdated.get(one.number), tokens=tokens, count=count)
+        asked = Asked() if name in _STEADY else gathered.asked
+        entries[name] = [
+            memory_entry(one, name, asked, gathered.outdated.get(one.number), count=count)
             for one in {one.id: one for one in memories if one.id not in first}.values()
         ]
         if name in {"corrections", "instructions"}:
             first |= {one.id for one in memories}
-    return lines
+    return entries
 
 
-def said(gathered: Inputs, plan: Plan, window: Window) -> list[Line]:
+_STEADY = frozenset({"corrections", "instructions", "profile", "summaries"})
+"""What no question changes: it stands in the prefix."""
+
+
+def said(gathered: Inputs, plan: Plan, window: Window) -> list[Entry]:
     """What was said earlier and does not stand in a window, best first."""
     if not gathered.messages:
         return []
@@ -240,12 +261,12 @@ def said(gathered: Inputs, plan: Plan, window: Window) -> list[Line]:
     copied |= passed_too(gathered.messages, passed_words(plan.pieces, window))
     told = _told([one for wishes in _wishes(gathered) for one in wishes])
     count, past = plan.request.count, gathered.outdated
-    lines = (
-        message_line(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=count)
+    entries = (
+        message_entry(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=count)
         for one in gathered.messages
         if one.id not in in_window | copied
     )
-    return [line for line in lines if line is not None]
+    return [entry for entry in entries if entry is not None]
 
 
 def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
