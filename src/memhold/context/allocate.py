@@ -15,7 +15,8 @@ from memhold.context.render import BRIEF_TOKENS, Entry, Line, short_day
 
 __all__ = ["Lane", "Step", "steps"]
 
-GROWN = 2
+import os
+GROWN = float(os.environ.get("M_GROWN","2"))
 """An entry is told in brief first, and whole after as many further ones are brief as its place times this."""
 
 
@@ -46,8 +47,18 @@ def steps(lanes: Sequence[Lane], count: Callable[[str], int]) -> Iterator[Step]:
             heads.append((step.cost / lanes[at].share, at, step))
     heapify(heads)
     titles: set[str] = set()
+    V=os.environ.get("M_V","")
+    shown: set[str] = set()
     while heads:
         _, at, step = heads[0]
+        if "1" in V and step.entry.rests_on and set(step.entry.rests_on) <= shown:
+            following = next(rows[at], None)
+            if following is None:
+                heappop(heads)
+            else:
+                heapreplace(heads, ((spent[at] + following.cost) / lanes[at].share, at, following))
+            continue
+        shown.add(step.entry.id)
         new = {step.line.heading, f"{step.line.heading}{step.line.day}"} - titles
         beside = sum(count(short_day(step.line.day) if one != step.line.heading else one) for one in new)
         titles |= new

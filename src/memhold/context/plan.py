@@ -27,7 +27,8 @@ __all__ = ["RESERVED", "Block", "Elsewhere", "Inputs", "Plan", "Request", "plann
 RESERVED = 20
 """One of so many parts of the budget is kept back where the caller names no reserve."""
 
-OTHER_SIDE = 0.2
+import os
+OTHER_SIDE = float(os.environ.get("M_OTHER","0.2"))
 """Of what was said earlier the part of those whose words are not asked for."""
 
 
@@ -168,6 +169,20 @@ class Plan:
     def lanes(self) -> Sequence[Lane]:
         """What is told before the newest message, each kind with its share; what the other side said has a part."""
         said, shares = self.entries["messages"], self.strategy.shares
+        V = os.environ.get("M_V", "")
+        if "2" in V:
+            by = {one.id: one for one in said}
+            pointed = [by[m] for e in self.entries["memories"] for m in e.rests_on if m in by]
+            n = int(os.environ.get("M_N", "2"))
+            mixed, rest = [], list(said)
+            it = iter(pointed)
+            while rest:
+                mixed += rest[:n]
+                rest = rest[n:]
+                nxt = next(it, None)
+                if nxt is not None:
+                    mixed.append(nxt)
+            said = list({one.id: one for one in mixed}.values())
         sides = [[one for one in said if one.own is own] for own in (True, False)]
         return [
             *(Lane(share=shares[name], entries=self.entries[name]) for name in ("noted", "memories")),

@@ -18,9 +18,11 @@ from memhold.values.records import Memory, Message, Origin
 
 __all__ = ["BRIEF_TOKENS", "LINE_TOKENS", "Entry", "Line", "memory_entry", "message_entry", "rendered", "short_day"]
 
-LINE_TOKENS = 400
+import os
+LINE_TOKENS = int(os.environ.get("M_LINE","400"))
 """Longest line, in tokens: one memory does not push out all others; the rest of it is a `get` away."""
-BRIEF_TOKENS = 48
+import os
+BRIEF_TOKENS = int(os.environ.get("M_BRIEF","48"))
 """What an entry shows first, in tokens: about two sentences."""
 CORRECTION_TOKENS = 100
 """Longest line of a correction, in tokens: they are never dropped, so they are kept short."""
@@ -76,6 +78,7 @@ class Entry:
     slot: SlotName
     cut: Callable[[int], Line]
     own: bool = True
+    rests_on: tuple[str, ...] = ()
 
     @property
     def whole(self) -> Line:
@@ -97,7 +100,7 @@ def memory_entry(
     else:
         day = _day(memory.event_time)
     line = partial(_line, memory.id, memory.number, heading=heading, day=day, said=said, count=count)
-    return Entry(id=memory.id, slot=slot, cut=lambda tokens: line(text.strip(), tokens, asked))
+    return Entry(id=memory.id, slot=slot, cut=lambda tokens: line(text.strip(), tokens, asked), rests_on=tuple(one.message_id for one in memory.quotes))
 
 
 def message_entry(
@@ -180,9 +183,10 @@ def _short(value: str) -> str:
 
 def _without(text: str, told: Sequence[str]) -> str:
     """A text with some of its clauses left out; empty where no word is left."""
+    left = text
     for clause in told:
-        text = text.replace(clause, GAP)
-    return _GAPS.sub(GAP, text).strip() if any(map(str.isalnum, text)) else ""
+        left = left.replace(clause, GAP)
+    return text if left == text else _GAPS.sub(GAP, left).strip()
 
 
 def short_day(day: str) -> str:
