@@ -319,8 +319,8 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
         changed.pop("tier", None)
     if new := [one for one in said.sources if one not in held.sources]:
         changed["sources"] = (*held.sources, *new)[:MAX_SOURCES]
-        quotes = [one for one in said.quotes if one not in held.quotes]
-        changed["quotes"] = (*held.quotes, *quotes)[:MAX_SOURCES]
+        quotes = [one for one in said.quotes if one not in held.quotes and one.message_id in changed["sources"]]
+        changed["quotes"] = (*held.quotes, *quotes)
     told_before = any(one.turn == work.turn or (one.at == said.at and one.operation in {"set", "add"}) for one in rows)
     if said.at != held.valid_from or not told_before:
         work.note(held, operation, said.at)

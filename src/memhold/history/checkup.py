@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from memhold.consolidate.quotes_step import DUE_QUOTES, unquoted_memories
 from memhold.facts.changed_notes import COPIES, changed_since
 from memhold.facts.matching import ALIKE
 from memhold.facts.undecided_keys import waiting
@@ -161,6 +162,8 @@ def due_of_state(tx: ReadTx) -> dict[tuple[str, str], datetime]:
         found[DUE_INDEX] = tx.now
     if tx.unattributed(limit=1):
         found[DUE_WRITERS] = tx.now
+    if unquoted_memories(tx):
+        found[DUE_QUOTES] = tx.now
     if changed_since(tx, COPIES).memories:
         found[DUE_COMPACTION] = tx.now
     return found

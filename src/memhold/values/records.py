@@ -6,8 +6,8 @@ of its scope (namespace and user): dense, never reused, and of no meaning outsid
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -403,6 +403,10 @@ class Memory:
     def quote(self) -> str:
         """The words that it rests on first; empty where it rests on none, as what somebody wrote themselves."""
         return self.quotes[0].text if self.quotes else ""
+
+    def without_quotes(self, of: Collection[str]) -> Memory:
+        """The same without its quotes of these messages."""
+        return replace(self, quotes=tuple(one for one in self.quotes if one.message_id not in of))
 
     @property
     def path(self) -> tuple[str, ...]:

@@ -80,6 +80,18 @@ class InMemoryWriteTx(InMemoryReadTx):
                 self._rows.blocks.put(block.first, packed.renew(block, entry))
                 self._rows.index_rev += 1
 
+    def put_quotes(self, memories: Sequence[Memory]) -> None:
+        """Write quotes, standing and doubts into these revisions."""
+        for memory in memories:
+            kept = self._rows.memories.get(memory.id)
+            if kept is not None:
+                own = {"quotes": memory.quotes, "standing": memory.standing, "doubts": memory.doubts}
+                sealed = tuple(
+                    Sealed(replace(one.row, **own), one.texts) if one.row.rev == memory.rev else one
+                    for one in kept.sealed
+                )
+                self._rows.memories.put(memory.id, Revisions(sealed, kept.digest))
+
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         """Insert a memory, or write its next revision.
 
@@ -364,15 +376,16 @@ class InMemoryWriteTx(InMemoryReadTx):
         self._lose_details(set(ids))
 
     def drop_sources(self, ids: Sequence[str]) -> None:
-        """Take these ids out of the sources of every memory, in all its revisions."""
+        """Take these ids out of the sources and quotes of every memory, in all its revisions."""
         gone = set(ids)
         for memory_id, kept in self._rows.memories.items():
             if all(gone.isdisjoint(sealed.row.sources) for sealed in kept.sealed):
                 continue
-            sealed = tuple(
-                Sealed(replace(one.row, sources=tuple(s for s in one.row.sources if s not in gone)), one.texts)
+            less = (
+                (replace(one.row, sources=tuple(s for s in one.row.sources if s not in gone)), one.texts)
                 for one in kept.sealed
             )
+            sealed = tuple(Sealed(row.without_quotes(gone), texts) for row, texts in less)
             self._rows.memories.put(memory_id, Revisions(sealed, kept.digest))
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:

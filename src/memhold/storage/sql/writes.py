@@ -188,6 +188,11 @@ class SqlWrite(SqlRead):
         self._run("insert_revision", **params, hidden_by=hidden_by)
         self._put_sources(memory)
 
+    def put_quotes(self, memories: Sequence[Memory]) -> None:
+        params = [rows.memory_params(memory, None) for memory in memories]
+        named = ("id", "rev", "quotes", "standing", "doubts", "crc")
+        self._many("put_quotes", [{name: one[name] for name in named} for one in params])
+
     def _put_sources(self, memory: Memory) -> None:
         """Write the sources where they are other than in the revision before; the first has none before it."""
         held = self._sources([(memory.id, memory.rev - 1)])[0] if memory.rev > 1 else ()
@@ -426,7 +431,11 @@ class SqlWrite(SqlRead):
         self._run("put_tombstone", id=item, at=micros(self.now), change_id=change_id, digest=digest)
 
     def drop_sources(self, ids: Sequence[str]) -> None:
-        self._many("blank_source", [{"source_id": item} for item in ids])
+        named = [{"source_id": item} for item in ids]
+        quoting = self._memories(self._contents("read_revisions_quoting", named))
+        revisions = {(one.id, one.rev): one.without_quotes(ids) for one in quoting}
+        self.put_quotes([*revisions.values()])
+        self._many("blank_source", named)
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
         due, clock = micros(self._time.by_clock(at)), micros(self._time.clock)
