@@ -443,7 +443,10 @@ def forget(
             tx.put_session(beside.hidden(session, change.id, agent=agent if others else None))
     _make_due(tx, going, hard=hard)
     # A hide leaves each memory at its revision: it is named so that it stands in their history.
-    effects = [] if hard else [Effect(memory_id=m.id, rev_before=m.rev, rev_after=m.rev) for m in going.memories]
+    effects = []
+    if not hard:
+        effects = [Effect(memory_id=m.id, rev_before=m.rev, rev_after=m.rev) for m in going.memories]
+        effects += _unquoted(tx, going)
     effects += stand_again(tx, [memory.id for memory in going.revived])
     tx.add_change(replace(change, effects=tuple(effects), sources=(*gone, *lost)))
     return report(going, hard=hard, change_id=change.id)
@@ -560,6 +563,13 @@ def _erase(
         else:
             tx.clear_due("consolidate", session.id)
             tx.erase_session(name)
+
+
+def _unquoted(tx: WriteTx, going: Going) -> list[Effect]:
+    """What stays quotes no line that is hidden, until that is undone; a hard forget takes the words out everywhere."""
+    gone = {message.id for message in going.messages}
+    held = [one for one in tx.derived([*gone]) if any(quote.message_id in gone for quote in one.quotes)]
+    return [revise(tx, one, quotes=one.without_quotes(gone).quotes) for one in held]
 
 
 def _stays(tx: ReadTx, session: str) -> bool:

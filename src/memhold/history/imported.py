@@ -180,9 +180,13 @@ def import_memory(
     number = tx.take_numbers(1)
     # An export of a part may name sources that it did not carry.
     known = tx.known([source for revision in revisions for source in revision.sources])
+    # Of what is not there any more nothing is quoted: it may be forgotten here.
+    quoted = sorted({quote.message_id for revision in revisions for quote in revision.quotes})
+    there = {message.id for message in tx.find_messages(quoted)}
     for place, revision in enumerate(revisions, start=1):
         sources = tuple(source for source in revision.sources if source in known)
-        kept = replace(revision, rev=place, number=number, unrecorded_at=None, sources=sources)
+        quotes = tuple(quote for quote in revision.quotes if quote.message_id in there)
+        kept = replace(revision, rev=place, number=number, unrecorded_at=None, sources=sources, quotes=quotes)
         tx.put_memory(kept, digest=_digest(secret, revision))
     index_memories(tx, [replace(current, number=number)])
     if current.expires_at is not None and current.state == "active" and not current.pinned:
