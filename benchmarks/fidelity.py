@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Row, doing
-from memhold.fidelity.sentences import sentences
+from memhold.fidelity.nearest import nearest
 from memhold.fidelity.values import Line, Statement, Weight, WrittenBy
 from memhold.fidelity.weigh import RULES, Rule, weigh
-from memhold.languages.tables import spoken
 
 __all__ = ["Labelled", "fidelity_rows", "labelled"]
 
@@ -85,26 +84,11 @@ def _windows(folder: Path) -> Iterator[Labelled]:
             data="windows",
             lang=item["lang"],
             statement=statement,
-            quotes=_nearest(statement, [lines[place] for place in cited]),
+            quotes=tuple(nearest(statement.whole, lines[place].text) for place in cited[:1]),
             lines=lines,
             cited=cited,
             error=item["error"] if not item["true"] else None,
         )
-
-
-def _nearest(statement: Statement, cited: Sequence[Line]) -> tuple[str, ...]:
-    """The sentence of the first cited line that has most of a statement's letters in threes."""
-    wanted = _threes(statement.whole)
-    for line in cited[:1]:
-        pieces = sentences(line.text, spoken(line.text))
-        return (max(pieces, key=lambda piece: len(wanted & _threes(piece)) - len(piece) / 20),)
-    return ()
-
-
-def _threes(text: str) -> set[str]:
-    text = text.lower()
-    size = 3 if text.isascii() or " " in text else 1
-    return {text[at : at + size] for at in range(len(text) - size + 1)}
 
 
 def _everyday(folder: Path) -> Iterator[Labelled]:
