@@ -12,6 +12,8 @@ import apsw
 import pytest
 
 from memhold import Memhold
+from memhold.consolidate import quotes_step
+from memhold.facts.revisions import revise
 from memhold.storage.sql.digests import MEMORY, memory_digest
 from memhold.testing import FakeClock, ScriptedChat
 from memhold.values.records import Memory
@@ -145,17 +147,17 @@ def test_begun_again_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest
     path, clock = tmp_path / "memory.db", FakeClock()
     ids = _learnt(path)
     _as_before(path)
-    monkeypatch.setattr("memhold.consolidate.quotes_step.PAGE", 1)
+    monkeypatch.setattr(quotes_step, "PAGE", 1)
     with _open(path, clock=clock) as memory, monkeypatch.context() as broken:
         pages = iter(range(2))
-        real = __import__("memhold.consolidate.quotes_step", fromlist=["_keep"])._keep
+        real = quotes_step._keep
 
         def fails(*given: Any) -> Any:
             if next(pages, None) is None:
                 raise OSError("the disk is gone")
             return real(*given)
 
-        broken.setattr("memhold.consolidate.quotes_step._keep", fails)
+        broken.setattr(quotes_step, "_keep", fails)
         memory.settle(timeout=60)
         assert memory.scope(user="ana").status().unquoted == 1
         assert sum(bool(one.quotes) for one in _all(memory).values()) == 2
@@ -165,3 +167,24 @@ def test_begun_again_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest
         assert memory.scope(user="ana").status().unquoted == 0
         assert all(_all(memory)[ids[one]].quote for one in ("Oslo", "21", "Tea is good."))
         assert [one for one in memory.admin.doctor() if one.severity == "wrong" and one.check != "clock"] == []
+
+
+def test_a_revision_that_comes_about_meanwhile_is_quoted_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "memory.db"
+    oslo = _learnt(path)["Oslo"]
+    _as_before(path)
+    raced: list[str] = []
+
+    def races(tx: Any, page: Any, made: Any) -> Any:
+        if not raced:
+            raced.append(oslo)
+            revise(tx, tx.find_memories([oslo])[0], pinned=True)
+        return keep(tx, page, made)
+
+    keep = quotes_step._keep
+    monkeypatch.setattr(quotes_step, "_keep", races)
+    with _open(path) as memory:
+        assert memory.settle(timeout=60)
+        held = _all(memory)[oslo]
+        assert (held.rev, held.pinned, held.quote) == (2, True, "I live in Oslo.")
+        assert memory.scope(user="ana").status().unquoted == 0

@@ -807,12 +807,13 @@ export interface Span {
  * each model that is configured how it fares; `windows` counts the windows of messages that wait for one.
  * `open_suspicions` counts what a person should settle: contradictions, and keys that may be one concept.
  * `retracted_not_stated` counts the memories of an older store that were retracted since they rested on no person's
- * words; while more are looked for, `writers` is due. `redacted` counts the secrets that were replaced in this
- * scope since this process opened the store. `uncompared` counts notes that compaction has not compared with others
- * yet (at most 140), `compact_calls_left` the calls that it may still make by itself today (UTC) for the whole
- * store: where that is 0, they wait for tomorrow. null where no model judges. `degraded` names what any `recall`
- * would lack now ("words", "meaning", and "damaged" where rows or the file are), `damaged` the ids of damaged rows
- * that were met on the way here; `doctor` looks at every row.
+ * words; while more are looked for, `writers` is due. `unquoted` counts what a model made of an older store that is
+ * still to be given the words of its line. `redacted` counts the secrets that were replaced in this scope since
+ * this process opened the store. `uncompared` counts notes that compaction has not compared with others yet (at
+ * most 140), `compact_calls_left` the calls that it may still make by itself today (UTC) for the whole store: where
+ * that is 0, they wait for tomorrow. null where no model judges. `degraded` names what any `recall` would lack now
+ * ("words", "meaning", and "damaged" where rows or the file are), `damaged` the ids of damaged rows that were met
+ * on the way here; `doctor` looks at every row.
  */
 export interface Status {
   messages: number;
@@ -835,6 +836,7 @@ export interface Status {
   windows: number;
   open_suspicions: number;
   retracted_not_stated: number;
+  unquoted: number;
   redacted: number;
   uncompared: number;
   compact_calls_left: number | null;
