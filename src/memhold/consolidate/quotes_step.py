@@ -95,11 +95,12 @@ def _keep(tx: WriteTx, page: _Page, made: dict[str, Memory]) -> _Page:
     living = {message.id for message in tx.find_messages([*page.messages])}
     same = [one for one in page.quotable if one.id in current and current[one.id].rev == one.rev]
     if living == page.messages.keys():
-        for one in same:
-            told = made[one.id]
-            kept = [before for before in tx.revisions(one.id) if not before.quotes]
-            own = {"quotes": told.quotes, "standing": told.standing, "doubts": told.doubts}
-            tx.put_quotes([replace(before, **own) for before in kept])
+        for memory in same:
+            told = made[memory.id]
+            kept = [revision for revision in tx.revisions(memory.id) if not revision.quotes]
+            tx.put_quotes(
+                [replace(one, quotes=told.quotes, standing=told.standing, doubts=told.doubts) for one in kept]
+            )
     if page.last is not None and living == page.messages.keys() and len(same) == len(current):
         tx.put_progress(_SEEN, page.last + 1)
     return _next(tx)
@@ -112,7 +113,7 @@ def _quoted(memory: Memory, messages: dict[str, Message]) -> Memory:
     """
     there = [messages[source] for source in memory.sources if source in messages]
     shown = [Shown(place=place, line=line) for place, message in enumerate(there, 1) for line in _lines(message)]
-    doubts = (INFERRED,) if memory.doubtful else ()
+    doubts: tuple[str, ...] = (INFERRED,) if memory.doubtful else ()
     quotes: tuple[MemoryQuote, ...] = ()
     if shown:
         kept = weighed_anew(_item(memory, len(there)), shown)

@@ -85,9 +85,8 @@ class InMemoryWriteTx(InMemoryReadTx):
         for memory in memories:
             kept = self._rows.memories.get(memory.id)
             if kept is not None:
-                own = {"quotes": memory.quotes, "standing": memory.standing, "doubts": memory.doubts}
                 sealed = tuple(
-                    Sealed(replace(one.row, **own), one.texts) if one.row.rev == memory.rev else one
+                    Sealed(_quoting(one.row, memory), one.texts) if one.row.rev == memory.rev else one
                     for one in kept.sealed
                 )
                 self._rows.memories.put(memory.id, Revisions(sealed, kept.digest))
@@ -445,3 +444,7 @@ def _dated(row: R, now: int, *times: str) -> R:
     held = {name: getattr(row, name) for name in times}
     late = {name: from_micros(now) for name, at in held.items() if at is not None and micros(at) > now}
     return cast("R", replace(cast("Any", row), **late)) if late else row
+
+
+def _quoting(row: Memory, memory: Memory) -> Memory:
+    return replace(row, quotes=memory.quotes, standing=memory.standing, doubts=memory.doubts)
