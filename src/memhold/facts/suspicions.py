@@ -13,13 +13,14 @@ from memhold.facts.pairs import pairs
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.facts.timeline import Word, place, protected
+from memhold.journal.change import note_change
 from memhold.journal.visibility import sees
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.compare import same_value
 from memhold.values.answers import OpenSuspicion, Receipt
 from memhold.values.errors import Conflict, NotFound
 from memhold.values.origins import authority
-from memhold.values.records import TOGETHER, Change, Effect, Memory, Suspicion, Tier
+from memhold.values.records import TOGETHER, Effect, Memory, Suspicion, Tier
 
 __all__ = ["is_open", "list_suspicions", "merged_timeline", "settle_suspicion", "waiting_of"]
 
@@ -88,16 +89,8 @@ def settle_suspicion(
         effects = _certain(tx, found, verdict)
     elif verdict == "same":
         effects = _accepted(tx, found) if suspicion.kind == "contradiction" else _united(tx, found, writer, change_id)
-    change = Change(
-        id=change_id,
-        seq=0,
-        verb="settle",
-        reason=f"{reason}: {verdict} ({suspicion.kind})",
-        by=writer.author,
-        at=tx.now,
-        effects=tuple(effects),
-    )
-    tx.add_change(change)
+    reason = f"{reason}: {verdict} ({suspicion.kind})"
+    change = note_change(tx, change_id, "settle", reason, by=writer.author, effects=effects)
     tx.put_suspicion(replace(suspicion, settled=verdict, settled_by=change.id, looked="decided"))
     ids = tuple(effect.memory_id for effect in effects) or (found.memory.id,)
     return Receipt(ids=ids, change_ids=(change.id,))

@@ -13,6 +13,7 @@ from memhold.facts.matching import ALIKE
 from memhold.facts.undecided_keys import waiting
 from memhold.history.writers_step import DUE_WRITERS
 from memhold.index.documents import entry_of
+from memhold.index.marks import FORMER
 from memhold.index.pending_vectors import DUE_COMPACTION, DUE_INDEX, waits
 from memhold.index.postings_check import verify
 from memhold.journal.archive import uncovered
@@ -64,7 +65,8 @@ def index_drift(tx: ReadTx) -> list[str]:
         if found is None:
             missing += not wanted.record.removed  # an item and a copy are in no index
             continue
-        stale += not _agrees(found, wanted, message=isinstance(item, Message))
+        if not _agrees(found, wanted, message=isinstance(item, Message)):
+            stale += wanted.record.removed or not _agrees(found, _as_before(wanted), message=True)
     living.update(tx.damaged.values())
     ghosts = sum(number not in living for block in sound for number in _occupied(block))
     if missing and not damaged:
@@ -115,6 +117,11 @@ def _agrees(found: tuple[Block, set[int]], wanted: Entry, *, message: bool) -> b
         if not message:
             each[_SESSION_BYTES] = bytes(4)
     return mine == should and set(struct.unpack(f"<{len(packed) // 8}Q", packed)) == entries
+
+
+def _as_before(wanted: Entry) -> Entry:
+    """The same with the mark that earlier versions gave some messages, which does no harm."""
+    return replace(wanted, terms={**wanted.terms, FORMER: 1})
 
 
 def damaged_vectors(tx: ReadTx) -> int:

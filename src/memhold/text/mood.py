@@ -14,7 +14,7 @@ from memhold.text import lazily
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["is_asked", "proposes", "speaks_of_it", "supposed_in"]
+__all__ = ["is_asked", "speaks_of_it", "supposed_in"]
 
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
@@ -124,8 +124,3 @@ def speaks_of_it(text: str, language: str) -> bool:
 def is_asked(clause: str) -> bool:
     """Whether a clause ends in a question mark of any script."""
     return clause.rstrip().endswith(_QUESTION_MARKS)
-
-
-def proposes(text: str, language: str) -> bool:
-    """Whether a text asks or proposes something, or tells of it as not so yet."""
-    return any(mark in text for mark in _QUESTION_MARKS) or supposed_in(text, language) is not None

@@ -153,8 +153,7 @@ class Ended:
     """A value that a text says and that holds no longer: the fact of it, since when it does not, and what holds now.
 
     `since` is when it ended, of a value that was corrected when that was told. `now` (of the fact `now_fact`) is None
-    where nothing took its place, or what did is gone too. Where no fact but a later message says so, `fact` and
-    `now_fact` are the messages, `value` and `now` their words.
+    where nothing took its place, or what did is gone too.
     """
 
     fact: str
@@ -168,11 +167,11 @@ class Ended:
 class Hit:
     """One answer of a recall: a message or a memory, with what it stands on and why it was found.
 
-    `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions:
-    a memory, or a message that says otherwise later. `outdated` are the values that this text says and that hold no
-    longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
-    message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
-    they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
+    `score` compares hits of one answer only. `superseded_by` names the memory that replaced a value which this hit
+    still mentions. `outdated` are the values that this text says and that hold no longer: replaced, removed or
+    corrected (where `superseded_by` is None, nothing took their place). The `sources` of a message are messages that
+    say the same and were folded into it. `neighbours` are the turns around a message, where they were asked for.
+    `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
     the text has one sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
     compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
