@@ -337,6 +337,13 @@ DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AN
 UPDATE memory_source SET source_id = '', position = -1 - position
 WHERE namespace = :namespace AND user_id = :user_id AND source_id = :source_id
 
+-- name: read_quoting_memories
+SELECT {memory} FROM memory WHERE namespace = :namespace AND user_id = :user_id AND quotes LIKE :named
+
+-- name: rewrite_quotes
+UPDATE memory SET quotes = :quotes, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
+
 -- name: insert_source
 INSERT INTO memory_source (namespace, user_id, memory_id, since, position, source_id)
 VALUES (:namespace, :user_id, :memory_id, :since, :position, :source_id)
