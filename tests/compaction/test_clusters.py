@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memhold.compact.contract import Group, Partition, Relation
@@ -114,6 +114,9 @@ SAID = ("The gate", "The gate is 12 m wide", "The gate opens at 9:30", "The gate
     st.sampled_from(("", *SAID)),
     st.integers(0, 6),
 )
+@example([(said, day, False, "user") for day, said in enumerate(SAID[:3])], "same", "", 6)
+@example([(said, day, False, "user") for day, said in enumerate(SAID[:3])], "replaces", "", 6)
+@example([(said, day, day == 0, "user") for day, said in enumerate((*SAID[:2], SAID[3]))], "replaces", "", 2)
 def test_a_plan_writes_each_note_once(
     told: list[tuple[str, int, bool, str]], relation: Relation, text: str, current: int
 ) -> None:

@@ -59,9 +59,8 @@ class ErasureCases:
         gone, stays = await store.write(ALICE, lambda tx: [*say(tx, ids, "gone"), *say(tx, ids, "stays")])
         quotes = tuple(MemoryQuote(message_id=line.id, text=f"{_CANARY} {line.text}") for line in (gone, stays))
         note = await store.write(ALICE, lambda tx: add_note(tx, ids, "a note"))
-        for rev in (2, 3):
-            said = replace(note, rev=rev, quotes=quotes)
-            await store.write(ALICE, lambda tx, said=said: tx.put_memory(said))
+        await store.write(ALICE, lambda tx: tx.put_memory(replace(note, rev=2, quotes=quotes)))
+        await store.write(ALICE, lambda tx: tx.put_memory(replace(note, rev=3, quotes=quotes)))
         await store.write(ALICE, lambda tx: tx.drop_sources([gone.id, *(f"msg_other{n}" for n in range(others))]))
         first, *later_ones = await store.read(ALICE, lambda tx: tx.revisions(note.id))
         assert first.quotes == ()
