@@ -458,7 +458,7 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
         ...
 
     def drop_sources(self, ids: Sequence[str]) -> None:
-        """Take these ids out of the sources of every memory, in all its revisions, without a new revision."""
+        """Take these ids out of the sources and quotes of every memory, in all revisions, without a new revision."""
         ...
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:

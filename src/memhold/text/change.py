@@ -11,9 +11,8 @@ import re
 
 from memhold.text import lazily
 from memhold.text.letter_words import LETTER_WORD, WIDE, letter_words
-from memhold.text.sentences import Span
 
-__all__ = ["BRIEF", "NOW", "asks_past", "change_words", "changes", "word_count"]
+__all__ = ["BRIEF", "NOW", "asks_past", "changes", "word_count"]
 
 BRIEF = 30
 """Words up to which a sentence is a short clause: longer ones tell of more than one thing."""
@@ -157,21 +156,6 @@ _BEFORE = lazily.compile(
     r"|eerst|vroeger|oorspronkelijk|раньше|сначала|прежн\w+|изначально)\b"
     r"|처음|원래|예전|전에|以前|之前|原来|最初|一开始|元々|昔|前は"
 )
-
-
-def change_words(text: str) -> list[Span]:
-    """The words of change in a text, in their order."""
-    low = _small(text)
-    found: list[Span] = []
-    for one in LETTER_WORD.finditer(low):
-        word = one.group()
-        if word in _WORDS:
-            found.append(Span(one.start(), one.end()))
-        elif word in _PHRASES and (phrase := _phrase(word).match(low, one.start())):
-            found.append(Span(one.start(), phrase.end()))
-    if WIDE.search(low):
-        found += [Span(one.start(), one.end()) for one in _UNSPACED.finditer(low)]
-    return sorted(found, key=lambda one: one.start)
 
 
 def changes(text: str) -> bool:

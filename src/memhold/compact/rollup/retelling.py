@@ -10,15 +10,17 @@ from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of, text_of
 from memhold.compact.apply import Merger, unchanged
 from memhold.compact.asking import PURPOSE
-from memhold.compact.check.case import Source
-from memhold.compact.check.unfounded import unfounded
-from memhold.compact.clauses import shared
+from memhold.compact.rollup.contract import line_of
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.consolidate.entry import untimed
 from memhold.facts.outdated import outdated, reads_as_current
 from memhold.facts.revisions import revise
 from memhold.facts.rollups import _superseded, withdraw
+from memhold.fidelity.sentences import sentences
+from memhold.fidelity.values import Line, Statement
+from memhold.fidelity.weigh import weigh
 from memhold.index.documents import index_memories
+from memhold.languages.tables import spoken
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Rejected, Tool
 from memhold.ports.transaction import ReadTx, WriteTx
@@ -105,11 +107,15 @@ def read_telling(reply: ChatReply, asked: Untold) -> str | Rejected:
         return Rejected(reason="it still says what no longer holds as if it held")
     ended = frozenset[str]().union(*(content_terms(value.value) for value in asked.values))
     kept = content_terms(untimed(whole)) - ended
-    if shared(kept, text) < LEAST_KEPT * len(kept):
+    if len(kept & content_terms(text)) < LEAST_KEPT * len(kept):
         return Rejected(reason="it leaves out what the entry says")
-    known = "\n".join(map(_line, asked.values))
-    wrong = unfounded((Source(text=f"{whole}\n{known}", at=asked.summary.event_time),), text)
-    return text if wrong is None else Rejected(reason=wrong)
+    since = (Line(text=_line(value), written_by="user", at=value.since) for value in asked.values)
+    lines = [line_of(asked.summary), *since]
+    for one in sentences(untimed(text), spoken(text)):
+        weight = weigh(Statement(text=one), (), lines)
+        if weight.standing == "unfounded":
+            return Rejected(reason="; ".join(weight.reasons))
+    return text
 
 
 def apply_telling(tx: WriteTx, asked: Untold, text: str, by: Author, hold: ApplyGuard, merger: Merger) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -378,13 +378,9 @@ class InMemoryWriteTx(InMemoryReadTx):
         """Take these ids out of the sources and quotes of every memory, in all its revisions."""
         gone = set(ids)
         for memory_id, kept in self._rows.memories.items():
-            if all(gone.isdisjoint(sealed.row.sources) for sealed in kept.sealed):
+            sealed = tuple(Sealed(_without(one.row, gone), one.texts) for one in kept.sealed)
+            if all(one.row is held.row for one, held in zip(sealed, kept.sealed, strict=True)):
                 continue
-            less = (
-                (replace(one.row, sources=tuple(s for s in one.row.sources if s not in gone)), one.texts)
-                for one in kept.sealed
-            )
-            sealed = tuple(Sealed(row.without_quotes(gone), texts) for row, texts in less)
             self._rows.memories.put(memory_id, Revisions(sealed, kept.digest))
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
@@ -426,6 +422,14 @@ class InMemoryWriteTx(InMemoryReadTx):
             named = {*sealed.row.sources, *(effect.memory_id for effect in sealed.row.effects)}
             if sealed.texts and not gone.isdisjoint(named):
                 self._rows.changes.put(change_id, Sealed(sealed.row, ()))
+
+
+def _without(memory: Memory, gone: Collection[str]) -> Memory:
+    """A memory that names none of these ids as a source, and has no words of theirs."""
+    sources = tuple(source for source in memory.sources if source not in gone)
+    quotes = tuple(quote for quote in memory.quotes if quote.message_id not in gone)
+    same = (sources, quotes) == (memory.sources, memory.quotes)
+    return memory if same else replace(memory, sources=sources, quotes=quotes)
 
 
 def _given(moment: datetime | None) -> tuple[datetime, ...]:

@@ -341,11 +341,12 @@ WHERE namespace = :namespace AND user_id = :user_id AND source_id = :source_id
 UPDATE memory SET quotes = :quotes, standing = :standing, doubts = :doubts, crc = :crc
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
 
--- name: read_revisions_quoting
-SELECT {memory}
-FROM memory WHERE namespace = :namespace AND user_id = :user_id AND quotes IS NOT NULL
-  AND id IN (SELECT memory_id FROM memory_source
-             WHERE namespace = :namespace AND user_id = :user_id AND source_id = :source_id)
+-- name: read_quoting_memories
+SELECT {memory} FROM memory WHERE namespace = :namespace AND user_id = :user_id AND quotes LIKE :named
+
+-- name: rewrite_quotes
+UPDATE memory SET quotes = :quotes, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
 
 -- name: insert_source
 INSERT INTO memory_source (namespace, user_id, memory_id, since, position, source_id)

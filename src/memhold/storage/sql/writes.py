@@ -59,6 +59,10 @@ SOON = timedelta(minutes=1)
 """Work due later than this wakes nobody: the worker looks again by then."""
 
 
+FEW = 20
+"""Lines up to which the memories that quote each are looked for."""
+
+
 def _not_after(session: Session, now: datetime) -> Session:
     """The session, with its times as of now where they are ahead of it."""
     ended = session.ended_at and min(session.ended_at, now)
@@ -431,11 +435,12 @@ class SqlWrite(SqlRead):
         self._run("put_tombstone", id=item, at=micros(self.now), change_id=change_id, digest=digest)
 
     def drop_sources(self, ids: Sequence[str]) -> None:
-        named = [{"source_id": item} for item in ids]
-        quoting = self._memories(self._contents("read_revisions_quoting", named))
-        revisions = {(one.id, one.rev): one.without_quotes(ids) for one in quoting}
-        self.put_quotes([*revisions.values()])
-        self._many("blank_source", named)
+        self._many("blank_source", [{"source_id": item} for item in ids])
+        said = {item for item in ids if not item.startswith("mem_")}
+        # Of many lines one look at all quotes is the shorter way.
+        for named in (f"%{item}%" for item in said) if len(said) <= FEW else ("%",):
+            found = self._content("read_quoting_memories", named=named)
+            self._many("rewrite_quotes", [made for row in found if (made := rows.unquoted(row, said)) is not None])
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
         due, clock = micros(self._time.by_clock(at)), micros(self._time.clock)
