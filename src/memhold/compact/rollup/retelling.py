@@ -10,17 +10,13 @@ from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of, text_of
 from memhold.compact.apply import Merger, unchanged
 from memhold.compact.asking import PURPOSE
-from memhold.compact.rollup.contract import line_of
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.consolidate.entry import untimed
 from memhold.facts.outdated import outdated, reads_as_current
 from memhold.facts.revisions import revise
 from memhold.facts.rollups import _superseded, withdraw
-from memhold.fidelity.sentences import sentences
-from memhold.fidelity.values import Line, Statement
-from memhold.fidelity.weigh import weigh
+from memhold.fidelity.merges import lost
 from memhold.index.documents import index_memories
-from memhold.languages.tables import spoken
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Rejected, Tool
 from memhold.ports.transaction import ReadTx, WriteTx
@@ -109,12 +105,9 @@ def read_telling(reply: ChatReply, asked: Untold) -> str | Rejected:
     kept = content_terms(untimed(whole)) - ended
     if len(kept & content_terms(text)) < LEAST_KEPT * len(kept):
         return Rejected(reason="it leaves out what the entry says")
-    since = (Line(text=_line(value), written_by="user", at=value.since) for value in asked.values)
-    lines = [line_of(asked.summary), *since]
-    for one in sentences(untimed(text), spoken(text)):
-        weight = weigh(Statement(text=one), (), lines)
-        if weight.standing == "unfounded":
-            return Rejected(reason="; ".join(weight.reasons))
+    known = "\n".join((whole, *(_line(value) for value in asked.values)))
+    if invented := lost(known, asked.summary.event_time, [(untimed(text), asked.summary.event_time)]):
+        return Rejected(reason=f"it says what no line has: {', '.join(invented)}")
     return text
 
 
