@@ -693,7 +693,8 @@ async def test_what_is_merged_carries_the_quotes_of_all(opened: Opened, text: st
     assert len(memory.quotes) == 3
 
 
-async def test_a_quote_that_was_taken_in_goes_with_its_line(opened: Opened) -> None:
+@pytest.mark.parametrize("hard", [True, False], ids=["erased", "hidden"])
+async def test_a_quote_that_was_taken_in_goes_with_its_line(opened: Opened, *, hard: bool) -> None:
     judge = Judge(lambda _: partition(group("same", 1, 2)))
     alice = (await opened(judge, close(ONE, TWO))).scope(user="alice")
     lines = (await alice.add([{"role": "user", "content": f"I said: {text}"} for text in (ONE, TWO)])).ids
@@ -702,9 +703,13 @@ async def test_a_quote_that_was_taken_in_goes_with_its_line(opened: Opened) -> N
     assert (await alice.compact()).counts == {"pair": 1}
     [memory] = await living(alice)
     assert [quote.text for quote in memory.quotes] == [TWO, ONE]
-    await alice.forget(lines[0])
+    gone = await alice.forget(lines[0], hard=hard)
     [memory] = await living(alice)
     assert [quote.text for quote in memory.quotes] == [TWO]
+    if not hard:
+        await alice.undo(gone.change_id)
+        [memory] = await living(alice)
+        assert [quote.text for quote in memory.quotes] == [TWO, ONE]
 
 
 async def test_what_is_doubtful_takes_in_nothing_that_is_stated(opened: Opened) -> None:

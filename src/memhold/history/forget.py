@@ -568,8 +568,14 @@ def _erase(
 def _unquoted(tx: WriteTx, going: Going) -> list[Effect]:
     """What stays quotes no line that is hidden, until that is undone; a hard forget takes the words out everywhere."""
     gone = {message.id for message in going.messages}
-    held = [one for one in tx.derived([*gone]) if any(quote.message_id in gone for quote in one.quotes)]
-    return [revise(tx, one, quotes=one.without_quotes(gone).quotes) for one in held]
+    hidden = {memory.id for memory in going.memories}
+    found = {one.id: one for one in tx.derived([*gone])}
+    folded: Iterable[Memory] = going.memories
+    while into := {one.superseded_by for one in folded if one.superseded_by} - hidden - found.keys():
+        folded = tx.find_memories([*into])  # they took in the quotes of what was folded into them
+        found |= {one.id: one for one in folded}
+    held = (one for one in found.values() if one.id not in hidden)
+    return [revise(tx, one, quotes=less.quotes) for one in held if (less := one.without_quotes(gone)) != one]
 
 
 def _stays(tx: ReadTx, session: str) -> bool:
