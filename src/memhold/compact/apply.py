@@ -17,6 +17,7 @@ from memhold.consolidate.apply_guard import ApplyGuard, Verdict, plain_attempts
 from memhold.facts.revisions import memory_digest, mind_expiry, revise, said_digest
 from memhold.index.documents import index_memories
 from memhold.index.pending_vectors import Batch, put_vectors
+from memhold.journal.change import note_change
 from memhold.ports.models import ChatReply
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
@@ -25,7 +26,7 @@ from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
 from memhold.values.answers import Outcome
 from memhold.values.errors import Attempt
-from memhold.values.records import LINEAGE, TOGETHER, Author, Change, Effect, Importance, Memory, Suspicion
+from memhold.values.records import LINEAGE, TOGETHER, Author, Effect, Importance, Memory, Suspicion
 
 __all__ = [
     "LINKED",
@@ -462,19 +463,8 @@ def _changed(
     verb: str = MERGED,
 ) -> str:
     change_id = merger.ids.new("chg")
-    tx.add_change(
-        Change(
-            id=change_id,
-            seq=0,
-            verb=verb,
-            reason=reason,
-            by=author,
-            at=tx.now,
-            sources=tuple(memory.id for memory in read),
-            effects=tuple(effects),
-            detail=detail,
-        )
-    )
+    sources = (memory.id for memory in read)
+    note_change(tx, change_id, verb, reason, by=author, effects=effects, sources=sources, detail=detail)
     if merger.mirror and verb == MERGED:
         tx.put_due("mirror", "files", tx.now)
     return change_id

@@ -17,12 +17,13 @@ from memhold.facts.revisions import revise
 from memhold.facts.rollups import _superseded, withdraw
 from memhold.fidelity.merges import lost
 from memhold.index.documents import index_memories
+from memhold.journal.change import note_change
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Rejected, Tool
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.details import content_terms
 from memhold.values.answers import Ended
-from memhold.values.records import Author, Change, Effect, Memory
+from memhold.values.records import Author, Effect, Memory
 
 __all__ = ["TRIED", "Untold", "apply_telling", "not_told", "read_telling", "telling_request", "untold"]
 
@@ -160,16 +161,7 @@ def not_told(tx: WriteTx, asked: Untold, reason: str, by: Author, hold: ApplyGua
 
 
 def _changed(tx: WriteTx, asked: Untold, reason: str, by: Author, effects: Sequence[Effect], merger: Merger) -> None:
-    change = Change(
-        id=merger.ids.new("chg"),
-        seq=0,
-        verb="tell_anew",
-        reason=reason,
-        by=by,
-        at=tx.now,
-        sources=(asked.summary.id, *(value.fact for value in asked.values)),
-        effects=tuple(effects),
-    )
-    tx.add_change(change)
+    sources = (asked.summary.id, *(value.fact for value in asked.values))
+    note_change(tx, merger.ids.new("chg"), "tell_anew", reason, by=by, effects=effects, sources=sources)
     if merger.mirror:
         tx.put_due("mirror", "files", tx.now)

@@ -427,9 +427,8 @@ class InMemoryWriteTx(InMemoryReadTx):
 def _without(memory: Memory, gone: Collection[str]) -> Memory:
     """A memory that names none of these ids as a source, and has no words of theirs."""
     sources = tuple(source for source in memory.sources if source not in gone)
-    quotes = tuple(quote for quote in memory.quotes if quote.message_id not in gone)
-    same = (sources, quotes) == (memory.sources, memory.quotes)
-    return memory if same else replace(memory, sources=sources, quotes=quotes)
+    less = replace(memory.without_quotes(gone), sources=sources)
+    return memory if less == memory else less
 
 
 def _given(moment: datetime | None) -> tuple[datetime, ...]:
