@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Row, doing
-from memhold.fidelity.sentences import sentences
+from memhold.consolidate.contract import Learned, Noted
+from memhold.consolidate.weighing import Shown, weighed_anew
+from memhold.fidelity.nearest import nearest
 from memhold.fidelity.values import Line, Statement, Weight, WrittenBy
 from memhold.fidelity.weigh import RULES, Rule, weigh
-from memhold.languages.tables import spoken
 
 __all__ = ["Labelled", "fidelity_rows", "labelled"]
 
@@ -39,6 +40,23 @@ class Labelled:
     def weight(self, rules: Sequence[Rule] = RULES) -> Weight:
         """How it stands."""
         return weigh(self.statement, self.quotes, self.lines, cited=self.cited, rules=rules)
+
+    def anew(self) -> str:
+        """How it stands as an older release kept it: with the lines that it cites, and without a quote."""
+        told = self.statement
+        shown = [Shown(place=place, line=self.lines[at]) for place, at in enumerate(self.cited, 1)]
+        sources = tuple(one.place for one in shown)
+        if not told.attribute:
+            return weighed_anew(Noted(text=told.text, importance="mid", sources=sources), shown).standing
+        fact = Learned(
+            subject=told.subject,
+            attribute=told.attribute,
+            value=told.text,
+            operation="set",
+            importance="mid",
+            sources=sources,
+        )
+        return weighed_anew(fact, shown).standing
 
 
 def labelled(folder: Path) -> list[Labelled]:
@@ -85,26 +103,11 @@ def _windows(folder: Path) -> Iterator[Labelled]:
             data="windows",
             lang=item["lang"],
             statement=statement,
-            quotes=_nearest(statement, [lines[place] for place in cited]),
+            quotes=tuple(nearest(statement.whole, lines[place].text) for place in cited[:1]),
             lines=lines,
             cited=cited,
             error=item["error"] if not item["true"] else None,
         )
-
-
-def _nearest(statement: Statement, cited: Sequence[Line]) -> tuple[str, ...]:
-    """The sentence of the first cited line that has most of a statement's letters in threes."""
-    wanted = _threes(statement.whole)
-    for line in cited[:1]:
-        pieces = sentences(line.text, spoken(line.text))
-        return (max(pieces, key=lambda piece: len(wanted & _threes(piece)) - len(piece) / 20),)
-    return ()
-
-
-def _threes(text: str) -> set[str]:
-    text = text.lower()
-    size = 3 if text.isascii() or " " in text else 1
-    return {text[at : at + size] for at in range(len(text) - size + 1)}
 
 
 def _everyday(folder: Path) -> Iterator[Labelled]:
@@ -162,6 +165,7 @@ def fidelity_rows(folder: Path, *, ablate: bool = True) -> Iterator[Row]:
     every = labelled(folder)
     for data in dict.fromkeys(one.data for one in every):
         yield from _of_set(data, [(one, one.weight().standing) for one in every if one.data == data])
+    yield from _anew([(one, one.anew()) for one in every if one.cited])
     if not ablate:
         return
     whole = [one.weight().standing for one in every]
@@ -196,6 +200,14 @@ def _of_set(data: str, weighed: Sequence[tuple[Labelled, str]]) -> Iterator[Row]
         )
     yield Row(name=f"{data}: errors not stated, by kind", value=_shares(weighed, lambda one: one.error or ""))
     yield Row(name=f"{data}: errors not stated, by language", value=_shares(weighed, lambda one: one.lang))
+
+
+def _anew(weighed: Sequence[tuple[Labelled, str]]) -> Iterator[Row]:
+    """What becomes of the same where an older release kept it: doubtful is the worst that a migration makes of it."""
+    for name, wanted, right in (("true statements stated", "stated", True), ("errors in doubt", "doubtful", False)):
+        found = [standing for one, standing in weighed if (one.error is None) is right]
+        share = found.count(wanted) / max(1, len(found))
+        yield Row(name=f"kept before quotes: {name}", value=f"{share:.3f}", against=f"{len(found)}", ratio=share)
 
 
 def _shares(weighed: Sequence[tuple[Labelled, str]], key: Callable[[Labelled], str]) -> str:

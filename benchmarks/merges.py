@@ -1,8 +1,8 @@
-"""Notes that say the same, replace, contradict or add: what the judge sees, a verdict settles, and the check takes.
+"""Notes that say the same, replace, contradict or add: what the judge sees, a verdict settles, which texts are taken.
 
 The data is JSON lines: `lang`, `notes` (text, time), `relation` (same, newer_replaces, contradiction, adds_detail,
-different), `good_merges` (texts), `bad_merges` (text, why). No model is asked: the judge is scripted with the right
-verdict, and with wrong ones.
+different), `good_merges` (texts), `bad_merges` (text, why; `loses` where a number, day, time, name, identifier or path
+of a note is lost). No model is asked: the judge is scripted with the right verdict, and with wrong ones.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import doing
-from memhold.compact.check.all_rules import refused
 from memhold.compact.contract import Group, Partition, Relation
-from memhold.compact.verdict_steps import Folded, Linked, Merged, Step, Superseded, Suspected, settled, sources_of
+from memhold.compact.verdict_steps import Folded, Linked, Merged, Step, Superseded, Suspected, settled
 from memhold.faces.python.open import AsyncMemhold
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall
 from memhold.testing.clock import FakeClock
@@ -54,6 +53,7 @@ class Cluster:
     memories: tuple[Memory, ...]
     good: tuple[str, ...]
     bad: tuple[str, ...]
+    lossy: frozenset[str]
 
 
 class _Apart:
@@ -94,7 +94,7 @@ async def merges_quality(data: Path, *, embedding: str = "builtin") -> dict[str,
     doing("what a right verdict settles, and what a wrong one does not")
     right, folded, wrong, wrong_by = _Shares(), _Shares(), _Shares(), _Shares()
     good, bad, good_by, bad_by = _Shares(), _Shares(), _Shares(), _Shares()
-    ruled = _Shares()
+    ruled, lossy = _Shares(), _Shares()
     refusals: Counter[str] = Counter()
     for one in clusters:
         right.add(one.relation, yes=_settles(one))
@@ -113,6 +113,8 @@ async def merges_quality(data: Path, *, embedding: str = "builtin") -> dict[str,
             bad.add("all", yes=refuses)
             bad_by.add(one.lang, yes=refuses)
             ruled.add("all", yes=_RIGHT[one.relation] not in {"same", "replaces", "adds"} or refuses)
+            if text in one.lossy:
+                lossy.add("all", yes=not refuses)
     return {
         "clusters": len(clusters),
         "looked_at": looked.plain(),
@@ -122,6 +124,7 @@ async def merges_quality(data: Path, *, embedding: str = "builtin") -> dict[str,
         "same_without_a_text_becomes_one": folded.plain(),
         "wrong_verdicts_refused": {**wrong.plain(), **wrong_by.plain()},
         "good_accepted": {**good.plain(), **good_by.plain()},
+        "lossy_accepted": lossy.plain(),
         "bad_refused": {**ruled.plain()},
         "bad_refused_also_under_wrong_verdicts": {**bad.plain(), **bad_by.plain()},
         "why_good_ones_are_refused": dict(refusals.most_common()),
@@ -170,6 +173,7 @@ def _read(data: Path) -> Iterator[Cluster]:
             memories=tuple(memories),
             good=tuple(found["good_merges"]),
             bad=tuple(one["text"] for one in found["bad_merges"]),
+            lossy=frozenset(one["text"] for one in found["bad_merges"] if one.get("loses")),
         )
 
 
@@ -252,9 +256,5 @@ def _refusal(one: Cluster, text: str, relation: Relation | None = None) -> str |
     found = settled(one.memories, Partition(groups=(_group(one, relation, text=text),)))
     if any(isinstance(step, Merged) for step in found.steps):
         return None
-    if found.refusals:
-        return found.refusals[0].rule
-    newest = len(one.memories) - 1
-    replaced = range(newest) if relation == "replaces" else ()
-    reason = refused(sources_of(one.memories, replaced), text)
-    return "the verdict" if reason is None else reason.rule
+    reason = found.refused.get(0, "the verdict")
+    return "a detail is lost" if reason.startswith("it loses ") else reason

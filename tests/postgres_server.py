@@ -66,8 +66,12 @@ class Server:
             self._account = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
             os.chown(self.folder, NOBODY, NOBODY)
             if not all(parent.stat().st_mode & 0o005 == 0o005 for parent in (install, *install.parents)):
-                shutil.copytree(install, self.folder / "install")
-                install = self.folder / "install"
+                # Its programs look for their libraries in the folder of the wheel that stands beside the package.
+                package = install.parent
+                for part in (install, package.with_name(f"{package.name}.libs")):
+                    if part.is_dir():
+                        shutil.copytree(part, self.folder / part.relative_to(package.parent))
+                install = self.folder / install.relative_to(package.parent)
         self.bin = install / "bin"
         self._process: subprocess.Popen[bytes] | None = None
         try:

@@ -253,28 +253,3 @@ async def test_a_key_of_a_write_and_an_end_of_a_memory_stand_by_the_right_clock(
     # After its thirty days a key is free again, at the latest when the clock says so that it was written by.
     clock.advance(max(jump, timedelta()) + timedelta(days=30))
     assert not (await alice.add([{"role": "user", "content": "tea"}], idempotency_key="k")).replayed
-
-
-@pytest.mark.parametrize("first", [True, False], ids=["the first", "the second"])
-@jumps
-async def test_the_later_of_two_claims_stands_whatever_the_clock_said(
-    opened: AsyncMemhold, clock: FakeClock, jump: timedelta, *, first: bool
-) -> None:
-    alice = opened.scope(user="alice", session="s")
-    said = []
-    for text, turned in (("I live in Oslo.", first), ("I live in Ghent now.", not first)):
-        clock.advance(jump if turned else timedelta())
-        said += (await alice.add([{"role": "user", "content": text}])).ids
-        clock.advance(-jump if turned else timedelta())
-        clock.advance(1)
-    hits = {hit.id: hit for hit in (await alice.recall("Where do I live?")).hits}
-    assert (hits[said[0]].superseded_by, hits[said[1]].superseded_by) == (said[1], None)
-
-
-async def test_what_an_import_dates_stands_where_it_was_said(opened: AsyncMemhold) -> None:
-    alice = opened.scope(user="alice", session="s")
-    now = (await alice.add([{"role": "user", "content": "I live in Ghent now."}])).ids[0]
-    old = {"role": "user", "content": "I live in Oslo.", "event_time": RIGHT - timedelta(days=700)}
-    before = (await alice.add([old])).ids[0]
-    hits = {hit.id: hit for hit in (await alice.recall("Where do I live?")).hits}
-    assert (hits[before].superseded_by, hits[now].superseded_by) == (now, None)

@@ -66,6 +66,7 @@ def as_of_schema_11(location: str) -> None:
         location,
         "DROP INDEX message_unattributed",
         *(f"ALTER TABLE {table} DROP COLUMN {name}" for table, names in later.items() for name in names),
+        "ALTER TABLE model_link DROP COLUMN asked",
         "DELETE FROM migration WHERE number > 12",
         "PRAGMA user_version = 11",
     )

@@ -11,6 +11,7 @@ from memhold.errors import Forgotten, ModelError
 from memhold.faces.mcp.answers import answer_of, rendered
 from memhold.testing.scripted import ScriptedChat
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
+from memhold.values.records import MemoryQuote
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import (
     APART,
@@ -102,7 +103,7 @@ async def test_what_carries_over(opened: Opened) -> None:
     assert {name: memory.metadata[name] for name in "abc"} == {"a": 1, "b": 2, "c": 3}
     assert set(memory.sources) == set(before)
     [change] = await alice.history(memory.id)
-    assert (change.verb, change.by.name, change.by.version) == ("compact", "judge", "merge_memories/2")
+    assert (change.verb, change.by.name, change.by.version) == ("compact", "judge", "merge_memories/3")
     assert change.detail["reply"]["calls"][0]["arguments"]["text"] == BOTH
 
 
@@ -238,7 +239,7 @@ async def test_three_versions_of_a_decision_newest_wins_and_details_stay(opened:
         "The billing service uses Postgres 14 and ships on Fridays",
         "The billing service switched from Postgres 14 to CockroachDB 23.1 in region eu-west-1",
     ]
-    text = "The billing service uses CockroachDB 23.1 in region eu-west-1"
+    text = "The billing service uses CockroachDB 23.1 in region eu-west-1 and ships on Fridays"
     judge = Judge(lambda _: partition(group("replaces", 1, 2, 3, current="s3", text=text)))
     alice = (await opened(judge, close(*texts))).scope(user="alice")
     for n, one in enumerate(texts):
@@ -255,19 +256,6 @@ async def test_three_versions_of_a_decision_newest_wins_and_details_stay(opened:
     await alice.undo(change.id)
     assert [one.text for one in await living(alice)] == texts
     await whole(alice)
-
-
-async def test_a_change_is_not_blended(opened: Opened) -> None:
-    texts = ["The team uses Jenkins for builds", "The team switched from Jenkins to Buildkite for builds"]
-    text = "The team uses Jenkins and Buildkite for builds"
-    judge = Judge(lambda _: partition(group("replaces", 1, 2, text=text)))
-    alice = (await opened(judge, close(*texts))).scope(user="alice")
-    for n, one in enumerate(texts):
-        await alice.remember(one, event_time=DAY + timedelta(days=n))
-    assert (await alice.compact()).counts == {"superseded": 1}
-    assert [memory.text for memory in await living(alice)] == texts[1:]
-    [old] = (await alice.list(states=["superseded"])).items
-    assert old.text == texts[0]
 
 
 async def test_a_contradiction_is_for_a_person_to_settle(opened: Opened) -> None:
@@ -314,16 +302,6 @@ async def test_what_adds_stays_and_is_told_together(opened: Opened) -> None:
     [change] = [one for one in await alice.history(ids[0]) if one.verb == "link"]
     await alice.undo(change.id)
     assert [dict(memory.metadata) for memory in (await living(alice))[:2]] == [{}, {}]
-
-
-async def test_a_replacement_without_a_sign_of_change_is_doubted(opened: Opened) -> None:
-    texts = ["Keeps bees in the yard", "Keeps hens in the yard"]
-    judge = Judge(lambda _: partition(group("replaces", 1, 2, current="s2")))
-    alice = (await opened(judge, close(*texts))).scope(user="alice")
-    for n, one in enumerate(texts):
-        await alice.remember(one, event_time=DAY + timedelta(hours=n))
-    assert (await alice.compact()).counts == {"suspected": 1}
-    assert [memory.text for memory in await living(alice)] == texts
 
 
 async def test_the_newest_supersedes(opened: Opened) -> None:
@@ -642,33 +620,116 @@ async def test_what_cannot_be_read_goes_to_the_next_model(opened: Opened) -> Non
     assert len(careless.asked) == 1
 
 
-async def test_the_reason_goes_back_to_the_model_once(opened: Opened) -> None:
-    texts = ["The build number is 4711", "The build number is 4711 on main"]
-
-    class Learning(Judge):
-        async def chat(self, request):
-            if len(request.turns) > 1:
-                assert "'4711'" in request.turns[-1].text
-                self._decide = lambda _: merged(texts[1])
-            return await super().chat(request)
-
-    judge = Learning(lambda _: merged("The build number is known"))
+@pytest.mark.parametrize("relation", ["same", "adds", "replaces"])
+async def test_a_text_that_loses_a_detail_hides_nothing_and_costs_no_call(opened: Opened, relation: str) -> None:
+    texts = ["The store room is 12, its phone has extension 4711", "The store room is 20 now, same extension"]
+    judge = Judge(lambda _: partition(group(relation, 1, 2, text="The store room is 20, same extension")))
     alice = (await opened(judge, close(*texts))).scope(user="alice")
-    await told(alice, *texts)
-    assert (await alice.compact()).merged == 2
-    assert len(judge.asked) == 2
-    assert [memory.text for memory in await living(alice)] == [texts[1]]
+    for n, one in enumerate(texts):
+        await alice.remember(one, event_time=DAY + timedelta(days=n))
+    assert (await alice.compact()).counts == {"linked": 1}
+    assert len(judge.asked) == 1
+    first, second = await living(alice)
+    assert [first.text, second.text] == texts, "the old one is not hidden either"
+    assert first.metadata["together"] == [second.id]
+    [change] = [one for one in await alice.history(first.id) if one.verb == "keep_apart"]
+    assert "4711" in change.detail["refused"]["0"]
+    assert (await alice.compact()).groups == ()
 
 
-@pytest.mark.parametrize(("loses", "text"), [([], BOTH), (["how loudly"], TWO)])
-async def test_a_second_model_is_asked_what_a_text_loses(opened: Opened, loses: list[str], text: str) -> None:
+async def test_what_replaces_without_a_text_keeps_what_has_more(opened: Opened) -> None:
+    texts = ["Yoga is on Mondays at 19:00 with Ruth", "Yoga is on Tuesdays now", "Yoga is on Fridays now"]
+    judge = Judge(lambda _: partition(group("replaces", 1, 2, 3)))
+    alice = (await opened(judge, close(*texts))).scope(user="alice")
+    for n, one in enumerate(texts):
+        await alice.remember(one, event_time=DAY + timedelta(days=n))
+    assert (await alice.compact()).counts == {"superseded": 1, "linked": 1}
+    assert [memory.text for memory in await living(alice)] == [texts[0], texts[2]], (
+        "19:00 and Ruth are told nowhere else"
+    )
+
+
+SAME = [
+    "Put the parcel behind the blue bin, not at the door.",
+    "Parcels at the door get stolen at 17:30; put them behind the blue bin.",
+    "Remember: parcels behind the blue bin.",
+    "Parcels go behind the blue bin, Ruth says.",
+]
+
+
+async def test_three_that_say_the_same_are_folded_and_linked_at_once(opened: Opened) -> None:
+    """It failed with `RevisionConflict`, for ever: the survivor was written twice in one plan."""
+    judge = Judge(lambda texts: partition(group("same", *range(1, len(texts) + 1))))
+    alice = (await opened(judge, close(*SAME))).scope(user="alice")
+    for n, one in enumerate(SAME):
+        await alice.remember(one, event_time=DAY + timedelta(days=n))
+    done = await alice.compact()
+    assert (done.last_error, done.counts) == (None, {"group": 1, "linked": 1})
+    left = {memory.text: memory for memory in await living(alice)}
+    assert left.keys() == {SAME[1], SAME[3]}
+    assert left[SAME[1]].metadata["together"] == [left[SAME[3]].id]
+    assert left[SAME[3]].metadata["together"] == [left[SAME[1]].id]
+    assert left[SAME[1]].rev == left[SAME[3]].rev == 2, "each is written once"
+    [change] = [one for one in await alice.history(left[SAME[1]].id) if one.verb == "compact"]
+    await alice.undo(change.id)
+    assert [memory.text for memory in await living(alice)] == SAME
+    assert all("together" not in memory.metadata for memory in await living(alice))
+    await whole(alice)
+
+
+QUOTES = [MemoryQuote(message_id=f"msg_{n}", text=f"said {n}") for n in range(3)]
+
+
+@pytest.mark.parametrize("text", [BOTH, "", ONE], ids=["a text", "the fullest", "a copy"])
+async def test_what_is_merged_carries_the_quotes_of_all(opened: Opened, text: str) -> None:
+    texts = [ONE, ONE if text == ONE else TWO]
+    judge = Judge(lambda _: partition(group("same", 1, 2, text=text)))
+    alice = (await opened(judge, close(ONE, TWO))).scope(user="alice")
+    await copies(alice, texts[0], 1, quotes=tuple(QUOTES[:2]), origin="model")
+    await copies(alice, texts[1], 1, quotes=tuple(QUOTES[1:]), origin="model")
+    assert (await alice.compact()).merged
+    [memory] = await living(alice)
+    assert set(memory.quotes) == {*QUOTES}
+    assert len(memory.quotes) == 3
+
+
+@pytest.mark.parametrize("hard", [True, False], ids=["erased", "hidden"])
+async def test_a_quote_that_was_taken_in_goes_with_its_line(opened: Opened, *, hard: bool) -> None:
+    judge = Judge(lambda _: partition(group("same", 1, 2)))
+    alice = (await opened(judge, close(ONE, TWO))).scope(user="alice")
+    lines = (await alice.add([{"role": "user", "content": f"I said: {text}"} for text in (ONE, TWO)])).ids
+    for line, text in zip(lines, (ONE, TWO), strict=True):
+        await copies(alice, text, 1, quotes=(MemoryQuote(message_id=line, text=text),), sources=(line,), origin="model")
+    assert (await alice.compact()).counts == {"pair": 1}
+    [memory] = await living(alice)
+    assert [quote.text for quote in memory.quotes] == [TWO, ONE]
+    gone = await alice.forget(lines[0], hard=hard)
+    [memory] = await living(alice)
+    assert [quote.text for quote in memory.quotes] == [TWO]
+    if not hard:
+        await alice.undo(gone.change_id)
+        [memory] = await living(alice)
+        assert [quote.text for quote in memory.quotes] == [TWO, ONE]
+
+
+async def test_what_is_doubtful_takes_in_nothing_that_is_stated(opened: Opened) -> None:
+    judge = Judge(lambda _: partition(group("same", 1, 2, text=BOTH)))
+    alice = (await opened(judge, close(ONE, TWO))).scope(user="alice")
+    await copies(alice, ONE, 1, origin="model", trust="assistant")
+    await copies(alice, TWO, 1, origin="model", trust="assistant", standing="doubtful", doubts=("the line asks",))
+    assert (await alice.compact()).groups == ()
+    assert judge.asked == []
+
+
+@pytest.mark.parametrize(("loses", "left"), [([], [BOTH]), (["how loudly"], [ONE, TWO])])
+async def test_a_second_model_is_asked_what_a_text_loses(opened: Opened, loses: list[str], left: list[str]) -> None:
     first = Judge(lambda _: merged(BOTH), name="first")
     second = Judge(lambda _: {"loses": loses, "adds": []}, name="second")
     alice = (await opened([first, second], close(ONE, TWO))).scope(user="alice")
     await told(alice, ONE, TWO)
     await alice.compact()
     assert (len(first.asked), len(second.asked)) == (1, 1)
-    assert [memory.text for memory in await living(alice)] == [text]
+    assert [memory.text for memory in await living(alice)] == left
 
 
 async def test_one_groups_error_is_its_own(opened: Opened) -> None:

@@ -371,13 +371,6 @@ BAD: dict[str, Any] = {
     "no text": {"text": ""},
     "an error message": {"text": "Error: could not get response"},
     "another tool": call({"text": "x"}, name="save_memory"),
-    "an invention": {"text": f"{TOLD[0]} Then Zacharias called."},
-    "an invented number": {"text": f"{TOLD[0]} {TOLD[1][:30]} at gate 77."},
-    "markup": {"text": f"# Day\n{TOLD[0]}\n{TOLD[1][:20]}"},
-    "too long": {"text": f"{TOLD[0]} {TOLD[1]} {TOLD[0]}"},
-    "one part left out": {"text": TOLD[0]},
-    "another script": {"text": "Пользователь попросил место в самолёте и потом перенёс визит к врачу на вторник."},
-    "a denial": {"text": "The user did not ask for a seat to Porto; the user moved the dentist."},
 }
 
 
@@ -400,6 +393,24 @@ async def test_a_bad_answer_goes_to_the_next_model_and_else_nothing_is_made(open
     assert not (await alone.compact()).counts
     assert len(well.asked) == calls, "and is not asked again"
     assert not await rollups(alone)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f"{TOLD[0]} The dentist is at 9:15.", f"{TOLD[0]} The dentist is at 9:15."),
+        (f"{TOLD[0]} They took flight TP999.", TOLD[0]),
+        ("They took flight TP999 and seat 22F. TP999 was late.", f"{TOLD[0]} {TOLD[1]}"),
+    ],
+    ids=["what no part says and none contradicts", "a sentence less", "the parts' own words"],
+)
+async def test_a_sentence_goes_whose_detail_the_parts_contradict(opened: Opened, text: str, kept: str) -> None:
+    judge = Teller(lambda _: {"text": text})
+    scope = (await opened(judge)).scope(user="alice")
+    await weeks(scope, 1)
+    await scope.compact()
+    assert [one.text for one in await rollups(scope)] == [kept]
+    assert len(judge.asked) == 1
 
 
 async def test_models_that_cannot_be_asked_leave_it_due(opened: Opened) -> None:

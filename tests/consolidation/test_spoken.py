@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memhold.consolidate.entry import sentences, slips
+from memhold.consolidate.entry import slips
 from memhold.facts.quotes import Quoted, spoken
 from memhold.messages.fences import fence, find_quotes
 from tests.consolidation.test_window import SECRET, message
@@ -47,21 +47,6 @@ def test_the_newest_counts_and_recalled_text_does_not() -> None:
     text = fence(["mem_1"], ["home: Oslo"], secret=SECRET).text + "\nWhere do I live?"
     quoting = replace(message(3, "user", text), quotes=find_quotes(text, SECRET))
     assert not spoken([quoting], "Oslo").own_words
-
-
-COUNTS = {
-    "[2026-01-02 10:00] Dr. Kim met Ana at 9.30 a.m. in St. Gallen. They agreed on v1.2.3, e.g. the fix.": 2,
-    "One.": 1,
-    "[2026-01-02 10:00] \u7528\u6237\u642c\u5230\u4e86\u5317\u4eac\u3002\u4ed6\u559c\u6b22\u8336\u3002\u4e0b\u5468\u51fa\u5dee\u3002": 3,
-    "\u0645\u0631\u062d\u0628\u0627\u061f \u0646\u0639\u0645.": 2,
-    "She asked: why? He said \u201cno.\u201d That was it\u2026 Done.": 4,
-    "no full stop at all": 1,
-}
-
-
-@pytest.mark.parametrize("entry", COUNTS)
-def test_sentences_are_counted_in_every_script(entry: str) -> None:
-    assert sentences(entry) == COUNTS[entry]
 
 
 def test_slips_are_named_and_nothing_correct_is_one() -> None:

@@ -75,7 +75,7 @@ async def test_a_line_is_shown_with_its_day_and_who_wrote_it() -> None:
 
 
 BAD = {
-    "of another line": ("I swim on Mondays", "stated"),
+    "of another line": ("I swim on Mondays", "doubtful"),
     "of the prompt": ("Known facts (id, subject, attribute, value)", None),
     "the mark of a line": ("[m1 Wed 2026-03-04 09:15 user] My doctor", None),
     "of a line and more": ("take 65 mg every other day with water", None),
@@ -84,6 +84,9 @@ BAD = {
     "an ellipsis in the other order": ("take 65 mg … My doctor said", None),
     "another script": ("возьми 65 мг", None),
     "other quotation marks and widths": ("my doctor said «the iron is low»  -  and", "stated"),
+    "curly quotation marks": ("my doctor said „the iron is low“", "stated"),
+    "longer than its line": ("My doctor said “the iron is low” " * 20, None),
+    "a language that nobody spoke": ("nimm jeden zweiten Tag 65 mg", None),
     "only signs": ("…", None),
     "nothing": ("", "stated"),
 }
@@ -100,7 +103,7 @@ async def test_an_item_stands_where_a_line_has_its_quote(quote: str, standing: s
     else:
         assert not got.left
         held = got.one("take 65 mg every other day")
-        assert held.standing in {"stated", "doubtful"}
+        assert held.standing == standing
         assert held.quote
 
 

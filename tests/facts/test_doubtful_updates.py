@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.testing.clock import FakeClock
 from memhold.testing.scripted import ScriptedChat
 
 AT = datetime(2026, 3, 4, 9, 15, tzinfo=UTC)
@@ -102,4 +105,105 @@ async def test_the_doubt_goes_with_its_line() -> None:
         [fact] = (await alice.list(kinds=["fact"])).items
         assert fact.state == "active"
         assert not (await alice.recall("workplace", limit=1)).hits[0].together
+        assert await alice.suspicions() == ()
+
+
+MARCH = datetime(2026, 3, 4, 9, 15, tzinfo=UTC)
+DAY = datetime(2026, 3, 14, tzinfo=UTC)
+PLAN = "I give up the shared studio on 14 March."
+PERHAPS = "If the rent goes up, I give up the shared studio on 14 March."
+
+
+def _plan(quote: str, source: str = "m1", **fields: Any) -> dict[str, Any]:
+    [fact] = _reply(source, quote)["facts"]
+    fact |= {"holds_from": "2026-03-14", **fields}
+    return {"history_entry": "The user spoke about the studio.", "facts": [fact], "notes": []}
+
+
+@asynccontextmanager
+async def _planned(
+    *replies: dict[str, Any], lines: Sequence[dict[str, Any]]
+) -> AsyncIterator[tuple[AsyncMemhold, Any, FakeClock]]:
+    clock = FakeClock(MARCH)
+    model = ScriptedChat(list(replies))
+    async with AsyncMemhold.open(
+        "memory://", worker=False, embedding="none", consolidation=[model], clock=clock, rollups=False
+    ) as mem:
+        alice = mem.scope(user="alice", session="s")
+        before = MARCH - timedelta(days=9)
+        await alice.remember(attribute="workplace", value="the shared studio", event_time=before, pinned=True)
+        await alice.add([{"event_time": MARCH, **one} for one in lines])
+        await alice.consolidate()
+        yield mem, alice, clock
+
+
+async def _told(mem: AsyncMemhold) -> tuple[str, str]:
+    """What a context says in its system message, and below it."""
+    later = mem.scope(user="alice", session="t")
+    window = await later.context([{"role": "user", "content": "Hello there"}], budget=2_000)
+    systems = "".join(str(one["content"]) for one in window.messages if one["role"] == "system")
+    return systems, "".join(str(one["content"]) for one in window.messages if one["role"] != "system")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("line", [PLAN, PERHAPS])
+async def test_a_plan_stands_beside_what_holds_and_is_settled_from_its_day_on(line: str) -> None:
+    async with _planned(_plan(line), lines=[{"role": "user", "content": line}]) as (mem, alice, clock):
+        systems, below = await _told(mem)
+        perhaps = "perhaps " if line == PERHAPS else ""
+        assert "workplace: the shared studio" in systems
+        assert "2026-03-14" not in systems
+        assert f"from 2026-03-14 {perhaps}no longer workplace: the shared studio" in below
+        assert (f"the words were: “{line}”" in below) == (line == PERHAPS), "what is doubtful is told with its words"
+        hits = (await alice.recall("Where is my workplace?", limit=3)).hits
+        assert hits[0].value == "the shared studio"
+        assert [one.quote for one in hits[0].together] == [line]
+        assert await alice.suspicions() == ()
+        clock.advance((DAY - MARCH).total_seconds() + 86_400)
+        await mem.settle()
+        [fact] = (await alice.list(kinds=["fact"])).items
+        assert (fact.value, fact.state) == ("the shared studio", "active"), "its day ends nothing by itself"
+        assert "workplace: the shared studio" in (await _told(mem))[0]
+        [open_one] = await alice.suspicions()
+        await alice.settle_suspicion(open_one.suspicion.id, "same")
+        ended = await alice.get(fact.id)
+        assert (ended.state, ended.valid_to) == ("superseded", DAY)
+
+
+@pytest.mark.asyncio
+async def test_a_plan_that_came_about_takes_the_place_of_what_held() -> None:
+    gave_up = "I gave up the shared studio."
+    came = _reply("m1", gave_up)
+    async with _planned(_plan(PLAN), came, lines=[{"role": "user", "content": PLAN}]) as (mem, alice, clock):
+        clock.advance((DAY - MARCH).total_seconds() + 86_400)
+        later = mem.scope(user="alice", session="u")
+        await later.add({"role": "user", "content": gave_up})
+        await later.consolidate()
+        assert (await alice.list(kinds=["fact"])).items == ()
+        assert await alice.suspicions() == ()
+
+
+@pytest.mark.asyncio
+async def test_a_plan_without_a_target_stands_beside_the_value_of_its_key() -> None:
+    line = "From 14 March I will perhaps work from home."
+    plan = _plan(line, operation="set", value="home", target=None)
+    async with _planned(plan, lines=[{"role": "user", "content": line}]) as (mem, alice, _):
+        [hit] = [one for one in (await alice.recall("workplace", limit=5)).hits if one.value == "the shared studio"]
+        assert [one.quote for one in hit.together] == [line]
+        assert "workplace: the shared studio" in (await _told(mem))[0]
+
+
+@pytest.mark.asyncio
+async def test_a_tools_plan_casts_no_doubt_on_what_the_user_stated() -> None:
+    page = "The user will give up the shared studio on 14 March."
+    call = {"id": "1", "type": "function", "function": {"name": "fetch", "arguments": "{}"}}
+    lines = [
+        {"role": "user", "content": "Look at the page."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": page},
+    ]
+    async with _planned(_plan(page, "m3"), lines=lines) as (_, alice, clock):
+        [hit] = [one for one in (await alice.recall("workplace", limit=5)).hits if one.value == "the shared studio"]
+        assert not hit.together
+        clock.advance((DAY - MARCH).total_seconds() + 86_400)
         assert await alice.suspicions() == ()

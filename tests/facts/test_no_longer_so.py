@@ -77,6 +77,33 @@ async def test_a_value_that_was_corrected(world) -> None:
     assert stale(await served(memhold))
 
 
+async def test_a_message_that_a_replaced_fact_quotes_says_what_replaced_it(world) -> None:
+    memhold = world[0]
+    await say(world, "one", f"Hi! {SAID}", fact("Fit4U", quote=SAID))
+    old = await current(memhold)
+    assert [quote.text for quote in old.quotes] == [SAID]
+    await say(world, "two", "My desk is at Hub7 now.", fact("Hub7", quote="desk is at Hub7 now", target="f1"))
+    new = await current(memhold)
+    hits = (await memhold.scope(user="alice").recall("Where is my desk?", kinds=["message"])).hits
+    marks = {hit.id: (hit.superseded_by, [one.fact for one in hit.outdated]) for hit in hits}
+    assert marks == {old.quotes[0].message_id: (new.id, [old.id]), new.quotes[0].message_id: (None, [])}
+
+
+async def test_without_a_model_no_message_is_marked(location: str, clock: FakeClock) -> None:
+    async with AsyncMemhold.open(location, worker=False, clock=clock, ids=SeededIds(3)) as memhold:
+        alice = memhold.scope(user="alice", session="s")
+        for text in ("I live in Oslo.", "I live in Ghent now.", "We switched from Slack to Teams.", "We use Slack."):
+            await alice.add([{"role": "user", "content": text}])
+            clock.advance(3600)
+        await alice.remember(attribute="home city", value="Ghent")
+        assert await memhold.settle()
+        hits = (await alice.recall("Where do I live, and what do we use?", include_superseded=True)).hits
+        assert len(hits) == 5
+        assert {(hit.superseded_by, hit.outdated) for hit in hits} == {(None, ())}
+        context = (await alice.context([{"role": "user", "content": "Where do I live?"}], budget=4000)).as_text()
+        assert "no longer so" not in context
+
+
 async def test_a_message_that_says_more_names_what_was_corrected(world) -> None:
     memhold = world[0]
     await say(world, "one", f"{SAID} My locker is 12.", fact("Fit4U"), fact("12", attribute="locker"))

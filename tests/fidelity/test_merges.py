@@ -44,3 +44,36 @@ def test_the_same_in_other_words_loses_nothing(survivor: str, notes: list[str]) 
 )
 def test_what_is_lost_is_named(survivor: str, note: str, detail: str) -> None:
     assert detail in lost(survivor, AT, [(note, AT)])
+
+
+def test_a_day_that_says_less_holds_none() -> None:
+    note = ("Mum's 70th birthday is June 9.", AT)
+    assert lost("Her mother turns 70 on 9 June.", AT, [note]) == ()
+    assert "june 9" in lost("Her mother turns 70 in June.", AT, [note])
+
+
+LATER = datetime(2026, 6, 8, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("survivor", "older", "newer", "gone"),
+    [
+        ("The standup is at 10:15.", "The standup is at 9:30.", "The standup moved from 9:30 to 10:15.", ()),
+        ("She lives in Porto.", "The user lives in Berlin.", "She moved to Porto.", ()),
+        ("Room 20.", "The store is room 12, phone 4711.", "The store is room 20 now.", ("4711",)),
+        ("Tea with Ruth.", "Tea at 9:30 with Maja.", "It is with Ruth now.", ("at 9:30",)),
+        ("It costs 45 euros.", "It takes 3 hours.", "It costs 45 euros.", ("3",)),
+    ],
+)
+def test_of_what_is_replaced_a_detail_goes_for_another_of_its_kind(
+    survivor: str, older: str, newer: str, gone: tuple[str, ...]
+) -> None:
+    told = [(older, AT), (newer, LATER)]
+    assert lost(survivor, LATER, told, newer=told) == gone
+    assert lost(survivor, LATER, told)
+    assert set(lost(older, LATER, told, newer=told)), "an older note stands for no newer one"
+
+
+def test_a_language_that_only_a_word_suggests_takes_no_name_away() -> None:
+    """ "Due in August" has a word of German, where no capital shows a name."""
+    assert lost("Sister is pregnant, due in August.", AT, [("Her sister Marnie is pregnant, due in August.", AT)])

@@ -21,6 +21,8 @@ from memhold.fidelity.sentences import sentences
             ],
         ),
         ("en", ["Dr. Sandhu comes at 5 p.m. on Friday.", "It costs 2.50.", "I said no.", "See app.py, e.g. line 3."]),
+        ("en", ["Dr. Kim met Ana at 9.30 a.m. in St. Gallen.", "They agreed on v1.2.3, e.g. the fix."]),
+        ("en", ["She asked: why?", "He said “no.”", "That was it…", "Done."]),
         ("fr", ["M. Dupont vient à 15h30.", "Le 1er déc. il part.", "Mme. Edwige reste."]),
         ("es", ["El Sr. Ibarra vive en la Avda. Sol.", "La Dra. Ruiz viene a las 5 p. m. el lunes."]),
         ("it", ["Il dott. Rossi arriva il 3 gen. alle 9.", "Poi parte."]),
@@ -36,6 +38,10 @@ def test_sentences_end_where_they_do(code: str, parts: list[str]) -> None:
 @pytest.mark.parametrize("code", ["zh", "ja"])
 def test_without_blanks(code: str) -> None:
     assert sentences("体重は3.5です。明日！本当？", (code,)) == ["体重は3.5です。", "明日！", "本当？"]
+
+
+def test_a_script_without_a_file_has_its_own_marks() -> None:
+    assert sentences("مرحبا؟ نعم.", ()) == ["مرحبا؟", "نعم."]
 
 
 def test_everything_is_kept() -> None:

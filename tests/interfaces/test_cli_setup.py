@@ -64,7 +64,11 @@ class Picky(ScriptedServer):
         if form == "json_schema":
             return sent({"error": {"message": "Invalid schema for response_format 'x'", "param": "schema"}}, 400)
         probe = "save_memory" not in asked.body["messages"][0]["content"]
-        held = {"food": "sushi"} if probe else {"history_entry": "I live in Oslo.", "facts": [], "notes": []}
+        held = (
+            {"food": "sushi", "quote": "My favorite food is sushi."}
+            if probe
+            else {"history_entry": "I live in Oslo.", "facts": [], "notes": []}
+        )
         message = {"role": "assistant", "content": json.dumps(held)}
         return sent({"choices": [{"message": message, "finish_reason": "stop"}]})
 

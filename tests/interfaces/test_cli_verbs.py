@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from memhold import Memhold
 from memhold.cli import forget as cli_forget
 from memhold.faces.remote.wire import MAX_BODY
+from memhold.testing import ScriptedChat
 
 from .conftest import CommandLine
 
@@ -26,14 +28,26 @@ def test_add_takes_a_text_and_recall_finds_it_with_why(run: CommandLine) -> None
     assert "words alone" not in run("recall", "where is Lisbon").err
 
 
-def test_a_message_that_a_later_one_replaces_says_so(run: CommandLine) -> None:
-    run("add", "I live in Oslo.", "--session", "s1")
-    run("add", "I live in Ghent now.", "--session", "s2")
-    ghent, oslo = run("recall", "where do I live", "--json").json["hits"]
-    assert (oslo["superseded_by"], ghent["superseded_by"]) == (ghent["id"], None)
-    marked = [line for line in run("recall", "where do I live").out.splitlines() if "replaced by" in line]
-    assert len(marked) == 1
-    assert f"user: I live in Oslo. [replaced by {ghent['id']}, no longer so since " in marked[0]
+def test_a_message_of_a_fact_that_was_replaced_says_so(run: CommandLine) -> None:
+    model = ScriptedChat()
+    with Memhold.open(run.db, worker=False, consolidation=model) as mem:
+        for city, said in (("Oslo", "I live in Oslo."), ("Ghent", "I live in Ghent now.")):
+            fact = {"subject": "user", "attribute": "home city", "value": city, "operation": "set", "quote": said}
+            fact |= {"importance": "mid", "sources": ["m1"]}
+            model.script([{"history_entry": said, "facts": [fact], "notes": []}])
+            scope = mem.scope(user="alice", session=city)
+            scope.add([{"role": "user", "content": said}])
+            scope.end_session()
+            assert mem.settle()
+        [now] = scope.list(kinds=("fact",)).items
+    hits = run("recall", "where do I live", "--json", "--kind", "message").json["hits"]
+    assert {hit["text"]: hit["superseded_by"] for hit in hits} == {
+        "I live in Ghent now.": None,
+        "I live in Oslo.": now.id,
+    }
+    lines = run("recall", "where do I live", "--kind", "message").out.splitlines()
+    [marked] = [line for line in lines if "replaced by" in line]
+    assert f"user: I live in Oslo. [replaced by {now.id}, no longer so since " in marked
 
 
 def test_what_is_counted_is_said_as_people_say_it(run: CommandLine) -> None:

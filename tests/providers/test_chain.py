@@ -13,7 +13,7 @@ from chain_fakes import Scripted, a_chain, a_request, failure, run
 from memhold.errors import ChainFailed, ModelError
 from memhold.ports.models import ChatReply, ToolCall
 from memhold.providers.breaker import Breaker
-from memhold.providers.chain import Accepted, Chain, Link, Rejected, TaskFailed, ask
+from memhold.providers.chain import Accepted, Chain, Link, Rejected, TaskFailed
 from memhold.providers.wrappers import Backoff, Retrying, Timed
 from memhold.testing.clock import FakeClock
 
@@ -216,14 +216,14 @@ async def test_a_reply_that_is_no_answer_goes_to_the_next_and_never_to_the_same(
     call = ToolCall(id="1", name="save_memory", arguments={"history_entry": "x"})
     prose, wrong = Scripted("a", "Sure! Here is …"), Scripted("b", ChatReply(model="b", text="", finish="tool"))
     right = Scripted("c", ChatReply(model="c", text="", tool_calls=(call,), finish="tool"))
-    outcome = await run(clock, ask(a_chain(clock, prose, wrong, right), a_request(), tool_call))
+    outcome = await run(clock, a_chain(clock, prose, wrong, right).ask(a_request(), tool_call))
     assert outcome.value == {"history_entry": "x"}
     assert [(one.model, one.cls, one.code) for one in outcome.attempts] == [
         ("a", "resample", "rejected"),
         ("b", "resample", "rejected"),
         ("c", None, None),
     ]
-    alone = await run(clock, ask(a_chain(clock, prose), a_request(), tool_call))
+    alone = await run(clock, a_chain(clock, prose).ask(a_request(), tool_call))
     assert isinstance(alone, TaskFailed)
     assert len(prose.calls) == 2  # once in each of the two chains
 

@@ -9,7 +9,7 @@ from chain_fakes import Scripted, a_request
 
 from memhold.errors import ChainFailed, InvalidSetting
 from memhold.providers.catalog import load_catalog
-from memhold.providers.chain import Accepted, Rejected, ask
+from memhold.providers.chain import Accepted, Rejected
 from memhold.providers.ledger import Ledger
 from memhold.providers.pool import ChainSettings, ChatPool
 from memhold.providers.wrappers import Backoff
@@ -135,7 +135,7 @@ def the_entry(reply):
 async def test_half_of_all_failures_look_like_success_and_none_is_taken_for_one(server, fault):
     pool = a_pool(server, {"KEY_A": "a", "KEY_B": "b"})
     server.always(fault, model="m-a")
-    outcome = await ask(pool.chain("consolidation"), a_request(), the_entry)
+    outcome = await pool.chain("consolidation").ask(a_request(), the_entry)
     assert isinstance(outcome, Accepted)
     assert outcome.reply.model == "b"
     assert len(server.asked(model="m-a")) == 1
@@ -147,7 +147,7 @@ async def test_a_link_that_hangs_is_waited_for_once(server):
     text = CHAIN.format(url=server.url).replace('model = "m-a"', 'model = "m-a"\ntimeout = 0.2')
     pool = ChatPool(load_catalog("", text), keys=lambda _: "k", clock=SystemClock(), dice=Random(1))
     server.always("hang", model="m-a")
-    outcome = await ask(pool.chain("consolidation"), a_request(), the_entry)
+    outcome = await pool.chain("consolidation").ask(a_request(), the_entry)
     assert [(one.model, one.cls) for one in outcome.attempts] == [("a", "retry"), ("b", None)]
     assert len(server.asked(model="m-a")) == 1
     await pool.close()

@@ -110,7 +110,6 @@ async def test_the_newer_stands_above_the_older(memhold: AsyncMemhold) -> None:
     assert [hit.id for hit in (await scope.recall("Where do I live?")).hits[:2]] == [new, old]
     before = await scope.recall("Where did I live before?")
     assert [hit.id for hit in before.hits[:2]] == [old, new]
-    assert [hit.superseded_by for hit in before.hits[:2]] == [new, None], "and it is said that it was before"
 
 
 @pytest.mark.asyncio

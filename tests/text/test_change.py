@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from memhold.text.change import change_words, changes
+from memhold.text.change import changes
 
 SAID = [
     "I moved to Leeds",
@@ -44,19 +42,8 @@ ONLY_TALK = [
 @pytest.mark.parametrize("text", SAID)
 def test_a_report_of_a_change_has_a_word_of_it(text: str) -> None:
     assert changes(text)
-    assert all(one.of(text).strip() for one in change_words(text))
 
 
 @pytest.mark.parametrize("text", ONLY_TALK)
 def test_what_only_talks_has_none(text: str) -> None:
     assert not changes(text)
-
-
-def test_the_words_stand_where_they_are_said() -> None:
-    text = "So, İzmir it is: we moved in May and I no longer commute."
-    assert [one.of(text) for one in change_words(text)] == ["moved", "no longer"]
-
-
-@given(st.text(st.sampled_from("moved no longer. now\nİ이제搬到x_ 1A")))
-def test_there_is_a_change_where_there_is_a_word_of_it(text: str) -> None:
-    assert changes(text) == bool(change_words(text))

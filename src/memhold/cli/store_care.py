@@ -325,6 +325,8 @@ def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSus
         click.echo(f"notes not compared yet: {found.uncompared}; calls left for today: {found.compact_calls_left}")
     if found.retracted_not_stated:
         click.echo(f"retracted, stated by no person: {found.retracted_not_stated}")
+    if found.unquoted:
+        click.echo(f"still to be given the words of their line: {found.unquoted}")
     click.echo(f"due: {_counted(found.due)}")
     if found.last_error is not None:
         click.echo(f"last error: {clean(found.last_error)}")

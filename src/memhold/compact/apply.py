@@ -17,6 +17,7 @@ from memhold.consolidate.apply_guard import ApplyGuard, Verdict, plain_attempts
 from memhold.facts.revisions import memory_digest, mind_expiry, revise, said_digest
 from memhold.index.documents import index_memories
 from memhold.index.pending_vectors import Batch, put_vectors
+from memhold.journal.change import note_change
 from memhold.ports.models import ChatReply
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
@@ -25,7 +26,7 @@ from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
 from memhold.values.answers import Outcome
 from memhold.values.errors import Attempt
-from memhold.values.records import LINEAGE, TOGETHER, Author, Change, Effect, Importance, Memory, Suspicion
+from memhold.values.records import LINEAGE, TOGETHER, Author, Effect, Importance, Memory, Suspicion
 
 __all__ = [
     "LINKED",
@@ -82,7 +83,7 @@ class Ruling:
 class Verdicted:
     """What the judge said of some memories, who that was, and what follows: `steps`, and by step a text's vector.
 
-    `refused` says for each group whose text was not taken by which rule.
+    `refused` says for each group whose text was not taken why.
     """
 
     partition: Partition
@@ -101,7 +102,7 @@ class Verdicted:
             calls = [{"name": call.name, "arguments": call.arguments} for call in self.reply.tool_calls]
             found["reply"] = {"text": self.reply.text, "calls": calls}
         if self.refused:
-            found["refused"] = {str(number): rule for number, rule in self.refused.items()}
+            found["refused"] = {str(number): why for number, why in self.refused.items()}
         found["attempts"] = plain_attempts(self.attempts)
         return found
 
@@ -184,9 +185,9 @@ def apply_verdict(
         told, effects = _apply_step(tx, read, step, verdict, made.get(number), merger)
         vector = (verdict.vectors or {}).get(number)
         if number in made and generation is not None and vector is not None:
-            _put_vector(tx, generation, tx.find_memories([told.memory or ""])[0], vector)
+            _put_vector(tx, generation, tx.find_memories([told[0].memory or ""])[0], vector)
         revs |= {effect.memory_id: effect.rev_after for effect in effects}
-        done.append(told)
+        done += told
     # What is hidden is not named: where it comes back, it is looked at anew.
     there = [memory.id for memory in tx.find_memories(list(revs)) if memory.state == "active"]
     if len(there) > 1:
@@ -209,40 +210,51 @@ def _made(tx: WriteTx, step: Merged, read: Sequence[Memory], author: Author, mer
 
 def _apply_step(
     tx: WriteTx, read: Sequence[Memory], step: Step, verdict: Verdicted, made: Memory | None, merger: Merger
-) -> tuple[Applied, list[Effect]]:
+) -> tuple[list[Applied], list[Effect]]:
     match step:
         case Merged():
             return _apply_merged(tx, read, step, verdict, made, merger)
-        case Folded(into=into, places=places):
-            survivor, rest = read[into], [read[place] for place in places]
-            total = sum(leaves(memory) for memory in (survivor, *rest))
-            effects = _taken_in(tx, survivor, rest, total)
-            every = tuple(sorted((into, *places)))
-            why = f"{len(every)} memories that say the same became one"
-            _changed(tx, merger, why, verdict.author, [read[place] for place in every], effects, verdict.detail)
-            outcome: Outcome = "pair" if len(every) == 2 else "group"
-            return Applied(outcome=outcome, places=every, reason="they say the same", memory=survivor.id), effects
+        case Folded():
+            return _apply_folded(tx, read, step, verdict, merger)
         case Superseded(current=current, places=places):
             effects = [_superseded(tx, read[place], read[current], by=read[current].id) for place in places]
             every = tuple(sorted((current, *places)))
             why = "superseded by a newer memory"
             _changed(tx, merger, why, verdict.author, [read[place] for place in every], effects, verdict.detail)
-            return Applied(outcome="superseded", places=every, reason=why, memory=read[current].id), effects
+            return [Applied(outcome="superseded", places=every, reason=why, memory=read[current].id)], effects
         case Linked(places=places):
-            effects = _linked(tx, [read[place] for place in places])
-            why = "they add to each other"
             linked = [read[place] for place in places]
-            _changed(tx, merger, why, verdict.author, linked, effects, verdict.detail, verb=LINKED)
-            return Applied(outcome="linked", places=places, reason=why), effects
+            effects = [revise(tx, memory, metadata=_naming(memory, linked)) for memory in linked]
+            _changed(tx, merger, ADDING, verdict.author, linked, effects, verdict.detail, verb=LINKED)
+            return [Applied(outcome="linked", places=places, reason=ADDING)], effects
         case Suspected(places=places):
-            return _apply_suspected(tx, read, places, verdict, merger), []
+            return [_apply_suspected(tx, read, places, verdict, merger)], []
         case _:
             assert_never(step)
 
 
+def _apply_folded(
+    tx: WriteTx, read: Sequence[Memory], step: Folded, verdict: Verdicted, merger: Merger
+) -> tuple[list[Applied], list[Effect]]:
+    """A memory takes others in and is told together with the rest, in one change: it is written once."""
+    survivor = read[step.into]
+    rest, beside = ([read[place] for place in places] for places in (step.places, step.beside))
+    named = [survivor, *beside] if beside else []
+    effects = _taken_in(tx, survivor, rest, sum(map(leaves, (survivor, *rest))), named)
+    effects += [revise(tx, memory, metadata=_naming(memory, named)) for memory in beside]
+    every = tuple(sorted((step.into, *step.places)))
+    why = f"{len(every)} memories that say the same became one"
+    _changed(tx, merger, why, verdict.author, [survivor, *rest, *beside], effects, verdict.detail)
+    outcome: Outcome = "pair" if len(every) == 2 else "group"
+    told = [Applied(outcome=outcome, places=every, reason="they say the same", memory=survivor.id)]
+    if beside:
+        told.append(Applied(outcome="linked", places=tuple(sorted((step.into, *step.beside))), reason=ADDING))
+    return told, effects
+
+
 def _apply_merged(
     tx: WriteTx, read: Sequence[Memory], step: Merged, verdict: Verdicted, made: Memory | None, merger: Merger
-) -> tuple[Applied, list[Effect]]:
+) -> tuple[list[Applied], list[Effect]]:
     """A new memory with the text stands for its sources; a pinned one that says it takes them in."""
     sources = [read[place] for place in step.places]
     older = [read[place] for place in step.replaced]
@@ -259,7 +271,7 @@ def _apply_merged(
     why = "a newer memory replaced the others" if older else f"{len(sources)} memories that say the same became one"
     _changed(tx, merger, why, verdict.author, sources, effects, verdict.detail)
     outcome: Outcome = "superseded" if older else "pair" if len(sources) == 2 else "group"
-    return Applied(outcome=outcome, places=step.places, reason=step.group.reason or why, memory=kept.id), effects
+    return [Applied(outcome=outcome, places=step.places, reason=step.group.reason or why, memory=kept.id)], effects
 
 
 def _apply_suspected(
@@ -291,18 +303,16 @@ def _superseded(tx: WriteTx, older: Memory, newer: Memory, *, by: str) -> Effect
     return revise(tx, older, state="superseded", valid_to=until, superseded_by=by)
 
 
-def _linked(tx: WriteTx, memories: Sequence[Memory]) -> list[Effect]:
-    """Each names the others from now on, beside those that it named."""
-    effects = []
-    for memory in memories:
-        named = memory.metadata.get(TOGETHER)
-        held = [one for one in named if isinstance(one, str)] if isinstance(named, list | tuple) else []
-        others = [other.id for other in memories if other.id != memory.id]
-        every = list(dict.fromkeys((*held, *others)))[:MOST_LINKED]
-        effects.append(revise(tx, memory, metadata={**memory.metadata, TOGETHER: every}))
-    return effects
+def _naming(memory: Memory, together: Sequence[Memory], metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The metadata of a memory, with the ids of those that it is told together with, beside those that it named."""
+    named = memory.metadata.get(TOGETHER)
+    held = [one for one in named if isinstance(one, str)] if isinstance(named, list | tuple) else []
+    others = [other.id for other in together if other.id != memory.id]
+    every = list(dict.fromkeys((*held, *others)))[:MOST_LINKED]
+    return {**(memory.metadata if metadata is None else metadata), TOGETHER: every}
 
 
+ADDING = "they add to each other"
 MOST_LINKED = 24
 """Memories that one is told together with, the first that were found."""
 
@@ -348,7 +358,12 @@ def _united(read: Sequence[Memory], *, topics: Sequence[str] = (), entities: Seq
     for memory in sorted(read, key=lambda memory: (memory.event_time, memory.number)):
         metadata |= {name: value for name, value in memory.metadata.items() if name != LINEAGE}
     named = (source for memory in read for source in memory.sources)
+    quotes = dict.fromkeys(quote for memory in read for quote in memory.quotes)
+    doubts = dict.fromkeys(doubt for memory in read for doubt in memory.doubts)
     return {
+        "quotes": tuple(quotes),
+        "standing": "doubtful" if any(memory.doubtful for memory in read) else "stated",
+        "doubts": tuple(doubts),
         "topics": folded([*(memory.topics for memory in read), topics], MAX_TOPICS),
         "entities": folded([*(memory.entities for memory in read), entities], MAX_ENTITIES, names=True),
         "metadata": metadata,
@@ -393,11 +408,17 @@ def _lineage(total: int, times: tuple[str, str]) -> Mapping[str, Any]:
     return {"leaves": total, "times": list(times)}
 
 
-def _taken_in(tx: WriteTx, survivor: Memory, rest: Sequence[Memory], total: int) -> list[Effect]:
-    """A memory takes others in: its words, sources and times stay its own, its labels and evidence grow."""
+def _taken_in(
+    tx: WriteTx, survivor: Memory, rest: Sequence[Memory], total: int, together: Sequence[Memory] = ()
+) -> list[Effect]:
+    """A memory takes others in: its words, sources and times stay its own; its labels, quotes and evidence grow.
+
+    It names those that it is told `together` with from now on.
+    """
     united = _united([survivor, *rest])
-    changed = {name: united[name] for name in ("topics", "entities", "importance", "evidence")}
-    changed["metadata"] = {**united["metadata"], LINEAGE: _lineage(total, spans((survivor, *rest)))}
+    changed = {name: united[name] for name in ("topics", "entities", "importance", "evidence", "quotes")}
+    metadata = {**united["metadata"], LINEAGE: _lineage(total, spans((survivor, *rest)))}
+    changed["metadata"] = _naming(survivor, together, metadata) if together else metadata
     effect = revise(tx, survivor, **changed)
     return [effect, *(_hidden(tx, memory, survivor.id) for memory in rest)]
 
@@ -442,19 +463,8 @@ def _changed(
     verb: str = MERGED,
 ) -> str:
     change_id = merger.ids.new("chg")
-    tx.add_change(
-        Change(
-            id=change_id,
-            seq=0,
-            verb=verb,
-            reason=reason,
-            by=author,
-            at=tx.now,
-            sources=tuple(memory.id for memory in read),
-            effects=tuple(effects),
-            detail=detail,
-        )
-    )
+    sources = (memory.id for memory in read)
+    note_change(tx, change_id, verb, reason, by=author, effects=effects, sources=sources, detail=detail)
     if merger.mirror and verb == MERGED:
         tx.put_due("mirror", "files", tx.now)
     return change_id

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import replace
 
 from memhold.asking.prompts import Prompt, prompt
 from memhold.compact.contract import merge_memories
-from memhold.ports.models import ChatReply, ChatRequest, ChatTurn
+from memhold.ports.models import ChatRequest, ChatTurn
 from memhold.values.records import Memory
 
-__all__ = ["PURPOSE", "again", "merge_prompt", "merge_request"]
+__all__ = ["PURPOSE", "merge_prompt", "merge_request"]
 
 PURPOSE = "compaction"
 MAX_ANSWER_TOKENS = 4_096
@@ -33,21 +31,6 @@ def merge_request(memories: Sequence[Memory]) -> ChatRequest:
         max_tokens=MAX_ANSWER_TOKENS,
         temperature=0.0,
     )
-
-
-def again(request: ChatRequest, reply: ChatReply, reasons: Sequence[str]) -> ChatRequest:
-    """The same conversation, going on: why the texts of its answer were refused."""
-    said = json.dumps([call.arguments for call in reply.tool_calls], ensure_ascii=False, default=str)
-    asked = (
-        "These texts are refused: "
-        + "; ".join(reasons)
-        + ". Call merge_memories once more with the same groups: write these texts anew, or leave them empty."
-    )
-    turns = (
-        ChatTurn(role="assistant", text=said if reply.tool_calls else reply.text),
-        ChatTurn(role="user", text=asked),
-    )
-    return replace(request, turns=(*request.turns, *turns))
 
 
 def _line(place: int, memory: Memory) -> str:

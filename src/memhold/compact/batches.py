@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.values.records import Memory
@@ -48,6 +48,12 @@ class Pairs:
     needed: frozenset[tuple[int, int]]
     changed: frozenset[int]
     telling: frozenset[int] = frozenset()
+    room: Mapping[int, tuple[int, int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read once what each memory takes of a call: its characters, and what it stands for."""
+        room = {number: (len(memory.text), leaves(memory)) for number, memory in self.memories.items()}
+        object.__setattr__(self, "room", room)
 
 
 def most_calls(changed: int, telling: int = 0) -> int:
@@ -124,10 +130,10 @@ def _gain(
 
 def _fits(pairs: Pairs, numbers: Sequence[int], max_chars: int) -> bool:
     """Whether a call can show these: their texts, and what one memory could stand for."""
-    held = [pairs.memories[number] for number in numbers]
-    if sum(len(memory.text) for memory in held) > max_chars:
+    held = [pairs.room[number] for number in numbers]
+    if sum(chars for chars, _ in held) > max_chars:
         return False
     # What stands for as many as it may takes no more in: it is shown beside what is compared with such.
-    if any(leaves(pairs.memories[number]) >= MAX_SOURCES for number in numbers[:2]):
+    if any(count >= MAX_SOURCES for _, count in held[:2]):
         return True
-    return sum(leaves(memory) for memory in held) <= MAX_SOURCES
+    return sum(count for _, count in held) <= MAX_SOURCES

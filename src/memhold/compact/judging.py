@@ -1,4 +1,4 @@
-"""The judge at work: one question to the chain, its partition read, its texts checked, a second model asked of them."""
+"""The judge at work: one question to the chain, its partition read, a second model asked of its texts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from memhold.asking.prompts import prompt
 from memhold.compact.apply import RULES, Ruling
-from memhold.compact.asking import again, merge_prompt, merge_request
-from memhold.compact.check.case import Refusal
-from memhold.compact.contract import Group, Judgement, Partition, read_partition
+from memhold.compact.asking import merge_prompt, merge_request
+from memhold.compact.contract import Judgement, Partition, read_partition
 from memhold.compact.opinion import opinion_request, read_opinion
 from memhold.compact.rollup.contract import read_rollup, rollup_prompt, rollup_request
 from memhold.compact.rollup.plan import Wanted
 from memhold.compact.rollup.retelling import Untold, read_telling, telling_request
 from memhold.compact.verdict_steps import Merged, Settled, settled
 from memhold.index.embedding import Embedding
-from memhold.ports.models import Accepted, ChatReply, ChatRequest, ModelChain, Rejected, TaskFailed, UsageBook
+from memhold.ports.models import Accepted, ChatReply, ModelChain, Rejected, TaskFailed, UsageBook
 from memhold.values.errors import Attempt, InvalidInput, ModelError
 from memhold.values.records import Author, Memory
 
@@ -61,26 +60,20 @@ class Judge:
     async def settle(self, memories: Sequence[Memory], *, room: int | None = None) -> Verdict | TaskFailed:
         """What the first model says whose answer is a partition of these; each model is asked at most once.
 
-        A text that is refused goes back to the model once, with the reason, in the same conversation; where it is
-        refused again, the group is settled without it. `room` is the longest text, in characters, that the embedding
-        takes. A `TaskFailed` says nothing of the memories: they wait, and are asked about again.
+        A text that is refused costs no further call: its memories stay, and are told together. `room` is the longest
+        text, in characters, that the embedding takes. A `TaskFailed` says nothing of the memories: they wait, and are
+        asked about again.
         """
-        request = merge_request(memories)
 
         def read(reply: ChatReply) -> Partition | Rejected:
             return read_partition(reply, len(memories))
 
-        outcome = await self.chain.ask(request, read)
+        outcome = await self.chain.ask(merge_request(memories), read)
         if not isinstance(outcome, Accepted):
             return outcome
-        found = await self._checked(memories, outcome, room, len(outcome.attempts))
-        if any(refusal.wording for refusal in found.settled.refusals.values()):
-            found = await self._asked_again(memories, request, found, room, read)
-        return await self._seconded(memories, found)
+        return await self._seconded(memories, await self._read(memories, outcome, room), room)
 
-    async def _checked(
-        self, memories: Sequence[Memory], outcome: Accepted[Partition], room: int | None, calls: int
-    ) -> Verdict:
+    async def _read(self, memories: Sequence[Memory], outcome: Accepted[Partition], room: int | None) -> Verdict:
         partition = outcome.value
         found = await _settled(memories, partition, room)
         name = outcome.attempts[-1].model if outcome.attempts else outcome.reply.model
@@ -90,37 +83,12 @@ class Judge:
             author=Author(origin="model", name=name, version=merge_prompt().version),
             reply=outcome.reply,
             attempts=outcome.attempts,
-            calls=calls,
-            refused={number: refusal.rule for number, refusal in found.refusals.items()},
+            calls=len(outcome.attempts),
+            refused=dict(found.refused),
         )
 
-    async def _asked_again(
-        self,
-        memories: Sequence[Memory],
-        request: ChatRequest,
-        first: Verdict,
-        room: int | None,
-        read: Callable[[ChatReply], Partition | Rejected],
-    ) -> Verdict:
-        """With the texts of a second answer where they pass: the groups are those of the first."""
-        groups = first.partition.groups
-        reasons = [_named(groups[number], refusal) for number, refusal in first.settled.refusals.items()]
-        outcome = await self.chain.ask(again(request, first.reply, reasons), read)
-        attempts = (*first.attempts, *outcome.attempts)
-        calls = first.calls + len(outcome.attempts)
-        if not isinstance(outcome, Accepted):
-            return replace(first, attempts=attempts, calls=calls)
-        anew = {group.places: group.text for group in outcome.value.groups}
-        texts = [
-            replace(group, text=anew.get(group.places, "")) if number in first.settled.refusals else group
-            for number, group in enumerate(groups)
-        ]
-        partition = replace(first.partition, groups=tuple(texts))
-        found = await _settled(memories, partition, room)
-        return replace(first, partition=partition, settled=found, attempts=attempts, calls=calls)
-
-    async def _seconded(self, memories: Sequence[Memory], found: Verdict) -> Verdict:
-        """Without the texts of which another model says that they lose or add something."""
+    async def _seconded(self, memories: Sequence[Memory], found: Verdict, room: int | None) -> Verdict:
+        """Without the texts of which another model says that they lose or add something: their memories stay."""
         merged = [step for step in found.settled.steps if isinstance(step, Merged)]
         if self.second is None or not merged:
             return found
@@ -132,10 +100,10 @@ class Judge:
             calls, attempts = calls + len(outcome.attempts), (*attempts, *outcome.attempts)
             if isinstance(outcome, Accepted) and not outcome.value.fair:
                 number = groups.index(step.group)
-                groups[number] = replace(step.group, text="")
+                groups[number] = replace(step.group, relation="adds", text="")
                 refused[number] = "another model says that it loses or adds something"
         partition = replace(found.partition, groups=tuple(groups))
-        again_settled = await _settled(memories, partition, None) if refused != found.refused else found.settled
+        again_settled = await _settled(memories, partition, room) if refused != found.refused else found.settled
         return replace(
             found, partition=partition, settled=again_settled, attempts=attempts, calls=calls, refused=refused
         )
@@ -174,16 +142,12 @@ class Judge:
 
 
 async def _settled(memories: Sequence[Memory], partition: Partition, room: int | None) -> Settled:
-    """What follows from a partition; on a thread, since the check of long texts takes a tenth of a second."""
+    """What follows from a partition; on a thread, since reading the details of long texts takes a while."""
 
     def fits(text: str) -> bool:
         return room is None or len(text) <= room
 
     return await asyncio.to_thread(settled, memories, partition, fits=fits)
-
-
-def _named(group: Group, refusal: Refusal) -> str:
-    return f"{', '.join(f's{place + 1}' for place in group.places)}: {refusal.shown}"
 
 
 async def vector_of(embedding: Embedding, text: str) -> bytes | None:

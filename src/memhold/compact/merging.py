@@ -59,7 +59,7 @@ class Merges:
         return self._told(run, members, found, applied, distance)
 
     async def _embedded(self, run: Run, members: Sequence[Memory], verdict: Verdict) -> Verdicted:
-        """The verdict with the vectors of its texts; a text that the embedding refuses is left out of it."""
+        """The verdict with the vectors of its texts; where the embedding refuses one, its memories stay."""
         partition, steps, refused = verdict.partition, verdict.settled.steps, dict(verdict.refused)
         vectors: dict[int, bytes] = {}
         while run.generation is not None and self._embedding is not None:
@@ -79,7 +79,10 @@ class Merges:
                 continue
             at = partition.groups.index(step.group)
             refused[at] = "the embedding refuses it"
-            groups = [replace(one, text="") if place == at else one for place, one in enumerate(partition.groups)]
+            groups = [
+                replace(one, relation="adds", text="") if place == at else one
+                for place, one in enumerate(partition.groups)
+            ]
             partition = replace(partition, groups=tuple(groups))
             # The steps may be others now: the texts that were embedded are not asked for again.
             known = {

@@ -37,6 +37,8 @@ LEAST = 0.01
 """The least nearness of a pair that is looked at."""
 SAME = 0.9999
 """A cosine from which on a vector is taken for the note itself."""
+AT_ONCE = 4 * 512
+"""Notes of a scope up to which the crowds of all are measured in one step: a step a note takes longer."""
 SAMPLE = 512
 """Notes of a scope by which its middle and its crowds are measured: more say no more."""
 
@@ -209,7 +211,10 @@ class _Surroundings:
         """For each note the mean nearness of the nearest notes around it, itself left out; 0 where it has no vector."""
         import numpy as np
 
-        held = {one: self._vectors.vector(one) for one in numbers if one not in self._crowds}
+        missing = [one for one in numbers if one not in self._crowds]
+        if missing and not self._crowds and len(self._numbers) <= AT_ONCE:
+            missing = self._numbers.tolist()
+        held = {one: self._vectors.vector(one) for one in missing}
         new = {one: vector for one, vector in held.items() if vector is not None}
         if new:
             near = self._from_middle(np.stack(list(new.values())).astype(np.float64)) @ self._some.T

@@ -37,7 +37,7 @@ class Survey:
 
 def _key(memory: Memory) -> tuple[object, ...]:
     """What must be the same for two memories to become one; the namespace and the user are the transaction's."""
-    return memory.agent, memory.subject, memory.kind, memory.expires_at, *said_by(memory)
+    return memory.agent, memory.subject, memory.kind, memory.expires_at, memory.doubtful, *said_by(memory)
 
 
 def narrowed(tx: ReadTx, changed: Changed) -> Changed:

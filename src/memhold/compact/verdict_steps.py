@@ -1,26 +1,21 @@
 """What a verdict does to the memories that it is about: each group becomes steps that can be applied. Pure.
 
-A right verdict never fails for its wording. Where the judge gave a text that passes the check, the text stands for its
-group; else the group is settled by structure alone: the fullest memory stands for the others, the newest supersedes, or
-all stay and are told together. What is claimed too much becomes less, never more: "same" without the details is "adds",
-"replaces" without a sign of change is a contradiction for a person to settle.
+How memories relate is the judge's decision; what stands for others holds every hard detail of them (`fidelity.lost`).
+Where it does not, all stay and are told together. Each memory is written by one step at most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from itertools import accumulate, islice
 from typing import Final
 
-from memhold.compact.check.all_rules import refused
-from memhold.compact.check.case import Refusal, Source
-from memhold.compact.check.cover import covers, unsaid
 from memhold.compact.contract import Group, Partition
 from memhold.compact.groups import MAX_SOURCES, leaves
-from memhold.compact.telling import tells_of_change
+from memhold.fidelity.merges import lost
 from memhold.text.compare import canonical_text
+from memhold.text.details import content_terms
 from memhold.values.records import OWN_KEYS, Memory, Trust
 
 __all__ = [
@@ -34,13 +29,12 @@ __all__ = [
     "Suspected",
     "one_metadata",
     "settled",
-    "sources_of",
 ]
 
 TRUST: Final[tuple[Trust, ...]] = ("tool", "assistant", "user")
 """From the least to the most: what is made of several has that of the least."""
-AT_ONCE = timedelta(days=1)
-"""Two values said within a day of each other are a slip or a dispute sooner than a change."""
+MAX_MERGED_CHARS = 4_000
+"""Longest merged text: it fits the windows of small embedders (5,881 characters passed in the field), with room."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +48,14 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """One memory has every hard detail of others that say the same, and stands for them as it is."""
+    """One memory has every hard detail of others that say the same, and stands for them as it is.
+
+    Those `beside` it say the same too and have more: they stay, and are told together with it.
+    """
 
     into: int
     places: tuple[int, ...]
+    beside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,15 +88,7 @@ class Settled:
     """The steps of a verdict, and for each group whose text was refused why."""
 
     steps: tuple[Step, ...]
-    refusals: Mapping[int, Refusal] = field(default_factory=dict)
-
-
-def sources_of(memories: Sequence[Memory], replaced: Sequence[int] = ()) -> tuple[Source, ...]:
-    """The memories as the check sees them."""
-    return tuple(
-        Source(text=memory.text, at=memory.event_time, labels=memory.entities, replaced=place in replaced)
-        for place, memory in enumerate(memories)
-    )
+    refused: Mapping[int, str] = field(default_factory=dict)
 
 
 def settled(
@@ -106,47 +96,59 @@ def settled(
 ) -> Settled:
     """What follows from a partition. `fits` says whether a text can be embedded; one that cannot is not taken."""
     steps: list[Step] = []
-    refusals: dict[int, Refusal] = {}
+    refused: dict[int, str] = {}
     for number, group in enumerate(partition.groups):
-        found, refusal = _group(memories, group, fits)
+        found, reason = _group(memories, group, fits)
         steps += found
-        if refusal is not None:
-            refusals[number] = refusal
-    return Settled(steps=tuple(steps), refusals=refusals)
+        if reason:
+            refused[number] = reason
+    return Settled(steps=tuple(steps), refused=refused)
 
 
-def _group(memories: Sequence[Memory], group: Group, fits: Callable[[str], bool]) -> tuple[list[Step], Refusal | None]:
+def _group(memories: Sequence[Memory], group: Group, fits: Callable[[str], bool]) -> tuple[list[Step], str]:
+    """The steps of a group, and why its text is not taken; "" where it is, or there is none."""
+    if group.relation == "contradicts":
+        return [_suspected(memories, group.places)], ""
+    current = max(group.places, key=lambda place: (memories[place].event_time, memories[place].number))
+    if group.relation == "replaces" and group.current is not None:
+        current = group.current
+    older = tuple(place for place in group.places if place != current) if group.relation == "replaces" else ()
+    held = tuple(place for place in older if _held(memories[current], memories[place]))
+    gone = tuple(place for place in older if place not in held)
+    if held:
+        steps = _superseded(memories, current, gone) if gone else []
+        return [_suspected(memories, (current, *held)), *steps], ""
+    if group.text:
+        reason = _refusal(memories, group, gone, fits)
+        if reason:
+            return [Linked(places=group.places)], reason
+        return [Merged(places=group.places, group=group, replaced=gone)], ""
     match group.relation:
-        case "contradicts":
-            return [_suspected(memories, group.places)], None
+        case "same":
+            return _same(memories, group.places), ""
         case "replaces":
-            return _replaced(memories, group, fits)
-        case "same" | "adds":
-            refusal = _text_refused(memories, group, (), fits)
-            if group.text and refusal is None:
-                return [Merged(places=group.places, group=group)], None
-            if group.relation == "same":
-                return _same(memories, group.places), refusal
-            return [Linked(places=group.places)], refusal
+            return _superseded(memories, current, gone), ""
+        case _:
+            return [Linked(places=group.places)], ""
 
 
-def _text_refused(
-    memories: Sequence[Memory], group: Group, replaced: Sequence[int], fits: Callable[[str], bool]
-) -> Refusal | None:
-    """Why a group's text is not taken; None where it is, or there is none."""
-    if not group.text:
-        return None
+def _refusal(memories: Sequence[Memory], group: Group, gone: Sequence[int], fits: Callable[[str], bool]) -> str:
+    """Why a group's text is not taken; "" where it is."""
     shown = [memories[place] for place in group.places]
     if any(memory.pinned and canonical_text(memory.text) != canonical_text(group.text) for memory in shown):
-        return Refusal(rule="pinned", shown="a pinned memory stays as it is", wording=False)
+        return "a pinned memory stays as it is"
     if sum(memory.pinned for memory in shown) > 1 or not one_metadata(shown):
-        return Refusal(rule="metadata", shown="these memories are kept apart by their metadata", wording=False)
+        return "these memories are kept apart by their metadata"
     if sum(leaves(memory) for memory in shown) > MAX_SOURCES:
-        return Refusal(rule="lineage", shown=f"one memory stands for at most {MAX_SOURCES} others", wording=False)
-    if not fits(group.text):
-        return Refusal(rule="length", shown="the embedding does not take a text of this length", wording=False)
-    at = [number for number, place in enumerate(group.places) if place in replaced]
-    return refused(sources_of(shown, at), group.text)
+        return f"one memory stands for at most {MAX_SOURCES} others"
+    if len(group.text) > MAX_MERGED_CHARS or not fits(group.text):
+        return "a text of this length is not taken"
+    terms = content_terms(group.text)
+    if not any(terms & content_terms(memory.text) for memory in shown):
+        return "it has no word of these memories"
+    told = [(memory.text, memory.event_time) for memory in shown]
+    loses = lost(group.text, max(at for _, at in told), told, newer=told if gone else ())
+    return f"it loses {', '.join(loses)}" if loses else ""
 
 
 def one_metadata(memories: Sequence[Memory]) -> bool:
@@ -161,68 +163,44 @@ def one_metadata(memories: Sequence[Memory]) -> bool:
 
 def _same(memories: Sequence[Memory], places: Sequence[int]) -> list[Step]:
     """The fullest memory takes in those whose every hard detail it has; it and the rest are told together."""
-    survivor = max(places, key=lambda place: (memories[place].pinned, _fullness(memories, place, places), place))
-    held = sources_of(memories)
+    covered = {
+        place: [other for other in places if other != place and _covers(memories[place], memories[other])]
+        for place in places
+    }
+    survivor = max(
+        places, key=lambda place: (memories[place].pinned, len(covered[place]), len(memories[place].text), place)
+    )
     inside = tuple(
         place
-        for place in places
-        if place != survivor
-        and not memories[place].pinned
-        and one_metadata((memories[survivor], memories[place]))
-        and covers(held[survivor], held[place], whole=memories[survivor].pinned)
-        and not _turned(memories[survivor], memories[place])
+        for place in covered[survivor]
+        if not memories[place].pinned and one_metadata((memories[survivor], memories[place]))
     )
     # One memory stands for at most so many: what it has no room for is told together with it.
     room = accumulate((leaves(memories[place]) for place in inside), initial=leaves(memories[survivor]))
     inside = tuple(place for place, total in zip(inside, islice(room, 1, None), strict=True) if total <= MAX_SOURCES)
-    rest = tuple(place for place in places if place not in inside)
-    steps: list[Step] = [Folded(into=survivor, places=inside)] if inside else []
-    return [*steps, Linked(places=rest)] if len(rest) > 1 else steps
+    if not inside:
+        return [Linked(places=tuple(places))]
+    beside = tuple(place for place in places if place != survivor and place not in inside)
+    return [Folded(into=survivor, places=inside, beside=beside)]
 
 
-def _turned(one: Memory, other: Memory) -> bool:
-    """Whether the later of two tells of a change and the earlier of none: that is no telling of the same again."""
-    older, newer = sorted((one, other), key=lambda memory: (memory.event_time, memory.number))
-    return tells_of_change(newer.text) and not tells_of_change(older.text)
+def _covers(survivor: Memory, other: Memory) -> bool:
+    return not lost(survivor.text, survivor.event_time, [(other.text, other.event_time)])
 
 
-def _fullness(memories: Sequence[Memory], place: int, places: Sequence[int]) -> tuple[int, int]:
-    """How many of the others a memory could stand for, then how much it says."""
-    held = sources_of(memories)
-    return sum(covers(held[place], held[other]) for other in places if other != place), len(memories[place].text)
-
-
-def _replaced(
-    memories: Sequence[Memory], group: Group, fits: Callable[[str], bool]
-) -> tuple[list[Step], Refusal | None]:
-    newest = max(group.places, key=lambda place: (memories[place].event_time, memories[place].number))
-    current = newest if group.current is None else group.current
-    older = tuple(place for place in group.places if place != current)
-    gone = tuple(place for place in older if _displaces(memories[current], memories[place]))
-    kept = tuple(place for place in older if place not in gone)
-    # What stands between an older one that goes and the newest goes with it.
-    if gone and all(memories[place].event_time < memories[current].event_time for place in kept):
-        gone = tuple(place for place in older if not _held(memories[current], memories[place]))
-        kept = tuple(place for place in older if place not in gone)
-    steps: list[Step] = [_suspected(memories, (current, *kept))] if kept else []
-    if not gone:
-        return steps, None
-    refusal = None if kept else _text_refused(memories, group, gone, fits)
-    if group.text and refusal is None and not kept:
-        return [Merged(places=group.places, group=group, replaced=gone)], None
-    return [Superseded(current=current, places=gone), *steps], refusal
+def _superseded(memories: Sequence[Memory], current: int, older: Sequence[int]) -> list[Step]:
+    """What the current memory, as it is, stands for is superseded; what has more stays, told together with it."""
+    told = [(memories[place].text, memories[place].event_time) for place in (*older, current)]
+    text, at = told[-1]
+    gone = tuple(place for place, one in zip(older, told, strict=False) if not lost(text, at, [one], newer=told))
+    rest = tuple(place for place in older if place not in gone)
+    steps: list[Step] = [Superseded(current=current, places=gone)] if gone else []
+    return [*steps, Linked(places=tuple(sorted((*rest, current))))] if rest else steps
 
 
 def _held(newer: Memory, older: Memory) -> bool:
     """Whether a memory may not be superseded by another, whatever they say."""
     return older.pinned or newer.event_time <= older.event_time or TRUST.index(older.trust) > TRUST.index(newer.trust)
-
-
-def _displaces(newer: Memory, older: Memory) -> bool:
-    """Whether a memory may supersede another: it is later, trusted as much, and shows that something changed."""
-    if _held(newer, older):
-        return False
-    return unsaid(older.text, newer.text, apart=newer.event_time - older.event_time >= AT_ONCE)
 
 
 def _suspected(memories: Sequence[Memory], places: Sequence[int]) -> Step:

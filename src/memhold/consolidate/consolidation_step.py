@@ -14,13 +14,14 @@ from memhold.consolidate.parts import Asking
 from memhold.consolidate.raw import apply_raw, set_aside
 from memhold.consolidate.snapshot import FRONT, Snapshot, redo_snapshot, torn_messages, waiting_raw, window_snapshot
 from memhold.journal.archive import archive
+from memhold.journal.change import KEPT_AGAIN, UPKEEP, note_change
 from memhold.journal.windows import due_at, skipped, spoken
 from memhold.ports.models import ModelChain, TaskFailed, UsageBook
 from memhold.ports.stores import Clock, Lease, Priority, Store
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.upkeep.worker import Pace, backoff, park
 from memhold.values.errors import Attempt
-from memhold.values.records import Author, Change, Scope, Session
+from memhold.values.records import Scope, Session
 
 __all__ = ["Consolidation"]
 
@@ -30,7 +31,6 @@ READS = 3
 """How often a window is read again when what was read is gone; then the work waits a moment."""
 REDO_PAUSE = 1.0
 """Seconds between two RAW windows of a scope, in the background."""
-UPKEEP = Author(origin="rules", name="upkeep")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,16 +185,7 @@ class Consolidation:
         about = {"reason": "what held it was forgotten"}
         means = self._means
         _, effects = archive(tx, messages, secret=means.secret, ids=means.ids, about=about)
-        change = Change(
-            id=means.ids.new("chg"),
-            seq=0,
-            verb="archive",
-            reason="kept raw again: what held these messages was forgotten",
-            by=UPKEEP,
-            at=tx.now,
-            effects=tuple(effects),
-        )
-        tx.add_change(change)
+        note_change(tx, means.ids.new("chg"), "archive", KEPT_AGAIN, by=UPKEEP, effects=effects)
         tx.put_due("redo", FRONT, tx.now)
         mirrored(tx, means)
 

@@ -230,9 +230,8 @@ def read_reply(reply: ChatReply, frame: Frame) -> Draft | Rejected:
 
 @dataclass(slots=True)
 class _Reading:
-    """A reply on its way to a draft: what it is checked against, and what of it could not be read."""
+    """A reply on its way to a draft: what of it could not be read."""
 
-    frame: Frame
     left_out: list[LeftOut] = field(default_factory=list)
 
     def drop(self, kind: ItemKind, reason: str) -> None:
@@ -272,7 +271,7 @@ def _parts(item: Mapping[str, Any]) -> tuple[str, str, str] | None:
 
 
 def _draft(given: Mapping[str, Any], frame: Frame) -> Draft:
-    reading = _Reading(frame)
+    reading = _Reading()
     reading.retold(given.get(RETOLD))
     facts = reading.each(given, "facts", "fact", MAX_FACTS, lambda item: _fact(item, frame))
     notes = reading.each(given, "notes", "note", MAX_NOTES, lambda item: _note(item, frame))

@@ -7,7 +7,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-__all__ = ["other_script", "scripts", "sentences", "slips", "untimed"]
+from memhold.fidelity.sentences import sentences
+from memhold.languages.tables import spoken
+
+__all__ = ["other_script", "scripts", "slips", "untimed"]
 
 FEWEST, MOST = 2, 5
 LETTERS = 20
@@ -15,25 +18,12 @@ LETTERS = 20
 SHARE = 0.8
 _SCRIPTS = ("LATIN", "HANGUL", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "THAI")
 _EAST = ("CJK", "HIRAGANA", "KATAKANA")
-_SHORT = re.compile(
-    r"(?i)\b(?:mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|approx|fig|jr|sr|bzw|z\.b|d\.h|u\.a|nr|ca|mme|m|[a-z](?:\.[a-z]){1,10})\.\s"
-)
-_END = re.compile(
-    r"(?<![.!?])[.!?]+[\"'\u201d\u2019)\]]*(?=\s|$)|[\u3002\uff01\uff1f\u061f\u0964]+|\u2026(?=\s|$)|\n{2,}"
-)
 _TIME = re.compile(r"\A\s*\[[^\]]{1,40}\]\s*")
 
 
 def untimed(entry: str) -> str:
     """An entry without the time of its window in front."""
     return _TIME.sub("", entry)
-
-
-def sentences(entry: str) -> int:
-    """About how many sentences a text has: full stops of all scripts count, those of abbreviations do not."""
-    text = _SHORT.sub(lambda found: found[0].replace(".", ""), untimed(entry)).strip()
-    pieces = [piece for piece in _END.split(text) if piece and any(c.isalnum() for c in piece)]
-    return len(pieces)
 
 
 def scripts(texts: Iterable[str]) -> Counter[str]:
@@ -64,7 +54,8 @@ def _script(char: str) -> str:
 def slips(entry: str, said: Iterable[str]) -> list[str]:
     """What the entry is not, of what was asked for: two to five sentences, in the script in which the user writes."""
     found: list[str] = []
-    count = sentences(entry)
+    text = untimed(entry)
+    count = sum(any(map(str.isalnum, one)) for one in sentences(text, spoken(text)))
     if not FEWEST <= count <= MOST:
         found.append(f"{count} sentences")
     other = other_script(entry, said)

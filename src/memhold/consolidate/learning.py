@@ -10,6 +10,7 @@ from typing import Any, Literal
 from memhold.consolidate.asking import only_recalled, quoted_in
 from memhold.consolidate.contract import Learned, Noted
 from memhold.consolidate.snapshot import Snapshot
+from memhold.facts.beside import stand_beside, would_end
 from memhold.facts.instructions import learn_instruction
 from memhold.facts.keys import Operation, cardinality, wording
 from memhold.facts.plans import of_a_time, planned
@@ -25,6 +26,7 @@ from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
 from memhold.values.records import (
+    HOLDS_FROM,
     NOTE_KIND,
     SPEAKER,
     Author,
@@ -122,16 +124,16 @@ class Learner:
 
     # ------------------------------------------------------------------------------------------------ notes, facts
 
-    def note(self, given: Noted) -> None:
-        """Keep a note; the same note again gains evidence."""
+    def note(self, given: Noted, **own: Any) -> Memory | None:
+        """Keep a note, with metadata of its `own`; the same note again gains evidence. None where none is kept."""
         sources = self._messages(given.sources)
         if not sources:
-            return
+            return None
         if given.kind == "instruction" and given.standing == "stated" and self._instructs(given):
-            return
+            return None
         doubtful = given.standing == "doubtful"
         name = _speaker(sources, given.text)
-        own = {NOTE_KIND: given.kind} if given.kind != "note" else {}
+        own |= {NOTE_KIND: given.kind} if given.kind != "note" else {}
         fresh = self.fresh(
             sources,
             text=given.text,
@@ -146,13 +148,13 @@ class Learner:
         )
         digest = memory_digest(self.secret, fresh)
         if self.tx.blocked(said_digest(self.secret, fresh)):
-            return
-        same = self.tx.same_content(kind="note", digest=digest, agent=fresh.agent)
-        if same is not None:
-            self._again(same, fresh)
-        else:
-            self.store(fresh, digest)
+            return None
         self.notes += 1
+        same = self.tx.same_content(kind="note", digest=digest, agent=fresh.agent)
+        if same is None:
+            return self.store(fresh, digest)
+        self._again(same, fresh)
+        return same
 
     def fact(self, given: Learned) -> None:
         """Carry out one operation on the timeline of its concept, as it stands now.
@@ -170,7 +172,7 @@ class Learner:
             return
         said = max(message.event_time for message in sources)
         at = said if given.holds_from is None else min(max(said, self.tx.now), given.holds_from)
-        if given.holds_from is not None and given.holds_from > at and given.operation != "remove":
+        if given.holds_from is not None and given.holds_from > at:
             self._planned(given, sources)
             return
         target = self._target(given)
@@ -265,23 +267,40 @@ class Learner:
         return planned(told(own), given.value, None if given.operation == "remove" else kind)
 
     def _planned(self, given: Learned, sources: Sequence[Message]) -> None:
-        """A fact of a time to come, as a note of what was planned, when, and from when on it will hold."""
+        """A fact of a time to come, as a note of what was planned, when, and from when on it will hold.
+
+        It is told beside what holds until then, and from its day on a person settles what came of it.
+        """
         said = max(message.event_time for message in sources)
-        ends = "no longer " if given.operation == "remove" else ""
-        text = f"{PLANNED.format(said)} {ends}{fact_text(given.subject, given.attribute, given.value)}"
-        if given.holds_from is not None:
-            text += f" ({given.holds_from:%Y-%m-%d} \u2192)"
-        self.note(
-            Noted(
-                text=text,
-                importance=given.importance,
-                sources=given.sources,
-                kind="plan",
-                quote=given.quote,
-                standing=given.standing,
-                doubts=given.doubts,
-            )
+        when = "" if given.holds_from is None else f" from {given.holds_from:%Y-%m-%d}"
+        perhaps = " perhaps" if given.standing == "doubtful" else ""
+        ends = " no longer" if given.operation == "remove" else ""
+        told = fact_text(given.subject, given.attribute, given.value)
+        planned_note = Noted(
+            text=f"{PLANNED.format(said)}{when}{perhaps}{ends} {told}",
+            importance=given.importance,
+            sources=given.sources,
+            kind="plan",
+            quote=given.quote,
+            standing=given.standing,
+            doubts=given.doubts,
         )
+        own = {} if given.holds_from is None else {HOLDS_FROM: given.holds_from.isoformat()}
+        note = self.note(planned_note, **own)
+        if note is not None:
+            writer, doubted = self._writer(), self._would_end(given)
+            for effect in stand_beside(self.tx, note, doubted, writer=writer, change_id=self.change_id)[0]:
+                self.noted(effect)
+
+    def _would_end(self, given: Learned) -> list[Memory]:
+        """What holds now and will not if a plan comes about: what it names, and what it would take the place of."""
+        agent = self.snapshot.agent
+        ended = would_end(self.tx, given.subject, given.attribute, given.value, given.operation, agent=agent)
+        target = self._target(given)
+        named = target is not None and (given.operation == "remove" or not same_value(target.value or "", given.value))
+        if target is None or not named or given.operation == "add" or target in ended:
+            return ended
+        return [target, *ended]
 
     def _echoes(self, given: Learned, sources: Sequence[Message]) -> bool:
         """Whether only an assistant says it, and repeats what was recalled into the window or is known already."""

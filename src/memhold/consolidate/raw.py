@@ -20,14 +20,13 @@ from memhold.consolidate.apply_guard import (
 from memhold.consolidate.snapshot import FRONT, Snapshot
 from memhold.facts.revisions import revise
 from memhold.journal.archive import archive
+from memhold.journal.change import UPKEEP, note_change
 from memhold.ports.models import Advice
 from memhold.ports.transaction import WriteTx
 from memhold.values.errors import Attempt
-from memhold.values.records import Author, Change, Effect, Message, Span
+from memhold.values.records import Effect, Message, Span
 
 __all__ = ["REASONS", "Aside", "apply_raw", "keep_aside", "set_aside"]
-
-UPKEEP = Author(origin="rules", name="upkeep")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,19 +88,16 @@ def apply_raw(
         about=about,
     )
     last = messages[-1].seq
-    tx.add_change(
-        Change(
-            id=means.ids.new("chg"),
-            seq=0,
-            verb="consolidate",
-            reason=f"kept raw: {REASONS[advice]}",
-            by=UPKEEP,
-            at=tx.now,
-            sources=tuple(message.id for message in messages),
-            spans=(Span(session=session.id, first=session.cursor + 1, last=last),),
-            effects=tuple(effects),
-            detail=about,
-        )
+    note_change(
+        tx,
+        means.ids.new("chg"),
+        "consolidate",
+        f"kept raw: {REASONS[advice]}",
+        by=UPKEEP,
+        sources=[message.id for message in messages],
+        spans=[Span(session=session.id, first=session.cursor + 1, last=last)],
+        effects=effects,
+        detail=about,
     )
     move(tx, session, last, means)
     if not aside:
@@ -132,14 +128,5 @@ def set_aside(
         about = {**(held if isinstance(held, Mapping) else {"window": snapshot.raw_id})}
         about |= {"reason": advice, "attempts": plain_attempts(attempts), "set_aside": True}
         effects.append(revise(tx, old, metadata={**old.metadata, "raw": about}))
-    change = Change(
-        id=means.ids.new("chg"),
-        seq=0,
-        verb="archive",
-        reason=f"kept raw: {REASONS[advice]}",
-        by=UPKEEP,
-        at=tx.now,
-        effects=tuple(effects),
-    )
-    tx.add_change(change)
+    note_change(tx, means.ids.new("chg"), "archive", f"kept raw: {REASONS[advice]}", by=UPKEEP, effects=effects)
     return "done"

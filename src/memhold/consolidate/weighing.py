@@ -27,9 +27,9 @@ from memhold.text.details import content_terms
 from memhold.text.negation import negates
 from memhold.values.records import Memory
 
-__all__ = ["Shown", "founded", "misquoted", "weighed"]
+__all__ = ["Shown", "founded", "misquoted", "weighed", "weighed_anew"]
 
-Item = TypeVar("Item", Learned, Noted)
+Item = TypeVar("Item", bound=Learned | Noted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,17 +59,15 @@ def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Dr
     notes: list[Noted] = []
     left: list[LeftOut] = []
     for fact in draft.facts:
-        learned, weight = _stands(fact, _told(fact), shown)
+        learned, weight = _held(fact, shown)
         if learned is not None:
-            if nothing(fact.value, fact.attribute) and not negates(learned.quote):
-                learned = _in_doubt(learned, "the line does not say that there is none")
             facts.append(_aimed(learned, shown, known))
             continue
         parts = (fact.subject, fact.attribute, fact.value)
         text = f"{fact.subject} | {fact.attribute} = {fact.value}"
         left.append(LeftOut(kind="fact", reason="; ".join(weight.reasons), text=text, parts=parts))
     for note in draft.notes:
-        noted, weight = _stands(note, Statement(text=note.text), shown)
+        noted, weight = _held(note, shown)
         if noted is not None:
             notes.append(noted)
         else:
@@ -79,6 +77,20 @@ def weighed(draft: Draft, shown: Sequence[Shown], known: Sequence[Memory]) -> Dr
     return replace(draft, entry=entry, facts=tuple(facts), notes=tuple(notes), left_out=every)
 
 
+def weighed_anew(item: Item, shown: Sequence[Shown]) -> Item:
+    """An item of an older release with the sentence of its line for a quote; what is unfounded is only doubtful.
+
+    The sentence counts as if the model had quoted it. Weighed as one that supports its own words alone it would bring
+    84 of 100 true statements of a careful model into doubt; so 8, and 58 of 100 errors.
+    """
+    quote = _supplied(item, shown) or nearest(_about(item), shown[0].line.text)
+    if not quote:
+        return item
+    quoting = replace(item, quote=quote)
+    held, weight = _held(quoting, shown)
+    return held or replace(quoting, standing="doubtful", doubts=weight.reasons)
+
+
 def founded(draft: Draft) -> Draft | Rejected:
     """The reply, where anything of it stands; else that nothing of it does."""
     if draft.nothing is None and not (draft.facts or draft.notes or draft.entry):
@@ -86,8 +98,19 @@ def founded(draft: Draft) -> Draft | Rejected:
     return draft
 
 
-def _told(fact: Learned) -> Statement:
-    """What a fact says; of one that ends, or that there is none, the line says no to the value."""
+def _held(item: Item, shown: Sequence[Shown]) -> tuple[Item | None, Weight]:
+    """An item as its lines hold it, or None where it is unfounded; and how it was weighed."""
+    held, weight = _stands(item, _told(item), shown)
+    if isinstance(held, Learned) and nothing(held.value, held.attribute) and not negates(held.quote):
+        held = _in_doubt(held, "the line does not say that there is none")
+    return held, weight
+
+
+def _told(item: Learned | Noted) -> Statement:
+    """What an item says; of a fact that ends, or that there is none, the line says no to the value."""
+    if isinstance(item, Noted):
+        return Statement(text=item.text)
+    fact = item
     if fact.operation == "remove" or nothing(fact.value, fact.attribute):
         return Statement(text="", subject=fact.subject)
     return Statement(text=fact.value, subject=fact.subject, attribute=fact.attribute)
@@ -128,13 +151,18 @@ def _supplied(item: Learned | Noted, shown: Sequence[Shown]) -> str:
     How a known fact ended may be told in words that have nothing of it.
     """
     ended = isinstance(item, Learned) and item.operation == "remove" and item.target is not None
-    about = f"{item.attribute} {item.value}" if isinstance(item, Learned) else item.text
+    about = _about(item)
     for place in item.sources:
         lines = [one.line for one in shown if one.place == place]
         text = "\n".join(line.text for line in lines)
         if lines and (ended or _has_any(text, item, about) or _holds_detail(text, about, lines[0])):
             return nearest(about, text)
     return ""
+
+
+def _about(item: Learned | Noted) -> str:
+    """The words by which the sentence of an item is looked for."""
+    return f"{item.attribute} {item.value}" if isinstance(item, Learned) else item.text
 
 
 def _has_any(text: str, item: Learned | Noted, about: str) -> bool:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from memhold.documents.content import Content, given_metadata
 from memhold.documents.paths import Path, key_of, shown
 from memhold.documents.read import at_path, current, missing, standing
-from memhold.facts.remember import Writer, trust_of
+from memhold.facts.remember import Writer, change_by, trust_of
 from memhold.facts.revisions import mind_expiry, path_digest, revise
 from memhold.index.documents import index_memories
 from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms
 from memhold.values.answers import Receipt
 from memhold.values.errors import Conflict, InvalidInput, RevisionConflict, TooLarge
-from memhold.values.records import DOCUMENT, Change, Effect, Memory, micros
+from memhold.values.records import DOCUMENT, Effect, Memory, micros
 
 __all__ = ["MAX_MOVED", "check_rev", "move", "put"]
 
@@ -63,7 +62,7 @@ def put(tx: WriteTx, content: Content, *, if_rev: int | None, terms: Terms, writ
     )
     effects = _ended(tx, content.path, held, fresh.id, writer)
     effects.append(_stored(tx, fresh, writer.secret, terms))
-    change = _change(tx, "put", "put in the place of what stood there" if held else "put", effects, writer)
+    change = change_by(tx, "put", "put in the place of what stood there" if held else "put", effects, writer)
     return Receipt(ids=(fresh.id,), change_ids=(change.id,))
 
 
@@ -110,14 +109,6 @@ def _stored(tx: WriteTx, fresh: Memory, secret: bytes, terms: Terms | None) -> E
     return Effect(memory_id=memory.id, rev_before=0, rev_after=1)
 
 
-def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], writer: Writer) -> Change:
-    change = Change(
-        id=writer.ids.new("chg"), seq=0, verb=verb, reason=reason, by=writer.author, at=tx.now, effects=tuple(effects)
-    )
-    tx.add_change(change)
-    return change
-
-
 def move(tx: WriteTx, path: Path, to: Path, *, below: bool, if_rev: int | None, writer: Writer) -> Receipt:
     """Move a document, with `below` also what stands below its path; all at once, as one change.
 
@@ -156,7 +147,7 @@ def move(tx: WriteTx, path: Path, to: Path, *, below: bool, if_rev: int | None, 
         effects += _ended(tx, target, None, fresh.id, writer)
         effects.append(_stored(tx, fresh, writer.secret, None))
         ids.append(fresh.id)
-    change = _change(tx, "move", "moved to another path", effects, writer)
+    change = change_by(tx, "move", "moved to another path", effects, writer)
     return Receipt(ids=tuple(ids), change_ids=(change.id,))
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from memhold.facts.remember import Writer, find_memory
+from memhold.facts.remember import Writer, change_by, find_memory
 from memhold.facts.revisions import mind_expiry, revise
 from memhold.facts.suspicions import settle_suspicion, waiting_of
 from memhold.ports.transaction import WriteTx
 from memhold.values.answers import OpenSuspicion, Receipt
 from memhold.values.errors import Conflict, ScopeDenied
 from memhold.values.origins import named
-from memhold.values.records import Change, Effect, Memory
+from memhold.values.records import Effect, Memory
 
 __all__ = ["confirm", "drop", "only_a_person"]
 
@@ -43,7 +41,7 @@ def confirm(tx: WriteTx, memory_id: str, *, rev: int | None, writer: Writer) -> 
         effect = revise(tx, memory, state="active", tier="long", expires_at=None, last_confirmed_at=tx.now)
     else:
         effect = revise(tx, memory, last_confirmed_at=tx.now)
-    change = _change(tx, "confirm", "confirmed by the user", [effect], writer)
+    change = change_by(tx, "confirm", "confirmed by the user", [effect], writer)
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 
@@ -63,7 +61,7 @@ def drop(tx: WriteTx, memory_id: str, *, rev: int | None, writer: Writer) -> Rec
     effects = [revise(tx, memory, state="retracted", superseded_by=None)]
     tx.clear_due("expire", memory.id)
     effects += _standing_again(tx, memory)
-    change = _change(tx, "drop", "dropped by the user: it is not so", effects, writer)
+    change = change_by(tx, "drop", "dropped by the user: it is not so", effects, writer)
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 
@@ -93,11 +91,3 @@ def _standing_again(tx: WriteTx, memory: Memory) -> list[Effect]:
     for one in tx.find_memories([one.id for one in found]):
         mind_expiry(tx, one)
     return effects
-
-
-def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], writer: Writer) -> Change:
-    change = Change(
-        id=writer.ids.new("chg"), seq=0, verb=verb, reason=reason, by=writer.author, at=tx.now, effects=tuple(effects)
-    )
-    tx.add_change(change)
-    return change

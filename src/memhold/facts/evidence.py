@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from memhold.facts.revisions import revise
 from memhold.facts.tiers import lives_until, promotes, temporary
+from memhold.journal.change import note_change
 from memhold.journal.visibility import seen
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Hit, Query, Recall
-from memhold.values.records import Author, Change, Effect, Evidence, Memory
+from memhold.values.records import Author, Effect, Evidence, Memory
 
 __all__ = ["EVIDENCE", "USE_DAY", "asked_for", "last_asked", "note_asked", "note_use", "used"]
 
@@ -82,16 +83,7 @@ def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, at: datetim
         if effect is not None:
             effects.append(effect)
     if effects:
-        change = Change(
-            id=change_id,
-            seq=0,
-            verb=EVIDENCE,
-            reason="asked for and returned",
-            by=_BY,
-            at=tx.now,
-            effects=tuple(effects),
-        )
-        tx.add_change(change)
+        note_change(tx, change_id, EVIDENCE, "asked for and returned", by=_BY, effects=effects)
 
 
 def _count(tx: WriteTx, memory: Memory, row: Evidence, change_id: str, life: timedelta) -> Effect | None:

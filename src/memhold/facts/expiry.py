@@ -6,13 +6,12 @@ from datetime import datetime
 
 from memhold.facts.revisions import revise
 from memhold.facts.tiers import temporary
+from memhold.journal.change import UPKEEP, note_change
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.values.records import Author, Change, Memory
+from memhold.values.records import Memory
 
 __all__ = ["expire", "expire_overdue", "is_overdue", "told_until"]
-
-RULES = Author(origin="rules", name="upkeep")
 
 
 def is_overdue(tx: ReadTx) -> bool:
@@ -40,16 +39,7 @@ def expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
         tx.put_due("expire", memory.id, memory.expires_at)
         return
     effect = revise(tx, memory, state="expired", valid_to=told_until(tx, memory))
-    change = Change(
-        id=ids.new("chg"),
-        seq=0,
-        verb="expire",
-        reason="its time has come",
-        by=RULES,
-        at=tx.now,
-        effects=(effect,),
-    )
-    tx.add_change(change)
+    note_change(tx, ids.new("chg"), "expire", "its time has come", by=UPKEEP, effects=[effect])
 
 
 def told_until(tx: ReadTx, memory: Memory) -> datetime | None:

@@ -9,12 +9,13 @@ from datetime import datetime
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.index.documents import index_memories
+from memhold.journal.change import note_change
 from memhold.messages.fences import unquoted
 from memhold.ports.transaction import WriteTx
 from memhold.text.contraries import ends, names_nothing
 from memhold.text.instructions import ends_only, is_own_wish, tells_state
 from memhold.values.names import folded
-from memhold.values.records import SPEAKER, Author, Change, Effect, Memory, MemoryQuote, Message
+from memhold.values.records import SPEAKER, Author, Effect, Memory, MemoryQuote, Message
 from memhold.values.written_by import text_by
 
 __all__ = ["MOST_STANDING", "keep_instructions", "learn_instruction"]
@@ -51,18 +52,9 @@ def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer:
     if not effects:
         return None
     gave = any(one.rev_before == 0 for one in effects)
-    change = Change(
-        id=writer.ids.new("chg"),
-        seq=0,
-        verb="instruct",
-        reason="the user gave a standing instruction" if gave else "the user took a standing instruction back",
-        by=RULES,
-        at=tx.now,
-        sources=tuple(said),
-        effects=_joined(effects),
-    )
-    tx.add_change(change)
-    return change.id
+    reason = "the user gave a standing instruction" if gave else "the user took a standing instruction back"
+    change_id = writer.ids.new("chg")
+    return note_change(tx, change_id, "instruct", reason, by=RULES, sources=said, effects=_joined(effects)).id
 
 
 def _said_by(message: Message, wish: Memory) -> bool:

@@ -16,7 +16,8 @@ from memhold.facts.keys.key_reading import read
 from memhold.text import lazily
 from memhold.text.analysis import language_of
 from memhold.text.change import NOW
-from memhold.text.mood import supposed_in
+from memhold.text.letter_words import LETTER_WORD
+from memhold.text.mood import is_asked, supposed_in
 from memhold.text.negation import negates
 from memhold.text.times import times
 from memhold.values.records import Memory
@@ -41,7 +42,6 @@ _LIVES: Final = lazily.compile(
     r"|wonen|живу|жив[её]м)(?!\w)|살아|살고|산다|住",
     re.IGNORECASE,
 )
-_WORD: Final = lazily.compile(r"[^\W\d_]+")
 _PART: Final = lazily.compile(r"[,;:，、；：](?!\d)")
 _CHILDHOOD: Final = lazily.compile(
     r"(?<!\w)(?:as (?:an? (?:\w+ )?(?:child|kid|baby|toddler|teen\w*)|children|kids|teen\w*)"
@@ -107,7 +107,7 @@ def move(sentence: str, new: Memory, old: Memory) -> Literal["ends", "suspects"]
     move that is no news, and of before the other was told, suspects it; one in childhood, or that nearly was, or from
     there, does nothing.
     """
-    if not _moved(sentence) or negates(sentence) or sentence.rstrip().endswith(("?", "？")):
+    if not _moved(sentence) or negates(sentence) or is_asked(sentence):
         return None
     held, told = (" ".join((one.value or "").casefold().split()) for one in (old, new))
     if left_place(sentence, new.value or ""):
@@ -132,5 +132,5 @@ def _moved(sentence: str) -> bool:
             if supposed is None or _MOVED.search(supposed) is None:
                 return True
     low = sentence.casefold()
-    now = not NOW.isdisjoint(_WORD.findall(low)) or any(one in low for one in NOW if not one.isascii())
+    now = not NOW.isdisjoint(LETTER_WORD.findall(low)) or any(one in low for one in NOW if not one.isascii())
     return now and _LIVES.search(sentence) is not None

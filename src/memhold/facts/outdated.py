@@ -41,11 +41,6 @@ class Outdated:
     said: tuple[int, ...] = ()
     values: tuple[Ended, ...] = ()
 
-    @property
-    def by_message(self) -> bool:
-        """Whether only a later message came after it; one that leaves doubt of it says no value and names nothing."""
-        return self.by.startswith("msg_") if self.by is not None else not self.values
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Past:

@@ -16,8 +16,7 @@ from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
 from memhold.facts.quotes import says
 from memhold.text.coming import Kind, coming, parts_of, with_beside
-
-# ruff: noqa: RUF001 - words of every script
+from memhold.text.mood import is_asked
 
 __all__ = ["Kind", "of_a_time", "planned"]
 
@@ -43,7 +42,7 @@ def planned(sentences: Sequence[str], value: str, kind: Kind | None = None) -> b
     With a kind, what is to come must be of that kind: "we move to Bergen for my job at Acme" says nothing new of Acme.
     Questions say nothing. Where no sentence has the value ("I quit next month"), each of them must tell of a plan.
     """
-    told = [one for one in sentences if not one.rstrip().endswith(("?", "？", "؟"))]
+    told = [one for one in sentences if not is_asked(one)]
     naming = [one for one in told if says(value, one)]
     return bool(told) and all(_plans(one, value, kind) for one in naming or told)
 

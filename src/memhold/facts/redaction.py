@@ -44,7 +44,10 @@ def redacted_memory(memory: Memory, redactor: Redactor) -> Memory:
     (topics, in_topics), (entities, in_entities) = (
         _redacted_labels(given, redactor, place) for given in (memory.topics, memory.entities)
     )
-    count += in_topics + in_entities
+    quoted = [redactor.redact(one.text, place=place) for one in memory.quotes]
+    quotes = tuple(replace(one, text=text) for one, (text, _) in zip(memory.quotes, quoted, strict=True))
+    doubts, in_doubts = _redacted_labels(memory.doubts, redactor, place)
+    count += in_topics + in_entities + sum(found for _, found in quoted) + in_doubts
     if memory.kind == "fact" and memory.value is not None:
         value, found = redacted_value(memory.value, redactor, place=place, name=memory.attribute or "")
         text = fact_text(memory.subject or "", memory.attribute or "", value) if found else memory.text
@@ -55,7 +58,8 @@ def redacted_memory(memory: Memory, redactor: Redactor) -> Memory:
         value, (text, found) = memory.value, redactor.redact(memory.text, place=place)
     if not count + found:
         return memory
-    return replace(memory, metadata=metadata, value=value, text=text, topics=topics, entities=entities)
+    changed = replace(memory, metadata=metadata, value=value, text=text, topics=topics, entities=entities)
+    return replace(changed, quotes=quotes, doubts=doubts)
 
 
 def _redacted_labels(labels: tuple[str, ...], redactor: Redactor, place: str) -> tuple[tuple[str, ...], int]:

@@ -5,7 +5,7 @@ An agent or a tool may tell, label and correct what is its own or of less author
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -15,6 +15,7 @@ from memhold.facts.timeline import AHEAD
 from memhold.facts.users_word import said_by_user
 from memhold.index.documents import index_memories
 from memhold.journal.append import ensure_session
+from memhold.journal.change import note_change
 from memhold.journal.visibility import checked_id, seen
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import WriteTx
@@ -32,6 +33,7 @@ __all__ = [
     "Labels",
     "MemoryInput",
     "Writer",
+    "change_by",
     "check_times",
     "correct",
     "fact_text",
@@ -175,7 +177,7 @@ def remember(tx: WriteTx, given: MemoryInput, *, writer: Writer) -> Receipt:
         if all(getattr(held, name) == value for name, value in changed.items()):
             return Receipt(ids=(held.id,))
         tx.clear_due("expire", held.id)
-        change = _change(tx, "remember", "told again with more labels", [revise(tx, held, **changed)], writer)
+        change = change_by(tx, "remember", "told again with more labels", [revise(tx, held, **changed)], writer)
         return Receipt(ids=(held.id,), change_ids=(change.id,))
     memory = replace(fresh, number=tx.take_numbers(1))
     if memory.session is not None:
@@ -184,7 +186,7 @@ def remember(tx: WriteTx, given: MemoryInput, *, writer: Writer) -> Receipt:
     index_memories(tx, [memory])
     mind_expiry(tx, memory)
     effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
-    change = _change(tx, "remember", "told", [*over, effect], writer)
+    change = change_by(tx, "remember", "told", [*over, effect], writer)
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 
@@ -286,18 +288,9 @@ def check_times(tx: WriteTx, given: MemoryInput) -> datetime:
     return at
 
 
-def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], writer: Writer) -> Change:
-    change = Change(
-        id=writer.ids.new("chg"),
-        seq=0,
-        verb=verb,
-        reason=reason,
-        by=writer.author,
-        at=tx.now,
-        effects=tuple(effects),
-    )
-    tx.add_change(change)
-    return change
+def change_by(tx: WriteTx, verb: str, reason: str, effects: Iterable[Effect], writer: Writer) -> Change:
+    """Note what somebody did to memories as one change of theirs."""
+    return note_change(tx, writer.ids.new("chg"), verb, reason, by=writer.author, effects=effects)
 
 
 def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memory:
@@ -367,7 +360,7 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, writer:
         index_memories(tx, [fresh])
         mind_expiry(tx, fresh)
         effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
-    change = _change(tx, "correct", _corrected(writer.author), effects, writer)
+    change = change_by(tx, "correct", _corrected(writer.author), effects, writer)
     return Receipt(ids=(fresh.id,), change_ids=(change.id,))
 
 
@@ -386,7 +379,7 @@ def _beside(tx: WriteTx, old: Memory, fresh: Memory, writer: Writer) -> Receipt:
     tx.put_memory(fresh, digest=memory_digest(writer.secret, fresh))
     index_memories(tx, [fresh])
     effect = Effect(memory_id=fresh.id, rev_before=0, rev_after=1)
-    change = _change(tx, "correct", "kept apart: the user told otherwise", [effect], writer)
+    change = change_by(tx, "correct", "kept apart: the user told otherwise", [effect], writer)
     suspicion = Suspicion(
         id=writer.ids.new("sus"),
         kind="contradiction",
@@ -419,7 +412,7 @@ def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, writer: W
         raise ScopeDenied(f"{memory_id} is the user's word; leave its pin to a person")
     tier: Tier = "long" if pinned else memory.tier
     effect = revise(tx, memory, pinned=pinned, tier=tier)
-    change = _change(tx, "pin" if pinned else "unpin", f"asked by the {named(writer.author)}", [effect], writer)
+    change = change_by(tx, "pin" if pinned else "unpin", f"asked by the {named(writer.author)}", [effect], writer)
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 

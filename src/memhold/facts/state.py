@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from memhold.facts.beside import stand_beside
 from memhold.facts.keys import Decision
 from memhold.facts.matching import ALIKE, Resolution, aliases, find
 from memhold.facts.moves import home, move
@@ -18,7 +19,6 @@ from memhold.facts.operations import doing, names_the_past
 from memhold.facts.remember import Writer, fact_text, relabelled
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
 from memhold.facts.statement import MemoryInput, Statement, StatementResult
-from memhold.facts.suspicions import DOUBTFUL
 from memhold.facts.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
 from memhold.facts.timeline import AHEAD, Placement, Resumption, Word, place
 from memhold.facts.users_word import said_by_user
@@ -27,7 +27,7 @@ from memhold.journal.append import ensure_session
 from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
 from memhold.values.origins import authority, weight
-from memhold.values.records import TOGETHER, Effect, Evidence, Memory, Suspicion
+from memhold.values.records import Effect, Evidence, Memory, Suspicion
 
 __all__ = ["Statement", "StatementResult", "state_fact"]
 
@@ -319,8 +319,8 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
         changed.pop("tier", None)
     if new := [one for one in said.sources if one not in held.sources]:
         changed["sources"] = (*held.sources, *new)[:MAX_SOURCES]
-        quotes = [one for one in said.quotes if one not in held.quotes]
-        changed["quotes"] = (*held.quotes, *quotes)[:MAX_SOURCES]
+        quotes = [one for one in said.quotes if one not in held.quotes and one.message_id in changed["sources"]]
+        changed["quotes"] = (*held.quotes, *quotes)
     told_before = any(one.turn == work.turn or (one.at == said.at and one.operation in {"set", "add"}) for one in rows)
     if said.at != held.valid_from or not told_before:
         work.note(held, operation, said.at)
@@ -355,41 +355,40 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
     return held
 
 
-def _note(work: _Work, text: str | None = None) -> StatementResult:
-    """What matters little, or what is doubtful, is kept as a note, not dropped."""
+def _note(work: _Work) -> StatementResult:
+    """What matters little is kept as a note, not dropped."""
+    note, effects = _noted(work)
+    reason = "of low importance: kept as a note" if effects else "noted before"
+    return StatementResult(memory=note, effects=effects, reason=reason)
+
+
+def _noted(work: _Work, text: str | None = None) -> tuple[Memory, tuple[Effect, ...]]:
+    """The statement as a note, in another text where one is given, and what that wrote."""
     fresh = replace(_fresh(work, "set", [], []), kind="note", subject=None, attribute=None, value=None, key=None)
     fresh = fresh if text is None else replace(fresh, text=text)
     digest = memory_digest(work.writer.secret, fresh)
     same = work.tx.same_content(kind="note", digest=digest, agent=work.writer.agent)
     if same is not None:
-        return StatementResult(memory=same, effects=(), reason="noted before")
+        return same, ()
     memory = replace(fresh, number=work.tx.take_numbers(1), tier="mid", expires_at=work.said.expires_at)
     work.tx.put_memory(memory, digest=digest)
     index_memories(work.tx, [memory])
     mind_expiry(work.tx, memory)
-    effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
-    return StatementResult(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
+    return memory, (Effect(memory_id=memory.id, rev_before=0, rev_after=1),)
 
 
 def _beside(work: _Work, doubted: Sequence[Memory], operation: MemoryInput) -> StatementResult:
-    """A doubtful statement that would end something: a note that is told with it, and a suspicion for a person.
-
-    On what the user stated only their own words cast a doubt: a tool's "not allergic" is no word on an allergy.
-    """
-    said, tx = work.said, work.tx
+    """A doubtful statement that would end something: a note that is told with it, and a suspicion for a person."""
+    said = work.said
     perhaps = f"perhaps no longer {said.value}" if operation == "remove" else f"perhaps {said.value}"
     text = fact_text(work.where.subject, work.where.attribute, perhaps)
-    noted = _note(work, text)
-    note = noted.memory
-    effects, raised = [*work.effects, *noted.effects], []
-    for one in doubted:
-        held = one.metadata.get(TOGETHER, ())
-        if note is None or note.id in held or (said.trust != "user" and authority(one) >= weight("model", "user")):
-            continue
-        effects.append(revise(tx, one, metadata={**one.metadata, TOGETHER: [*held, note.id]}))
-        raised.append(_raise(work, "contradiction", note.id, one.id, DOUBTFUL))
+    noted, made = _noted(work, text)
+    effects, raised = stand_beside(work.tx, noted, doubted, writer=work.writer, change_id=work.change_id)
     return StatementResult(
-        memory=note, effects=tuple(effects), reason="doubtful: kept beside what holds", suspicions=tuple(raised)
+        memory=noted,
+        effects=(*work.effects, *made, *effects),
+        reason="doubtful: kept beside what holds",
+        suspicions=tuple(raised),
     )
 
 

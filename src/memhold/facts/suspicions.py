@@ -8,23 +8,23 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Literal
 
+from memhold.facts.beside import DOUBTFUL
 from memhold.facts.pairs import pairs
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.facts.timeline import Word, place, protected
+from memhold.journal.change import note_change
 from memhold.journal.visibility import sees
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.compare import same_value
 from memhold.values.answers import OpenSuspicion, Receipt
 from memhold.values.errors import Conflict, NotFound
 from memhold.values.origins import authority
-from memhold.values.records import TOGETHER, Change, Effect, Memory, Suspicion, Tier
+from memhold.values.records import TOGETHER, Effect, Memory, Suspicion, Tier
 
-__all__ = ["DOUBTFUL", "is_open", "list_suspicions", "merged_timeline", "settle_suspicion", "waiting_of"]
+__all__ = ["is_open", "list_suspicions", "merged_timeline", "settle_suspicion", "waiting_of"]
 
 Verdict = Literal["same", "different"]
-DOUBTFUL = "doubtful"
-"""The rule of a suspicion about a doubtful statement and what it would end."""
 
 
 def list_suspicions(
@@ -44,13 +44,18 @@ def waiting_of(tx: ReadTx, suspicions: Iterable[Suspicion], *, settled: bool = F
     """Those of these suspicions that are to be settled, as `list_suspicions` has them."""
     asked = (one for one in suspicions if settled or one.settled is None)
     for one, memory, other in pairs(tx, asked):
-        if sees(tx.scope, memory) and sees(tx.scope, other) and (one.settled or is_open(one, (memory, other))):
+        if sees(tx.scope, memory) and sees(tx.scope, other) and (one.settled or is_open(one, (memory, other), tx.now)):
             yield OpenSuspicion(suspicion=one, memory=memory, other=other)
 
 
-def is_open(one: Suspicion, pair: Sequence[Memory]) -> bool:
-    """Whether something is to settle: keys apart and both said, a statement kept apart, two that stand."""
+def is_open(one: Suspicion, pair: Sequence[Memory], now: datetime) -> bool:
+    """Whether something is to settle: keys apart and both said, a statement kept apart, two that stand.
+
+    A plan is to be settled from its day on.
+    """
     if one.kind == "contradiction":
+        if pair[0].holds_from is not None and pair[0].holds_from > now:
+            return False
         return pair[0].state == "retracted" or all(memory.state == "active" for memory in pair)
     apart = (pair[0].subject, pair[0].key) != (pair[1].subject, pair[1].key)
     return apart and all(memory.state not in {"retracted", "merged"} for memory in pair)
@@ -84,16 +89,8 @@ def settle_suspicion(
         effects = _certain(tx, found, verdict)
     elif verdict == "same":
         effects = _accepted(tx, found) if suspicion.kind == "contradiction" else _united(tx, found, writer, change_id)
-    change = Change(
-        id=change_id,
-        seq=0,
-        verb="settle",
-        reason=f"{reason}: {verdict} ({suspicion.kind})",
-        by=writer.author,
-        at=tx.now,
-        effects=tuple(effects),
-    )
-    tx.add_change(change)
+    reason = f"{reason}: {verdict} ({suspicion.kind})"
+    change = note_change(tx, change_id, "settle", reason, by=writer.author, effects=effects)
     tx.put_suspicion(replace(suspicion, settled=verdict, settled_by=change.id, looked="decided"))
     ids = tuple(effect.memory_id for effect in effects) or (found.memory.id,)
     return Receipt(ids=ids, change_ids=(change.id,))
@@ -107,7 +104,7 @@ def _certain(tx: WriteTx, found_suspicion: OpenSuspicion, verdict: Verdict) -> l
     metadata |= {TOGETHER: rest} if rest else {}
     if verdict == "different":
         return [revise(tx, note, state="retracted"), revise(tx, other, metadata=metadata)]
-    until = max(note.event_time, other.valid_from)
+    until = max(note.holds_from or note.event_time, other.valid_from)
     stated = revise(tx, note, standing="stated", doubts=(), last_confirmed_at=tx.now)
     ended = revise(tx, other, state="superseded", valid_to=until, superseded_by=note.id, metadata=metadata)
     return [stated, ended]

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from memhold.facts.remember import MemoryInput, Writer, check_times, trust_of
 from memhold.facts.state import Statement, state_fact
+from memhold.journal.change import note_change
 from memhold.ports.transaction import WriteTx
 from memhold.values.answers import Receipt
-from memhold.values.records import Change
 
 __all__ = ["tell_fact"]
 
@@ -16,7 +16,7 @@ __all__ = ["tell_fact"]
 def tell_fact(tx: WriteTx, given: MemoryInput, *, writer: Writer, life: timedelta) -> Receipt:
     """Put a told fact into its timeline; the receipt names the memory that now says it, none where nothing was done.
 
-    MemoryInput again without anything new it makes no change; it still counts as evidence.
+    Told again without anything new it makes no change; it still counts as evidence.
     """
     change_id = writer.ids.new("chg")
     own, at = writer.author.origin == "user", check_times(tx, given)
@@ -40,14 +40,5 @@ def tell_fact(tx: WriteTx, given: MemoryInput, *, writer: Writer, life: timedelt
     ids = () if stated.memory is None else (stated.memory.id,)
     if not stated.effects:
         return Receipt(ids=ids)
-    change = Change(
-        id=change_id,
-        seq=0,
-        verb="remember",
-        reason=stated.reason,
-        by=writer.author,
-        at=tx.now,
-        effects=stated.effects,
-    )
-    tx.add_change(change)
+    note_change(tx, change_id, "remember", stated.reason, by=writer.author, effects=stated.effects)
     return Receipt(ids=ids, change_ids=(change_id,))

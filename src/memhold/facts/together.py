@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
 
 from memhold.journal.visibility import sees
 from memhold.ports.transaction import ReadTx
 from memhold.values.records import TOGETHER, Memory, Message
 
 __all__ = ["told_with", "with_linked"]
-
-T = TypeVar("T", bound=Message | Memory)
 
 
 def told_with(tx: ReadTx, items: Iterable[Message | Memory]) -> Mapping[str, tuple[Memory, ...]]:

@@ -63,7 +63,7 @@ def waiting(tx: ReadTx, *, adjudicates: bool) -> list[UndecidedPair]:
     return [
         UndecidedPair(suspicion=one, mine=key_of(memory), other=key_of(other))
         for one, memory, other in pairs(tx, left)
-        if is_open(one, (memory, other))
+        if is_open(one, (memory, other), tx.now)
     ]
 
 

@@ -16,6 +16,7 @@ from memhold.messages.records import typed
 from memhold.ports.transaction import ReadTx
 from memhold.text.analysis import analyse
 from memhold.text.details import content_terms
+from memhold.text.mood import is_asked
 from memhold.text.negation import negates
 from memhold.text.own_words import own_sentences, without_quotes
 from memhold.values.names import folded
@@ -27,7 +28,6 @@ __all__ = ["LOOKED_AT", "reworded", "said_by_user"]
 LOOKED_AT = 2_000
 """Most documents, the newest ones, in which a line of the user's is looked for."""
 _BRINGS_IN = re.compile(r"(?<!\d)[:\uff1a](?=\s*+\w)")
-_ASKS = ("?", "\uff1f", "\u061f")
 _CHANGES = frozenset({"replace", "correct"})
 _ENDS = frozenset({"end", "replace", "correct"})
 
@@ -73,7 +73,7 @@ def _own(message: Message) -> str:
     text = unquoted(message).removeprefix(f"{message.speaker}: ")
     bare = without_quotes(_BRINGS_IN.split(text, maxsplit=1)[0])
     said = (span.of(bare) for span in own_sentences(bare))
-    return "\n".join(one for one in said if not one.rstrip().endswith(_ASKS))
+    return "\n".join(one for one in said if not is_asked(one))
 
 
 def _worded(memory: Memory, message: Message) -> bool:
@@ -89,7 +89,7 @@ def _worded(memory: Memory, message: Message) -> bool:
 
 
 def _says(sentence: str, attribute: str, operation: Literal["set", "add", "remove"]) -> bool:
-    if sentence.rstrip().endswith(_ASKS):
+    if is_asked(sentence):
         return False
     change = wording(sentence)
     if operation == "remove":

@@ -12,7 +12,7 @@ from memhold.text.normal_form import normal_form
 __all__ = ["in_line", "plain"]
 
 _DOUBLE: Final = dict.fromkeys(map(ord, "“”„‟«»「」『』《》〈〉〝〞"), '"')
-_SINGLE: Final = dict.fromkeys(map(ord, "‘’‚‛‹›`´"), "'")
+_SINGLE: Final = dict.fromkeys(map(ord, "‘’‚‛‹›`"), "'")
 _DASHES: Final = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 _MARKS: Final = _DOUBLE | _SINGLE | _DASHES
 _ELLIPSIS: Final = re.compile(r"\[\s?\.{3,}\s?\]|\(\s?\.{3,}\s?\)|\.{3,}")
@@ -21,7 +21,9 @@ _BLANK: Final = re.compile(r"\s+")
 
 def plain(text: str) -> str:
     """A text in one form of all that may differ in a quote: width, quotation marks and dashes, white space, case."""
-    return _BLANK.sub(" ", normal_form("NFKC", text).translate(_MARKS)).strip().lower()
+    # An acute accent that stands alone is taken apart by the normal form.
+    straight = normal_form("NFKC", text.replace("´", "'")).translate(_MARKS)
+    return _BLANK.sub(" ", straight).strip().lower()
 
 
 def in_line(quote: str, text: str) -> bool:

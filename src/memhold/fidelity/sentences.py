@@ -12,7 +12,7 @@ from memhold.languages.tables import any_of, speech
 
 __all__ = ["sentences"]
 
-_END: Final = re.compile(r"(?:(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|\Z)|[。！？；]+[”」』）\"]*|\n+)")
+_END: Final = re.compile(r"(?:(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|\Z)|[。！？；؟।]+[”」』）\"]*|\n+)")
 _LONGEST: Final = 40
 """Characters of the word before a full stop that are looked at: no abbreviation is longer."""
 _NEXT: Final = re.compile(r"\s*[\"'“‘«(\[]*([^\W_]+)")

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from memhold.consolidate.quotes_step import DUE_QUOTES, unquoted_memories
 from memhold.facts.changed_notes import COPIES, changed_since
 from memhold.facts.matching import ALIKE
 from memhold.facts.undecided_keys import waiting
 from memhold.history.writers_step import DUE_WRITERS
 from memhold.index.documents import entry_of
+from memhold.index.marks import FORMER
 from memhold.index.pending_vectors import DUE_COMPACTION, DUE_INDEX, waits
 from memhold.index.postings_check import verify
 from memhold.journal.archive import uncovered
@@ -63,7 +65,8 @@ def index_drift(tx: ReadTx) -> list[str]:
         if found is None:
             missing += not wanted.record.removed  # an item and a copy are in no index
             continue
-        stale += not _agrees(found, wanted, message=isinstance(item, Message))
+        if not _agrees(found, wanted, message=isinstance(item, Message)):
+            stale += wanted.record.removed or not _agrees(found, _as_before(wanted), message=True)
     living.update(tx.damaged.values())
     ghosts = sum(number not in living for block in sound for number in _occupied(block))
     if missing and not damaged:
@@ -116,6 +119,11 @@ def _agrees(found: tuple[Block, set[int]], wanted: Entry, *, message: bool) -> b
     return mine == should and set(struct.unpack(f"<{len(packed) // 8}Q", packed)) == entries
 
 
+def _as_before(wanted: Entry) -> Entry:
+    """The same with the mark that earlier versions gave some messages, which does no harm."""
+    return replace(wanted, terms={**wanted.terms, FORMER: 1})
+
+
 def damaged_vectors(tx: ReadTx) -> int:
     """How many of the scope's blocks of vectors do not agree with their digests."""
     firsts = [(one.number, block.first) for one in tx.generations() for block in tx.vector_marks(one.number)]
@@ -161,6 +169,8 @@ def due_of_state(tx: ReadTx) -> dict[tuple[str, str], datetime]:
         found[DUE_INDEX] = tx.now
     if tx.unattributed(limit=1):
         found[DUE_WRITERS] = tx.now
+    if unquoted_memories(tx):
+        found[DUE_QUOTES] = tx.now
     if changed_since(tx, COPIES).memories:
         found[DUE_COMPACTION] = tx.now
     return found

@@ -10,6 +10,7 @@ from memhold.facts.confirm import only_a_person
 from memhold.facts.remember import Writer
 from memhold.history.changes import seen_change
 from memhold.history.history import check_trail
+from memhold.journal.change import note_change
 from memhold.journal.visibility import checked_id
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
@@ -66,17 +67,9 @@ def dismiss(tx: WriteTx, change_id: str, place: int, *, writer: Writer) -> Recei
     detail = {"of": change.id, "place": place} | ({"says": digest_of(said[place])} if window else {})
     if _dismissed(tx, detail):
         return Receipt(ids=tuple(one.memory_id for one in window))
-    made = Change(
-        id=writer.ids.new("chg"),
-        seq=0,
-        verb=DISMISS,
-        reason="dismissed by the user: it is not so",
-        by=writer.author,
-        at=tx.now,
-        effects=window,
-        detail=detail,
-    )
-    tx.add_change(made)
+    reason = "dismissed by the user: it is not so"
+    change_id = writer.ids.new("chg")
+    made = note_change(tx, change_id, DISMISS, reason, by=writer.author, effects=window, detail=detail)
     return Receipt(ids=tuple(one.memory_id for one in window), change_ids=(made.id,))
 
 

@@ -443,7 +443,10 @@ def forget(
             tx.put_session(beside.hidden(session, change.id, agent=agent if others else None))
     _make_due(tx, going, hard=hard)
     # A hide leaves each memory at its revision: it is named so that it stands in their history.
-    effects = [] if hard else [Effect(memory_id=m.id, rev_before=m.rev, rev_after=m.rev) for m in going.memories]
+    effects = []
+    if not hard:
+        effects = [Effect(memory_id=m.id, rev_before=m.rev, rev_after=m.rev) for m in going.memories]
+        effects += _unquoted(tx, going)
     effects += stand_again(tx, [memory.id for memory in going.revived])
     tx.add_change(replace(change, effects=tuple(effects), sources=(*gone, *lost)))
     return report(going, hard=hard, change_id=change.id)
@@ -560,6 +563,19 @@ def _erase(
         else:
             tx.clear_due("consolidate", session.id)
             tx.erase_session(name)
+
+
+def _unquoted(tx: WriteTx, going: Going) -> list[Effect]:
+    """What stays quotes no line that is hidden, until that is undone; a hard forget takes the words out everywhere."""
+    gone = {message.id for message in going.messages}
+    hidden = {memory.id for memory in going.memories}
+    found = {one.id: one for one in tx.derived([*gone])}
+    folded: Iterable[Memory] = going.memories
+    while into := {one.superseded_by for one in folded if one.superseded_by} - hidden - found.keys():
+        folded = tx.find_memories([*into])  # they took in the quotes of what was folded into them
+        found |= {one.id: one for one in folded}
+    held = (one for one in found.values() if one.id not in hidden)
+    return [revise(tx, one, quotes=less.quotes) for one in held if (less := one.without_quotes(gone)) != one]
 
 
 def _stays(tx: ReadTx, session: str) -> bool:

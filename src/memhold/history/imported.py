@@ -15,6 +15,7 @@ from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.index.documents import index_memories
 from memhold.journal import beside
 from memhold.journal.append import Prepared, append, ensure_session, with_people
+from memhold.journal.change import note_change
 from memhold.journal.windows import When, spoken
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.stores import Ids
@@ -22,7 +23,7 @@ from memhold.ports.transaction import ReadTx, Replay, WriteTx
 from memhold.text.analysis import Terms
 from memhold.values.answers import Receipt
 from memhold.values.origins import authority
-from memhold.values.records import Author, Change, Effect, Memory, Session
+from memhold.values.records import Author, Effect, Memory, Session
 
 __all__ = [
     "IMPORT",
@@ -180,9 +181,13 @@ def import_memory(
     number = tx.take_numbers(1)
     # An export of a part may name sources that it did not carry.
     known = tx.known([source for revision in revisions for source in revision.sources])
+    # Of what is not there any more nothing is quoted: it may be forgotten here.
+    quoted = sorted({quote.message_id for revision in revisions for quote in revision.quotes})
+    there = {message.id for message in tx.find_messages(quoted)}
     for place, revision in enumerate(revisions, start=1):
         sources = tuple(source for source in revision.sources if source in known)
-        kept = replace(revision, rev=place, number=number, unrecorded_at=None, sources=sources)
+        quotes = tuple(quote for quote in revision.quotes if quote.message_id in there)
+        kept = replace(revision, rev=place, number=number, unrecorded_at=None, sources=sources, quotes=quotes)
         tx.put_memory(kept, digest=_digest(secret, revision))
     index_memories(tx, [replace(current, number=number)])
     if current.expires_at is not None and current.state == "active" and not current.pinned:
@@ -193,10 +198,7 @@ def import_memory(
         # What holds until then held until the new one does, or until now where the file tells no later time.
         ended = max(one.valid_from, current.valid_from)
         effects.append(revise(tx, one, state="superseded", superseded_by=current.id, valid_to=one.valid_to or ended))
-    change = Change(
-        id=ids.new("chg"), seq=0, verb=VERB, reason="imported", by=brought(by), at=tx.now, effects=(*effects,)
-    )
-    tx.add_change(change)
+    change = note_change(tx, ids.new("chg"), VERB, "imported", by=brought(by), effects=effects)
     for name in filter(None, (digest, entry_digest)):
         _keep(tx, name, Receipt(ids=(current.id,), change_ids=(change.id,)))
     return True

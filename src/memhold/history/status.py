@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from memhold.consolidate.quotes_step import DUE_QUOTES, unquoted_memories
 from memhold.consolidate.requests import why_raw
 from memhold.consolidate.snapshot import is_kept
 from memhold.facts.suspicions import list_suspicions
@@ -68,6 +69,7 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] |
         windows=windows(tx),
         open_suspicions=len(list_suspicions(tx)),
         retracted_not_stated=tx.progress(FOUND),
+        unquoted=unquoted_memories(tx) if any((item.kind, item.ref) == DUE_QUOTES for item in due) else 0,
         degraded=(DAMAGED,) if tx.damaged else (),
         damaged=tuple(tx.damaged),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from memhold.index.marks import asks, given_up, said_by, tells_of_change, what_it_claims
+from memhold.index.marks import asks, given_up, said_by, tells_of_change
 from memhold.index.pending_vectors import due_compaction, due_index
 from memhold.messages.fences import said
 from memhold.ports.postings import DocumentKind, DocumentRecord, DocumentRole, Entry, removed_record
@@ -71,8 +71,8 @@ def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -
     )
     # Who said it, whether it asks or was given up are terms of their own kind, beside the words of the text.
     text = said(message)
-    told = {**tells_of_change(message, text), **what_it_claims(message, text)}
-    marks = {**said_by(message.speaker), **asks(text), **given_up(message.metadata), **told}
+    asked = {**asks(text), **tells_of_change(message, text)}
+    marks = {**said_by(message.speaker), **asked, **given_up(message.metadata)}
     return Entry(number=message.number, record=record, terms={**terms.counts, **marks} if marks else terms.counts)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from memhold.text.analysis import analyse
 from memhold.text.change import BRIEF, changes, word_count
-from memhold.text.claim_reading import claims
 from memhold.text.coming import changes_later
 from memhold.text.person import person_of
 from memhold.text.sentences import sentences
@@ -15,7 +14,7 @@ from memhold.values.records import ABANDONED, Message
 __all__ = [
     "ASKING",
     "CHANGED",
-    "CLAIMING",
+    "FORMER",
     "GIVEN_UP",
     "NAMED",
     "QUESTION_MARKS",
@@ -25,7 +24,6 @@ __all__ = [
     "given_up",
     "said_by",
     "tells_of_change",
-    "what_it_claims",
 ]
 
 SPEAKER = "\x02by:"
@@ -46,8 +44,8 @@ CHANGED = "\x02changed"
 """The term of a message of the user's with a word of change; it stands there twice where the message is short and says
 so in a short sentence."""
 
-CLAIMING = "\x02claims"
-"""The term of a message of the user's that claims something: what it says of itself may be replaced, or replace."""
+FORMER = "\x02claims"
+"""A term that earlier versions gave some messages. Nothing asks for it, and an index that is built anew has none."""
 
 SHORT = 60
 """Words up to which a message is short: it tells of one or two things."""
@@ -99,8 +97,3 @@ def tells_of_change(message: Message, text: str) -> Mapping[str, int]:
     if said and not now:
         return {}
     return {CHANGED: 2 if any(word_count(one) <= BRIEF for one in now) else 1}
-
-
-def what_it_claims(message: Message, text: str) -> Mapping[str, int]:
-    """The term that says that a person claims something in a message, for the words index."""
-    return {CLAIMING: 1} if message.typed and claims(text, message.speaker) else {}

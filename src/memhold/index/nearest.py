@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from memhold.ports.vector_blocks import Generation, VectorBlock
 
     Floats = NDArray[np.float32]
-    Mask = NDArray[np.bool_]
     Numbers = NDArray[np.int64]
     Marks = NDArray[np.uint8]
 

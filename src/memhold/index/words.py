@@ -135,10 +135,6 @@ class WordScores:
         """Which words of the question are grams of a script without spaces (their places)."""
         return frozenset(place for place, word in enumerate(self._words) if unspaced(word))
 
-    def strong(self, aside: Mask) -> int:
-        """How many words of the question are neither function words nor set aside."""
-        return sum(weight == 1 and not aside[place] for place, weight in enumerate(self._weights))
-
     @property
     def asks(self) -> bool:
         """Whether the question has a word that is no function word and not set aside."""

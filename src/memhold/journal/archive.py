@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memhold.index.documents import index_memories
+from memhold.journal.change import note_change
 from memhold.journal.visibility import ended, seen
 from memhold.journal.windows import spoken
 from memhold.messages.fences import unquoted
@@ -16,7 +17,7 @@ from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
 from memhold.values.origins import told_by
-from memhold.values.records import Author, Change, Effect, Memory, Message, Session, Span, Trust
+from memhold.values.records import Author, Effect, Memory, Message, Session, Span, Trust
 
 __all__ = ["NOTHING", "RAW_CHARS", "archive", "close_window", "split_window", "transcript", "uncovered"]
 
@@ -129,17 +130,9 @@ def close_window(
     about = {"reason": "no model is configured"}
     stored, effects = archive(tx, window, secret=secret, ids=ids, raw_chars=raw_chars, about=about)
     tx.put_session(replace(moved, cursor=session.last_seq, rev=session.rev + 1))
-    change = Change(
-        id=ids.new("chg"),
-        seq=0,
-        verb="consolidate",
-        reason="kept raw: no model is configured",
-        by=author,
-        at=tx.now,
-        spans=(Span(session=session.id, first=session.cursor + 1, last=session.last_seq),),
-        effects=tuple(effects),
-    )
-    tx.add_change(change)
+    span = Span(session=session.id, first=session.cursor + 1, last=session.last_seq)
+    reason = "kept raw: no model is configured"
+    change = note_change(tx, ids.new("chg"), "consolidate", reason, by=author, spans=[span], effects=effects)
     return Receipt(ids=tuple(memory.id for memory in seen(tx, stored)), change_ids=(change.id,))
 
 

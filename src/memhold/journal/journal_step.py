@@ -6,13 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 from memhold.journal.archive import archive, uncovered
+from memhold.journal.change import KEPT_AGAIN, UPKEEP, note_change
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import WriteTx
-from memhold.values.records import Author, Change
 
 __all__ = ["drop_expired_keys", "keep_raw"]
-
-RULES = Author(origin="rules", name="upkeep")
 
 
 def drop_expired_keys(tx: WriteTx) -> None:
@@ -33,13 +31,4 @@ def keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: i
     if not messages:
         return
     _, effects = archive(tx, messages, secret=secret, ids=ids, raw_chars=raw_chars)
-    change = Change(
-        id=ids.new("chg"),
-        seq=0,
-        verb="archive",
-        reason="kept raw again: what held these messages was forgotten",
-        by=RULES,
-        at=tx.now,
-        effects=tuple(effects),
-    )
-    tx.add_change(change)
+    note_change(tx, ids.new("chg"), "archive", KEPT_AGAIN, by=UPKEEP, effects=effects)

@@ -312,13 +312,15 @@ class LinkNote:
 
     `failing_since` is the first of the failures in a row that stand (None: its last call was answered), `reason` what
     went wrong in our words, `said` the provider's first words, masked. `form` is the form in which it takes a question
-    for arguments, where that was found out. `unloads` counts calls that found the model unloaded.
+    for arguments, `asked` how much at a time (`turns`: it quotes nothing), where that was found out. `unloads` counts
+    calls that found the model unloaded.
     """
 
     model: str
     url: str = ""
     seen_at: datetime
     form: str | None = None
+    asked: str | None = None
     failing_since: datetime | None = None
     cls: FailureClass | None = None
     status: int | None = None
@@ -337,8 +339,8 @@ class LinkNote:
         since = late.failing_since
         if since is not None and late is self and old.failing_since is not None:
             since = min(since, old.failing_since)
-        form = self.form or earlier.form
-        return replace(late, form=form, failing_since=since, unloads=self.unloads + earlier.unloads)
+        form, asked = self.form or earlier.form, self.asked or earlier.asked
+        return replace(late, form=form, asked=asked, failing_since=since, unloads=self.unloads + earlier.unloads)
 
 
 class LinkBook(Protocol):

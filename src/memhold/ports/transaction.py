@@ -343,6 +343,10 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
         """
         ...
 
+    def put_quotes(self, memories: Sequence[Memory]) -> None:
+        """Write quotes, standing and doubts into these revisions as they stand; nothing else of them changes."""
+        ...
+
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         """Insert a memory (rev 1), or write its next revision; the revision before is kept with its `unrecorded_at`.
 
@@ -454,7 +458,7 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
         ...
 
     def drop_sources(self, ids: Sequence[str]) -> None:
-        """Take these ids out of the sources of every memory, in all its revisions, without a new revision."""
+        """Take these ids out of the sources and quotes of every memory, in all revisions, without a new revision."""
         ...
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:

@@ -20,7 +20,7 @@ from memhold.providers.failures.classify import NO_KEY
 from memhold.providers.wrappers import Backoff, DeadlinePassed, Retrying, within
 from memhold.values.errors import Attempt, FailureClass, ModelError
 
-__all__ = ["Accepted", "Advice", "Chain", "Link", "Observe", "Rejected", "TaskFailed", "ask"]
+__all__ = ["Accepted", "Advice", "Chain", "Link", "Observe", "Rejected", "TaskFailed"]
 
 log = logging.getLogger("memhold.models")
 
@@ -187,13 +187,6 @@ class Chain:
     def _note(self, request: ChatRequest, run: _Run[T], attempt: Attempt) -> None:
         if self._observe is not None:
             self._observe(request, attempt, run.usage)
-
-
-async def ask(
-    chain: Chain, request: ChatRequest, accept: Callable[[ChatReply], T | Rejected], *, can_shorten: bool = False
-) -> Accepted[T] | TaskFailed:
-    """`chain.ask`, as a function: the accepted result or the failure, as a value."""
-    return await chain.ask(request, accept, can_shorten=can_shorten)
 
 
 def _judged(reply: ChatReply, accept: Callable[[ChatReply], T | Rejected]) -> T | Rejected:

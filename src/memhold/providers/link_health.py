@@ -14,7 +14,7 @@ from typing import Final
 from memhold.ports.models import LinkNote
 from memhold.ports.stores import Clock
 from memhold.providers.context_room import CONTEXT_TOO_SMALL, needed, too_small, widen
-from memhold.providers.entry import FORMS, Entry, Structured, origin_of, shown
+from memhold.providers.entry import FORMS, Asked, Entry, Structured, origin_of, shown
 from memhold.providers.failures.classify import LATE, NO_KEY, NOWHERE, UNLOADED, UNREADABLE
 from memhold.providers.failures.rules import RULES
 from memhold.providers.naming import is_line
@@ -78,17 +78,22 @@ class Links:
             )
         self._lay(replace(fresh, unloads=int(attempt.code == UNLOADED)))
 
-    def learned(self, name: str, form: Structured) -> None:
-        """Note the form in which a link was found to take a question."""
+    def learned(self, name: str, form: Structured, asked: Asked | None = None) -> None:
+        """Note the form in which a link was found to take a question, and how much at a time."""
         entry = self._entries[name]
         held = self._held.get((name, site_of(entry)))
         blank = LinkNote(model=name, url=site_of(entry), seen_at=self._clock.now())
-        self._lay(replace(held or blank, form=form, unloads=0))
+        self._lay(replace(held or blank, form=form, asked=asked, unloads=0))
 
     def form(self, entry: Entry) -> Structured | None:
         """The form in which an entry was found to take a question; None where nobody found out."""
         held = self._held.get((entry.name, site_of(entry)))
         return next((form for form in FORMS if held is not None and form == held.form), None)
+
+    def by_turns(self, entry: Entry) -> bool:
+        """Whether an entry is asked turn by turn: as it says itself, else where it quoted nothing when it was tried."""
+        held = self._held.get((entry.name, site_of(entry)))
+        return entry.by_turns or (entry.asked is None and held is not None and held.asked == "turns")
 
     def knocked(self, entry: Entry, *, listens: bool) -> None:
         """Note whether anything listens at the server of an entry: that nothing does, or that this is over."""
@@ -149,7 +154,7 @@ def _down(attempt: Attempt) -> bool:
 
 
 def _same(one: LinkNote, other: LinkNote) -> bool:
-    told = ("cls", "status", "code", "reason", "said", "form")
+    told = ("cls", "status", "code", "reason", "said", "form", "asked")
     failing = (one.failing_since is None) == (other.failing_since is None)
     return failing and all(getattr(one, name) == getattr(other, name) for name in told)
 

@@ -78,7 +78,8 @@ class ChatPool:
             timed = Timed(bare, clock=self._clock, seconds=entry.deadline)
             limited = Limited(timed, gate=self.gates.of(entry))
             roomed = Roomed(limited, entry)
-            asked = Stepwise(roomed) if entry.by_turns else roomed
+            by_turns = entry.by_turns if self._links is None else self._links.by_turns(entry)
+            asked = Stepwise(roomed) if by_turns else roomed
             key = partial(self._keys, entry.api_key_env) if entry.api_key_env else None
             self._dressed[name] = Breaker(asked, clock=self._clock, rest=self._settings.rest, key=key)
         return self._dressed[name]

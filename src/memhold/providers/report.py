@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from memhold.fidelity.quotes import in_line
 from memhold.ports.models import ChatModel, ChatRequest, ChatTurn, EmbeddingModel, Tally, Tool
 from memhold.ports.stores import Clock
 from memhold.providers.catalog import Catalog, Note
@@ -29,15 +30,21 @@ _TOKENS_IN: Final = 6_000
 _TOKENS_OUT: Final = 800
 
 _PROSE: Final = "answers, but not with the arguments that it was asked for; name another model"
+_NO_QUOTE: Final = "works, but does not quote the line as it was asked to: it is asked turn by turn"
 _REFUSES: Final = "answers, but refuses what it was asked for; name another model"
+
+_SAID: Final = "My favorite food is sushi. Save it with the tool."
 
 PROBE_TOOL: Final = Tool(
     name="save",
     description="Save the user's favorite food.",
     parameters={
         "type": "object",
-        "properties": {"food": {"type": "string", "description": "The food, one word"}},
-        "required": ["food"],
+        "properties": {
+            "food": {"type": "string", "description": "The food, one word"},
+            "quote": {"type": "string", "description": "The words of the user that say it, copied exactly"},
+        },
+        "required": ["food", "quote"],
     },
 )
 
@@ -47,7 +54,8 @@ class Probe:
     """What one real call to a link showed.
 
     `tools` is None for an embedding model; `usd` is one consolidation's price; `form` is how it gave arguments,
-    `context` the tokens that its context takes, as its server or its entry tells.
+    `context` the tokens that its context takes, as its server or its entry tells; `quotes` whether it gave the words of
+    the line.
     """
 
     model: str
@@ -58,6 +66,7 @@ class Probe:
     cls: str | None = None
     text: str = "works"
     form: str | None = None
+    quotes: bool = False
     status: int | None = None
     code: str | None = None
     reason: str = ""
@@ -86,7 +95,7 @@ def price_of_consolidation(entry: Entry) -> float | None:
 
 async def probe_chat(entry: Entry, model: ChatModel, *, clock: Clock) -> Probe:
     """Call a link once and see whether it calls a tool. A listed model that cannot load fails here."""
-    turns = (ChatTurn(role="user", text="My favorite food is sushi. Save it with the tool."),)
+    turns = (ChatTurn(role="user", text=_SAID),)
     request = ChatRequest(system="", turns=turns, purpose="test", tool=PROBE_TOOL, max_tokens=512, temperature=0.0)
     begun = clock.now()
     try:
@@ -94,10 +103,14 @@ async def probe_chat(entry: Entry, model: ChatModel, *, clock: Clock) -> Probe:
     except ModelError as error:
         return _failed(entry, error, clock, begun, tools=False)
     calls = [call for call in reply.tool_calls if call.name == PROBE_TOOL.name and isinstance(call.arguments, dict)]
-    text = "works" if calls else _REFUSES if reply.finish == "refusal" else _PROSE
+    quotes = any(in_line(str(call.arguments.get("quote", "")), _SAID) for call in calls)
+    works = "works" if quotes else _NO_QUOTE
+    text = works if calls else _REFUSES if reply.finish == "refusal" else _PROSE
     seconds = (clock.now() - begun).total_seconds()
     usd = price_of_consolidation(entry)
-    return Probe(model=entry.name, reachable=True, tools=bool(calls), seconds=seconds, usd=usd, text=text)
+    return Probe(
+        model=entry.name, reachable=True, tools=bool(calls), seconds=seconds, usd=usd, text=text, quotes=quotes
+    )
 
 
 async def probe_embedding(entry: Entry, model: EmbeddingModel, *, clock: Clock) -> Probe:

@@ -65,7 +65,8 @@ class ModelsView:
         (`embedding`) means what that names.
 
         A chat model is asked for arguments in the best form for its kind of server, and where that fails in the next
-        one down, until one works. What was found is written to the store, and to no file.
+        one down, until one works; one that quotes nothing there is asked turn by turn from then on. What was found is
+        written to the store, and to no file.
 
         Raises:
             InvalidSetting: there is no such chain or model.
@@ -138,7 +139,7 @@ class ModelsView:
             probe = await self._room(entry, probe)
         links.note(_attempt(probe))
         if probe.tools and entry.structured is None and entry.protocol in FORMED:
-            links.learned(entry.name, form)
+            links.learned(entry.name, form, "whole" if probe.quotes else "turns")
         return probe
 
     async def _room(self, entry: Entry, probe: Probe) -> Probe:

@@ -21,7 +21,6 @@ from memhold.recall.near import Near
 from memhold.recall.newer import lift_newer
 from memhold.recall.signals import MEANS_IT, Question
 from memhold.recall.spread import spread_out
-from memhold.text.change import asks_past
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +36,6 @@ __all__ = [
     "evidence_of",
     "newest_first",
     "ordered",
-    "ordering",
     "reranked",
     "with_followers",
     "with_nearest",
@@ -107,7 +105,7 @@ def ordered(
     stages.append(score.copy())
     sink_given_up(index, score, found & index.living)
     stages.append(score.copy())
-    _demote(index, score, found & index.living, ordering(view.question, past))
+    _demote(index, score, found & index.living, past)
     stages.append(score.copy())
     if now:
         about, as_much = partial(_about, view), partial(_as_much, view)
@@ -162,13 +160,6 @@ def _move(name: str, by: Floats) -> list[tuple[Signal, float]]:
     return [(Signal(name=name, score=by / most, found=np.zeros(len(by), dtype=np.bool_)), float(most))]
 
 
-def ordering(question: Question, past: Mapping[int, Outdated]) -> Mapping[int, Outdated]:
-    """What of the past stands behind what replaced it: where it is asked what was before, no message for another."""
-    if not asks_past(question.text):
-        return past
-    return {number: one for number, one in past.items() if not one.by_message}
-
-
 def with_followers(fused: Fused, index: DecodedIndex, past: Mapping[int, Outdated]) -> Fused:
     """What is found brings along what came after it, with no lower a score: the memory, and the best message of it.
 
@@ -205,8 +196,7 @@ def reranked(ranking: Ranking, told: Mapping[int, float]) -> Ranking:
     for above, below in pairwise(judged.tolist()):
         score[below] = min(score[below], np.nextafter(score[above], np.float32(-1)))
     moved, ahead = score - ranking.score, score.copy()
-    past = ranking.outdated if ranking.question is None else ordering(ranking.question, ranking.outdated)
-    _demote(ranking.index, score, ranking.hit & ranking.index.living, past)
+    _demote(ranking.index, score, ranking.hit & ranking.index.living, ranking.outdated)
     signals = [one for one in ranking.signals if one.name != OUTDATED]
     before = [one.score * ranking.weights[OUTDATED] for one in ranking.signals if one.name == OUTDATED]
     sunk = sum(before, score - ahead)

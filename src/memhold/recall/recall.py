@@ -36,7 +36,6 @@ from memhold.recall.ranking import (
     evidence_of,
     newest_first,
     ordered,
-    ordering,
     reranked,
     with_followers,
     with_nearest,
@@ -114,7 +113,7 @@ class Caches:
 
     def outdated(self, tx: ReadTx) -> Mapping[int, Outdated]:
         """What of the scope says something that is no longer so, by document number."""
-        return self.truth.outdated(tx, self.indexes.index(tx))
+        return self.truth.outdated(tx)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -372,7 +371,7 @@ def _ranking(
         found = found | (view.fused.score > 0)
     passing = passing_rows(tx, index, query, held, found & allowed)
     nearer = view.nearer if view.nearer is not None and passing.any() else False
-    fused = with_followers(replace(view.fused, found=found | nearer), index, ordering(view.question, past))
+    fused = with_followers(replace(view.fused, found=found | nearer), index, past)
     passing |= passing_rows(tx, index, query, held, fused.found & ~found & allowed)
     found = fused.found
     allowed &= passing | ~found

@@ -48,7 +48,10 @@ USAGE = (
     *("nanousd", "unpriced", "f_retry", "f_resample", "f_next", "f_park", "f_shorten", "f_poison", "f_auth"),
 )
 """The columns of `Globals.usage`."""
-LINK = ("model", "url", "form", "seen_at", "failing_since", "cls", "status", "code", "reason", "said", "unloads")
+LINK = (
+    *("model", "url", "form", "asked", "seen_at", "failing_since"),
+    *("cls", "status", "code", "reason", "said", "unloads"),
+)
 """The columns of `Globals.links`."""
 NOT_MOVED = {"token", "near_scope", "near_vector"}
 """Who may ask a server is not copied as rows: a second run would let in again who was revoked at the target since. Nor

@@ -11,7 +11,7 @@ from memhold.ports.transaction import WriteTx
 from memhold.testing.clock import FakeClock
 from memhold.testing.store_suite_rows import ALICE, OTHERS, add_change, add_note, everything, later, need_session, say
 from memhold.values.errors import RevisionConflict, StoreError
-from memhold.values.records import Change, Memory, Message
+from memhold.values.records import Change, Memory, MemoryQuote, Message
 
 __all__ = ["ErasureCases"]
 
@@ -51,6 +51,23 @@ class ErasureCases:
         [kept] = await store.read(ALICE, lambda tx: tx.find_memories([other.id]))
         assert kept == replace(other, sources=("msg_stays",)), "no new revision, the other source stays"
         assert await store.read(ALICE, lambda tx: tx.derived([message.id, memory.id])) == []
+
+    @pytest.mark.parametrize("others", [0, 40])
+    async def test_a_memory_that_stays_has_no_words_of_an_erased_line(
+        self, store: Store, ids: Ids, others: int
+    ) -> None:
+        gone, stays = await store.write(ALICE, lambda tx: [*say(tx, ids, "gone"), *say(tx, ids, "stays")])
+        quotes = tuple(MemoryQuote(message_id=line.id, text=f"{_CANARY} {line.text}") for line in (gone, stays))
+        note = await store.write(ALICE, lambda tx: add_note(tx, ids, "a note"))
+        await store.write(ALICE, lambda tx: tx.put_memory(replace(note, rev=2, quotes=quotes)))
+        await store.write(ALICE, lambda tx: tx.put_memory(replace(note, rev=3, quotes=quotes)))
+        await store.write(ALICE, lambda tx: tx.drop_sources([gone.id, *(f"msg_other{n}" for n in range(others))]))
+        first, *later_ones = await store.read(ALICE, lambda tx: tx.revisions(note.id))
+        assert first.quotes == ()
+        assert [one.quotes for one in later_ones] == [quotes[1:]] * 2, "in no revision of it"
+        await store.write(ALICE, lambda tx: tx.drop_sources([stays.id]))
+        every = await store.read(ALICE, lambda tx: tx.revisions(note.id))
+        assert [one.quotes for one in every] == [()] * 3
 
     async def test_changes_keep_ids_and_reasons_and_lose_their_detail(self, store: Store, ids: Ids) -> None:
         message, memory, other = await store.write(ALICE, lambda tx: _planted(tx, ids))

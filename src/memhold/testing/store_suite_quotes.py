@@ -8,7 +8,7 @@ import pytest
 
 from memhold.ports.stores import Ids, Store
 from memhold.testing.store_suite_rows import ALICE, OTHERS, add_fact, add_note, say
-from memhold.values.records import Passage, Quote
+from memhold.values.records import MemoryQuote, Passage, Quote
 
 __all__ = ["QuoteCases"]
 
@@ -54,6 +54,33 @@ class QuoteCases:
         assert await store.read(ALICE, lambda tx: tx.quoting(["mem_b"])) == [changed]
         await store.write(ALICE, lambda tx: tx.rewrite_message(replace(one, id="msg_of_nobody")))
         assert await store.read(ALICE, lambda tx: tx.find_messages(["msg_of_nobody"])) == []
+
+    async def test_a_memory_is_given_quotes_in_the_revision_that_it_is(self, store: Store, ids: Ids) -> None:
+        note = await store.write(ALICE, lambda tx: add_note(tx, ids, "n", metadata={"a": [1]}, sources=("msg_a",)))
+        own = (MemoryQuote(message_id="msg_a", text="the words"),)
+        told = replace(note, quotes=own, standing="doubtful", doubts=("it says more than the line",))
+        for other in OTHERS:
+            await store.write(other, lambda tx: tx.put_quotes([replace(told, doubts=("stolen",))]))
+        await store.write(ALICE, lambda tx: tx.put_quotes([replace(told, text="another", rev=7), told]))
+        assert await store.read(ALICE, lambda tx: tx.find_memories([note.id])) == [told]
+        await store.write(ALICE, lambda tx: tx.put_quotes([replace(told, standing="stated", doubts=())]))
+        assert await store.read(ALICE, lambda tx: tx.revisions(note.id)) == [replace(note, quotes=own)]
+
+    async def test_the_quotes_of_a_source_go_with_it_from_every_revision(self, store: Store, ids: Ids) -> None:
+        one, two = (MemoryQuote(message_id=name, text=f"words of {name}") for name in ("msg_a", "msg_b"))
+        first = await store.write(
+            ALICE, lambda tx: add_note(tx, ids, "n", sources=("msg_a", "msg_b"), quotes=(one, two))
+        )
+        other = await store.write(ALICE, lambda tx: add_note(tx, ids, "m", sources=("msg_b",), quotes=(two,)))
+        await store.write(ALICE, lambda tx: tx.put_memory(replace(first, pinned=True, rev=2)))
+        await store.write(ALICE, lambda tx: tx.hide([first.id], "chg_x"))
+        await store.write(ALICE, lambda tx: tx.drop_sources(["msg_a", "msg_none"]))
+        await store.write(ALICE, lambda tx: tx.reveal("chg_x"))
+        kept = await store.read(ALICE, lambda tx: tx.revisions(first.id))
+        assert [(memory.rev, memory.sources, memory.quotes) for memory in kept] == [
+            (rev, ("msg_b",), (two,)) for rev in (1, 2)
+        ]
+        assert await store.read(ALICE, lambda tx: tx.find_memories([other.id])) == [other]
 
     async def test_the_newest_memories_come_by_kind_state_tier_agent_and_session(self, store: Store, ids: Ids) -> None:
         notes = await store.write(ALICE, lambda tx: [add_note(tx, ids, f"n{at}", tier="long") for at in range(4)])

@@ -447,13 +447,17 @@ class UpkeepCases:
         await store.links.put([again])
         lasting = replace(again, failing_since=later(1), unloads=3)
         assert await store.links.read() == [other, lasting], "since the first of the failures in a row"
-        late = replace(first, seen_at=later(0), failing_since=None, cls=None, reason="", form="text", unloads=0)
+        late = replace(
+            first, seen_at=later(0), failing_since=None, cls=None, reason="", form="text", asked="turns", unloads=0
+        )
         await store.links.put([late])
-        assert await store.links.read() == [other, replace(lasting, form="text")], "an older call decides nothing"
+        assert await store.links.read() == [other, replace(lasting, form="text", asked="turns")], (
+            "an older call decides nothing"
+        )
         await store.links.put([LinkNote(model="m", url="u", seen_at=later(9))])
         assert await store.links.read() == [
             other,
-            LinkNote(model="m", url="u", seen_at=later(9), form="text", unloads=3),
+            LinkNote(model="m", url="u", seen_at=later(9), form="text", asked="turns", unloads=3),
         ]
 
     async def test_what_is_due_later_is_counted_where_it_is_asked_for(self, store: Store) -> None:

@@ -278,17 +278,6 @@ class AgentCases:
         with pytest.raises(NotFound):
             await luis.undo(hid.change_id)
 
-    async def test_what_another_agent_said_makes_nothing_outdated(self, harness: Harness) -> None:
-        alice, ana, luis = (harness.scope(user="alice", agent=name) for name in (None, "ana", "luis"))
-        await alice.add(user("I live in Porto."))
-        await ana.add(user("I live in Lisbon now."))
-        marked = {hit.text: hit.outdated for hit in (await ana.recall("Where do I live?")).hits}
-        assert marked["I live in Porto."]
-        [hit] = (await luis.recall("Where do I live?")).hits
-        assert (hit.text, hit.outdated, hit.superseded_by) == ("I live in Porto.", (), None)
-        marked = {hit.text: hit.outdated for hit in (await alice.recall("Where do I live?")).hits}
-        assert marked["I live in Porto."]
-
     async def test_another_agent_reads_it_where_the_application_names_it(self, harness: Harness) -> None:
         ana, alice = (harness.scope(user="alice", agent=name, session="s") for name in ("ana", None))
         await ana.add(user("tea of ana"))

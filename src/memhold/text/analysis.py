@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
-    "ANALYSIS_VERSION",
     "QueryWord",
     "Terms",
     "analyse",
@@ -35,9 +34,6 @@ __all__ = [
     "unspaced",
     "votes_of_words",
 ]
-
-ANALYSIS_VERSION = 1
-"""Grows whenever the same text gives other terms; an index of another version must be built again."""
 
 _NO_SPACES = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f"

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 
 from memhold.text import lazily
-from memhold.text.letter_words import LETTER_WORD, letter_words
-from memhold.text.sentences import Span
+from memhold.text.letter_words import LETTER_WORD, WIDE, letter_words
 
-__all__ = ["BRIEF", "NOW", "asks_past", "change_words", "changes", "word_count"]
+__all__ = ["BRIEF", "NOW", "asks_past", "changes", "word_count"]
 
 BRIEF = 30
 """Words up to which a sentence is a short clause: longer ones tell of more than one thing."""
@@ -157,22 +156,6 @@ _BEFORE = lazily.compile(
     r"|eerst|vroeger|oorspronkelijk|раньше|сначала|прежн\w+|изначально)\b"
     r"|처음|원래|예전|전에|以前|之前|原来|最初|一开始|元々|昔|前は"
 )
-_WIDE = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
-
-
-def change_words(text: str) -> list[Span]:
-    """The words of change in a text, in their order."""
-    low = _small(text)
-    found: list[Span] = []
-    for one in LETTER_WORD.finditer(low):
-        word = one.group()
-        if word in _WORDS:
-            found.append(Span(one.start(), one.end()))
-        elif word in _PHRASES and (phrase := _phrase(word).match(low, one.start())):
-            found.append(Span(one.start(), phrase.end()))
-    if _WIDE.search(low):
-        found += [Span(one.start(), one.end()) for one in _UNSPACED.finditer(low)]
-    return sorted(found, key=lambda one: one.start)
 
 
 def changes(text: str) -> bool:
@@ -183,7 +166,7 @@ def changes(text: str) -> bool:
         return True
     if any(_phrase(word).search(low) for word in _BEGIN.intersection(words)):
         return True
-    return not low.isascii() and _WIDE.search(low) is not None and _UNSPACED.search(low) is not None
+    return not low.isascii() and WIDE.search(low) is not None and _UNSPACED.search(low) is not None
 
 
 def asks_past(question: str) -> bool:
@@ -193,7 +176,7 @@ def asks_past(question: str) -> bool:
 
 def word_count(text: str) -> int:
     """How many words a text has; two characters of a script without spaces count as one."""
-    return len(LETTER_WORD.findall(_WIDE.sub(" ", text))) + len(_WIDE.findall(text)) // 2
+    return len(LETTER_WORD.findall(WIDE.sub(" ", text))) + len(WIDE.findall(text)) // 2
 
 
 def _small(text: str) -> str:

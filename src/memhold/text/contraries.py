@@ -14,6 +14,7 @@ from memhold.text import lazily
 from memhold.text.analysis import analyse_query
 from memhold.text.function_words import FUNCTION_WORDS
 from memhold.text.instructions import ENDS, LANGUAGES, STATEMENTS, any_of, ends_only, opens_with, tells_state, words_of
+from memhold.text.letter_words import WIDE
 from memhold.text.negation import negates
 from memhold.text.own_words import without_quotes
 
@@ -32,7 +33,6 @@ _DIET, _ANIMAL = any_of("diet"), any_of("animal")
 _KINDS = {name: words_of(name) for name in ("language", "length", "tone", "unit")}
 """Of what nobody wants two: another language, length or tone of the answers takes the place of the one before."""
 _RUN = lazily.compile("[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7ff]+")
-_UNSPACED = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 _DIETS = (frozenset({"animal"}),)
 _PART = lazily.compile("[,;，、；]")
 
@@ -102,7 +102,7 @@ def _things(text: str, language: str | None) -> tuple[frozenset[str], ...]:
     words = [
         frozenset(word.terms)
         for word in analyse_query(left)
-        if not word.weak and len(word.word) > 1 and word.word.lower() not in little and not _UNSPACED.search(word.word)
+        if not word.weak and len(word.word) > 1 and word.word.lower() not in little and not WIDE.search(word.word)
     ]
     runs = [frozenset(run[at : at + 2] for at in range(max(1, len(run) - 1))) for run in _RUN.findall(left)]
     return (*words, *runs)

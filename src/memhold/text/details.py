@@ -21,7 +21,7 @@ from memhold.text.normal_form import normal_form
 
 # ruff: noqa: RUF001 - quotes and dashes of every script are what this module is about
 
-__all__ = ["Detail", "DetailKind", "capitalises_nouns", "content_terms", "details", "holds", "plain_form"]
+__all__ = ["Detail", "DetailKind", "content_terms", "details", "holds"]
 
 DetailKind = Literal["number", "code", "path", "address", "quoted", "name"]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from memhold.text import lazily
 
-__all__ = ["LETTER_WORD", "letter_words"]
+__all__ = ["LETTER_WORD", "WIDE", "letter_words"]
 
 LETTER_WORD = lazily.compile(r"[^\W\d_]+")
+WIDE = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+"""A character of Han, kana, or Hangul: most words have no capital there, and many no space between them."""
 _ONLY_LETTERS = bytes(code if chr(code).isalpha() else ord(" ") for code in range(128)).ljust(256)
 
 

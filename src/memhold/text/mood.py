@@ -14,7 +14,7 @@ from memhold.text import lazily
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["is_asked", "proposes", "speaks_of_it", "supposed_in"]
+__all__ = ["is_asked", "supposed_in"]
 
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
@@ -81,21 +81,6 @@ _TO_YOU: Final = lazily.compile(
     r"|potresti|podes|poderia me|kun je|kan du)\b"
 )
 """What is asked of whoever is spoken to, or of what was just said: what else stands there is mostly so."""
-_SPOKEN_OF: Final = lazily.compile(
-    r"(?i)\b(?:(?:intention|intend|consider|inquir|enquir|wonder|suggest|recommend|propos|offer|advis|promis|interest"
-    r"|possib|prefer|request|question|wünsch|überleg|verspr[eio]ch|vorschl|empf[ie]|möglich|objectif|souhait|recommand"
-    r"|conseil|envisag|préf|promet|pregunt|sugier|recomiend|aconsej|necesit|interés|prefier|progett|desider|intenzion"
-    r"|suggeri|consigli|pergunt|önsk|dröm|fråg|föresl|планир|спрашив|совет|предлож|жела|мечт)\w*"
-    r"|plan(?:s|n\w+)?|goals?|aim(?:s|ing)?|ideas?|dreams?|think(?:s|ing)?|thought|look(?:s|ed|ing)? (?:for|into)"
-    r"|seek(?:s|ing)?|ask(?:s|ed|ing)?|need(?:s|ed)?|options?|whether|if|want(?:s|ed)?"
-    r"|pläne|geplant|ziele?|ideen?|traum|träum\w+|wunsch|absicht|frag(?:en?|te?|ten)|bitt(?:e|en|et)|ob"
-    r"|projets?|rêv\w+|demand\w+|besoin|objetivos?|metas?|deseos?|sueños?|pid(?:e|en|ió)|obiettiv[io]|sogn[aio]"
-    r"|chied\w+|chiest\w+|bisogno|sonhos?|desejos?|pede|pediu|precis[ao]|doel|wens|wenst|droom|vraagt?|mål|drøm"
-    r"|цель|просит|нужн\w+)\b"
-    r"|계획|목표|희망|꿈|예정|관심|물어|문의|요청|질문|추천|제안|고려|필요|目標|予定|計画|夢|希望|興味|質問|提案|依頼|検討|必要"
-    r"|目标|計劃|计划|愿望|梦想|打算|兴趣|询问|建议|推荐|考虑|需要|请求"
-)
-"""What tells of a wish, a plan, a question or an offer as one."""
 
 
 def supposed_in(clause: str, language: str) -> str | None:
@@ -116,16 +101,6 @@ def supposed_in(clause: str, language: str) -> str | None:
 _UNSPACED: Final = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
-def speaks_of_it(text: str, language: str) -> bool:
-    """Whether a text tells of something that is not so yet as that: a wish, a plan, a question, an offer."""
-    return _SPOKEN_OF.search(text) is not None or supposed_in(text, language) is not None
-
-
 def is_asked(clause: str) -> bool:
     """Whether a clause ends in a question mark of any script."""
     return clause.rstrip().endswith(_QUESTION_MARKS)
-
-
-def proposes(text: str, language: str) -> bool:
-    """Whether a text asks or proposes something, or tells of it as not so yet."""
-    return any(mark in text for mark in _QUESTION_MARKS) or supposed_in(text, language) is not None

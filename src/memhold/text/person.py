@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from memhold.text import lazily
 from memhold.text.analysis import language_of
+from memhold.text.letter_words import WIDE
 
 # ruff: noqa: RUF001 - letters of every script
 
@@ -84,7 +85,6 @@ _TOLD = lazily.compile(
     r"\bi(?:'ve| have| had| ever| already)* (?:told|tell|mention\w*|said|say|asked?|brought)\b"
     r"|\b(?:have|had|did) i (?:ever |already )?\w+"
 )
-_UNSPACED = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 _UNSPACED_FIRST = lazily.compile(
     r"(?<![가-힣])(?:내(?:가|게|\s)|나(?:는|의|를|한테|에게|도|\s)|저(?:는|의|를|한테|도)|제가|제\s|우리|저희)"
     r"|[我咱俺]|私|僕|わたし|ぼく|うち"
@@ -99,7 +99,7 @@ _CYRILLIC = lazily.compile("[а-яё]", re.IGNORECASE)
 
 def person_of(text: str) -> Person:
     """Whose words a question is about, in the language that it is taken for; neither where its grammar does not say."""
-    if _UNSPACED.search(text):
+    if WIDE.search(text):
         if _UNSPACED_PAST.search(text):
             return Person(second=True)
         return Person(first=_UNSPACED_FIRST.search(text) is not None)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from memhold.text import lazily
+from memhold.text.letter_words import LETTER_WORD
 from memhold.text.normal_form import normal_form
 
 # ruff: noqa: RUF001 - numbers, signs and dashes of every script are what this module is about
@@ -136,7 +137,6 @@ _DIGITS = lazily.compile(
     r"(?<![\d.,:/+-])(?<![\d)] )[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d{1,2})?(?![ -]?\d)|\d+(?:[.,'’]\d+)*"
 )
 """Digits with the signs between them; of groups with blanks between them (French, Norwegian) thousands alone."""
-_WORD = lazily.compile(r"[^\W\d_]+")
 
 _UNITS: Final = {
     name: unit
@@ -256,7 +256,7 @@ def _readings(token: str) -> set[Decimal]:
 def _spelled(text: str) -> Iterator[Quantity]:
     """Runs of number words: one number where they make one ("twenty-five"), else each alone ("four twelve-hour")."""
     run: list[re.Match[str]] = []
-    for match in (*_WORD.finditer(text), None):
+    for match in (*LETTER_WORD.finditer(text), None):
         known = match is not None and _value(match[0]) is not None
         near = match is not None and bool(run) and match.start() - run[-1].end() <= 1
         if match is not None and near and (known or match[0].lower() in _AND):

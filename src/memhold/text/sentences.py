@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memhold.text import lazily
+from memhold.text.letter_words import WIDE
 
 # ruff: noqa: RUF001 - punctuation of every script
 
@@ -29,7 +30,6 @@ _CODE = lazily.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILI
 _END = lazily.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？；]+[”」』）]*|\n+")
 # Possessive, and from the first mark of a run only: a run of a million dots is read once, not once a dot.
 _CLAUSE = lazily.compile(r"[,;:](?=\s)|[，、：]")
-_WIDE = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _prose(text: str, start: int, end: int) -> list[Span]:
 
 def _size(text: str) -> int:
     stripped = text.strip()
-    return len(stripped) + 2 * len(_WIDE.findall(stripped))
+    return len(stripped) + 2 * len(WIDE.findall(stripped))
 
 
 def _cut(text: str, span: Span) -> Iterator[Span]:

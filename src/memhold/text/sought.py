@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from memhold.text import lazily
 from memhold.text.details import details
+from memhold.text.letter_words import WIDE
 from memhold.text.quantities import Quantity, quantities
 from memhold.text.times import calendar_words
 
@@ -92,7 +93,6 @@ _ASKS: Final[tuple[tuple[Sought, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-_UNCASED: Final = lazily.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 _COLOUR: Final = lazily.compile(
     r"\b(?:red|blue|green|yellow|orange|purple|violet|pink|brown|black|white|gr[ae]y|silver|golden|beige|turquoise|navy"
     r"|cream|maroon|teal|rot\w*|blau\w*|grün\w*|gelb\w*|lila|rosa|braun\w*|schwarz\w*|weiß\w*|grau\w*|silbern\w*|türkis"
@@ -168,7 +168,7 @@ def holds(text: str, kind: Sought, question: str) -> bool:
         case "name":
             asked = question.casefold()
             named = (one for one in details(text) if one.kind == "name" and one.sure)
-            return _UNCASED.search(text) is not None or any(one.text.casefold() not in asked for one in named)
+            return WIDE.search(text) is not None or any(one.text.casefold() not in asked for one in named)
 
 
 def _new_numbers(text: str, question: str) -> list[Quantity]:

@@ -18,7 +18,7 @@ from typing import Final
 from memhold.text import lazily
 from memhold.text.normal_form import normal_form
 
-__all__ = ["Anchor", "TimeRange", "anchors", "calendar_names", "calendar_words", "times"]
+__all__ = ["Anchor", "TimeRange", "anchors", "calendar_words", "times"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,12 +268,6 @@ def calendar_words(text: str) -> frozenset[str]:
     """The names of months and weekdays that stand in a text, in lower case; not those that are verbs too."""
     plain = normal_form("NFC", text).lower()
     return frozenset(_CALENDAR.findall(plain)).union(match["month"] for match in _MONTH_AFTER.finditer(plain))
-
-
-def calendar_names(moment: datetime) -> frozenset[str]:
-    """The names of a time's month and weekday in every language that is read here, in lower case."""
-    months = {name for name, number in _MONTHS.items() if number == moment.month}
-    return frozenset(months | {name for name, number in _WEEKDAYS.items() if number == moment.weekday()})
 
 
 def times(text: str, now: datetime) -> list[TimeRange]:

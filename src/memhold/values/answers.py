@@ -153,8 +153,7 @@ class Ended:
     """A value that a text says and that holds no longer: the fact of it, since when it does not, and what holds now.
 
     `since` is when it ended, of a value that was corrected when that was told. `now` (of the fact `now_fact`) is None
-    where nothing took its place, or what did is gone too. Where no fact but a later message says so, `fact` and
-    `now_fact` are the messages, `value` and `now` their words.
+    where nothing took its place, or what did is gone too.
     """
 
     fact: str
@@ -168,11 +167,11 @@ class Ended:
 class Hit:
     """One answer of a recall: a message or a memory, with what it stands on and why it was found.
 
-    `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions:
-    a memory, or a message that says otherwise later. `outdated` are the values that this text says and that hold no
-    longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
-    message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
-    they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
+    `score` compares hits of one answer only. `superseded_by` names the memory that replaced a value which this hit
+    still mentions. `outdated` are the values that this text says and that hold no longer: replaced, removed or
+    corrected (where `superseded_by` is None, nothing took their place). The `sources` of a message are messages that
+    say the same and were folded into it. `neighbours` are the turns around a message, where they were asked for.
+    `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
     the text has one sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
     compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
@@ -586,10 +585,11 @@ class Status:
     each model that is configured how it fares; `windows` counts the windows of messages that wait for one.
     `open_suspicions` counts what a person should settle: contradictions, and keys that may be one concept.
     `retracted_not_stated` counts the memories of an older store that were retracted since they rested on no person's
-    words; while more are looked for, `writers` is due. `redacted` counts the secrets that were replaced in this scope
-    since this process opened the store. `uncompared` counts notes that compaction has not compared with others yet (at
-    most 140), `compact_calls_left` the calls that it may still make by itself today (UTC) for the whole store: where
-    that is 0, they wait for tomorrow. None where no model judges.
+    words; while more are looked for, `writers` is due. `unquoted` counts what a model made of an older store that is
+    still to be given the words of its line. `redacted` counts the secrets that were replaced in this scope since this
+    process opened the store. `uncompared` counts notes that compaction has not compared with others yet (at most 140),
+    `compact_calls_left` the calls that it may still make by itself today (UTC) for the whole store: where that is 0,
+    they wait for tomorrow. None where no model judges.
     `degraded` names what any `recall` would lack now ("words", "meaning", and "damaged" where rows or the file are),
     `damaged` the ids of damaged rows that were met on the way here; `doctor` looks at every row.
     """
@@ -614,6 +614,7 @@ class Status:
     windows: int = 0
     open_suspicions: int = 0
     retracted_not_stated: int = 0
+    unquoted: int = 0
     redacted: int = 0
     uncompared: int = 0
     compact_calls_left: int | None = None

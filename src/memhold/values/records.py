@@ -6,8 +6,8 @@ of its scope (namespace and user): dense, never reused, and of no meaning outsid
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ __all__ = [
     "ABANDONED",
     "COPY_OF",
     "DOCUMENT",
+    "HOLDS_FROM",
     "KINDS",
     "LINEAGE",
     "MAX_NAME",
@@ -78,7 +79,9 @@ TOGETHER = "together"
 """The key of a memory's metadata under which stand the ids of those that are told together with it."""
 NOTE_KIND = "note_kind"
 """The key of a note's metadata under which stands what kind of note a model read: plan, decision, cause, …"""
-OWN_KEYS = frozenset({LINEAGE, TOGETHER, NOTE_KIND})
+HOLDS_FROM = "memhold.holds_from"
+"""The key of a plan's metadata under which stands from when on it is to hold, where a line says so."""
+OWN_KEYS = frozenset({LINEAGE, TOGETHER, NOTE_KIND, HOLDS_FROM})
 """Keys of a memory's metadata that Memhold itself writes; all others are the caller's."""
 ABANDONED = "memhold.abandoned"
 """The key of a message's metadata that is true where its conversation was taken back to before it and went on without:
@@ -404,6 +407,10 @@ class Memory:
         """The words that it rests on first; empty where it rests on none, as what somebody wrote themselves."""
         return self.quotes[0].text if self.quotes else ""
 
+    def without_quotes(self, of: Collection[str]) -> Memory:
+        """The same without its quotes of these messages."""
+        return replace(self, quotes=tuple(one for one in self.quotes if one.message_id not in of))
+
     @property
     def path(self) -> tuple[str, ...]:
         """The path of a document; empty for every other kind."""
@@ -424,6 +431,12 @@ class Memory:
         """The name of the person who stated it; None where nobody did, or without a name."""
         name = self.metadata.get(SPEAKER)
         return name if isinstance(name, str) and name.strip() else None
+
+    @property
+    def holds_from(self) -> datetime | None:
+        """From when on a plan is to hold; None where no line says so, and of what is no plan."""
+        given = self.metadata.get(HOLDS_FROM)
+        return datetime.fromisoformat(given) if isinstance(given, str) else None
 
     @property
     def shown(self) -> bool:

@@ -79,7 +79,7 @@ def steps(
 
     found: dict[str, Step] = {"alike": alike, "consolidate": consolidate, "expire": expired}
     found |= {"index": index, "keys": keys, "retain": retain or _nothing, "scrub": scrub}
-    found["writers"] = _attributing(store, ids)
+    found |= {"quotes": _quoting(store), "writers": _attributing(store, ids)}
     if consolidation is not None:
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
     if compaction is not None:
@@ -103,6 +103,16 @@ def _attributing(store: Store, ids: Ids) -> Step:
         return None
 
     return writers
+
+
+def _quoting(store: Store) -> Step:
+    async def quotes(lease: Lease) -> float | None:
+        from memhold.consolidate.quotes_step import quotes_step
+
+        await quotes_step(store, lease)
+        return None
+
+    return quotes
 
 
 def _compacting(made: Callable[[], Compaction | RollUps]) -> Step:

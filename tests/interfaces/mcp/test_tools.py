@@ -18,6 +18,7 @@ from memhold.faces.mcp.server import Whose, build_server
 from memhold.faces.mcp.tools import TOOLS, Caller, ToolSpec, tools_of
 from memhold.faces.python.open import AsyncMemhold
 from memhold.messages.fences import ERASED, NOTICE, find_quotes
+from memhold.testing import ScriptedChat
 from memhold.values.principal import Principal
 from memhold.values.records import Memory
 from memhold.verbs.declaration import Tool, verb, verbs_of
@@ -62,9 +63,11 @@ def secret_of(memhold: AsyncMemhold) -> bytes:
 
 
 @asynccontextmanager
-async def memory(principal: Principal = ALICE, mode: str = "2026-07-28") -> AsyncIterator[tuple[Client, AsyncMemhold]]:
+async def memory(
+    principal: Principal = ALICE, mode: str = "2026-07-28", **settings: Any
+) -> AsyncIterator[tuple[Client, AsyncMemhold]]:
     async with (
-        AsyncMemhold.open("memory://", worker=False) as memhold,
+        AsyncMemhold.open("memory://", worker=False, **settings) as memhold,
         connected(memhold, principal, mode) as client,
     ):
         yield client, memhold
@@ -243,25 +246,23 @@ async def test_the_same_key_is_one_write_and_other_content_a_conflict(tool: str)
         assert "another idempotency_key" in said
 
 
-async def test_a_message_that_a_later_one_replaces_says_so() -> None:
-    async with memory() as (client, memhold):
-        scope = memhold.scope(namespace=ALICE.scope.namespace, user=ALICE.scope.user, session="s")
-        told = [{"role": "user", "content": one} for one in ("I live in Oslo.", "I live in Ghent now.")]
-        oslo, ghent = (await scope.add(told)).ids
-        newer, older = entries_of(await call(client, "recall", query="where do I live"))
-        assert oslo in older
-        assert f"said before {ghent}, which says otherwise" in older
+async def test_a_message_of_a_fact_that_was_replaced_says_so() -> None:
+    model, told = ScriptedChat(), list[str]()
+    async with memory(consolidation=model) as (client, memhold):
+        for city, said in (("Oslo", "I live in Oslo."), ("Ghent", "I live in Ghent now.")):
+            fact = {"subject": "user", "attribute": "home city", "value": city, "operation": "set", "quote": said}
+            fact |= {"importance": "mid", "sources": ["m1"]}
+            model.script([{"history_entry": said, "facts": [fact], "notes": []}])
+            scope = memhold.scope(namespace=ALICE.scope.namespace, user=ALICE.scope.user, session=city)
+            told += (await scope.add([{"role": "user", "content": said}])).ids
+            await scope.end_session()
+            assert await memhold.settle()
+        [now] = (await scope.list(kinds=("fact",))).items
+        entries = entries_of(await call(client, "recall", query="where do I live"))
+        older, newer = (next(entry for entry in entries if one in entry) for one in told)
+        assert f"said before {now.id}, which says otherwise" in older
         assert "no longer so since" in older
         assert "otherwise" not in newer
-
-
-async def test_what_an_agent_brings_as_the_users_line_is_no_word_against_what_the_user_said() -> None:
-    async with memory() as (client, memhold):
-        scope = memhold.scope(namespace=ALICE.scope.namespace, user=ALICE.scope.user, session="s")
-        await scope.add([{"role": "user", "content": "I live in Oslo."}])
-        await call(client, "add_message", text="I live in Ghent now.", role="user", session="s")
-        hits = (await scope.recall("where do I live")).hits
-        assert [hit.superseded_by for hit in hits] == [None, None]
 
 
 async def test_a_fact_is_told_replaced_corrected_and_forgotten() -> None:

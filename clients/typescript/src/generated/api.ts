@@ -219,8 +219,7 @@ export interface Effect {
  * A value that a text says and that holds no longer: the fact of it, since when it does not, and what holds now.
  *
  * `since` is when it ended, of a value that was corrected when that was told. `now` (of the fact `now_fact`) is
- * null where nothing took its place, or what did is gone too. Where no fact but a later message says so, `fact` and
- * `now_fact` are the messages, `value` and `now` their words.
+ * null where nothing took its place, or what did is gone too.
  */
 export interface Ended {
   fact: string;
@@ -305,20 +304,20 @@ export interface Finding {
 /**
  * One answer of a recall: a message or a memory, with what it stands on and why it was found.
  *
- * `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still
- * mentions: a memory, or a message that says otherwise later. `outdated` are the values that this text says and
- * that hold no longer: replaced, removed or corrected (where `superseded_by` is null, nothing took their place).
- * The `sources` of a message are messages that say the same and were folded into it. `neighbours` are the turns
- * around a message, where they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to
- * the question; null where the text has one sentence, or nothing was asked by meaning. `origin` says who said it
- * and `actor` the name of that, `last_confirmed_at` when a person last said that it is so. `together` are the notes
- * that add to this one, which compaction found: they are told with it, whether the question finds them or not. A
- * document has its `path`, and the first 4,000 characters of its text. Of a message, `text` is what one writer
- * wrote of it: `written_by` says who, and `speaker` the name that they came with, if any; `role` is the provider's.
- * Of a memory `speaker` is the name of the person who stated it, where it came with one. `scope` is whose memory it
- * stands in, where the read named further scopes (`also`; null elsewhere): its id is known there, and its score
- * compares with hits of that scope only. `quote` are the words that a model's statement rests on, `standing`
- * whether something speaks against it, and `doubts` what.
+ * `score` compares hits of one answer only. `superseded_by` names the memory that replaced a value which this hit
+ * still mentions. `outdated` are the values that this text says and that hold no longer: replaced, removed or
+ * corrected (where `superseded_by` is null, nothing took their place). The `sources` of a message are messages that
+ * say the same and were folded into it. `neighbours` are the turns around a message, where they were asked for.
+ * `excerpt` is the sentence of the text that is nearest in meaning to the question; null where the text has one
+ * sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
+ * `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
+ * compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and
+ * the first 4,000 characters of its text. Of a message, `text` is what one writer wrote of it: `written_by` says
+ * who, and `speaker` the name that they came with, if any; `role` is the provider's. Of a memory `speaker` is the
+ * name of the person who stated it, where it came with one. `scope` is whose memory it stands in, where the read
+ * named further scopes (`also`; null elsewhere): its id is known there, and its score compares with hits of that
+ * scope only. `quote` are the words that a model's statement rests on, `standing` whether something speaks against
+ * it, and `doubts` what.
  */
 export interface Hit {
   id: string;
@@ -807,12 +806,13 @@ export interface Span {
  * each model that is configured how it fares; `windows` counts the windows of messages that wait for one.
  * `open_suspicions` counts what a person should settle: contradictions, and keys that may be one concept.
  * `retracted_not_stated` counts the memories of an older store that were retracted since they rested on no person's
- * words; while more are looked for, `writers` is due. `redacted` counts the secrets that were replaced in this
- * scope since this process opened the store. `uncompared` counts notes that compaction has not compared with others
- * yet (at most 140), `compact_calls_left` the calls that it may still make by itself today (UTC) for the whole
- * store: where that is 0, they wait for tomorrow. null where no model judges. `degraded` names what any `recall`
- * would lack now ("words", "meaning", and "damaged" where rows or the file are), `damaged` the ids of damaged rows
- * that were met on the way here; `doctor` looks at every row.
+ * words; while more are looked for, `writers` is due. `unquoted` counts what a model made of an older store that is
+ * still to be given the words of its line. `redacted` counts the secrets that were replaced in this scope since
+ * this process opened the store. `uncompared` counts notes that compaction has not compared with others yet (at
+ * most 140), `compact_calls_left` the calls that it may still make by itself today (UTC) for the whole store: where
+ * that is 0, they wait for tomorrow. null where no model judges. `degraded` names what any `recall` would lack now
+ * ("words", "meaning", and "damaged" where rows or the file are), `damaged` the ids of damaged rows that were met
+ * on the way here; `doctor` looks at every row.
  */
 export interface Status {
   messages: number;
@@ -835,6 +835,7 @@ export interface Status {
   windows: number;
   open_suspicions: number;
   retracted_not_stated: number;
+  unquoted: number;
   redacted: number;
   uncompared: number;
   compact_calls_left: number | null;

@@ -9,6 +9,7 @@ from memhold.compact.rollup.plan import Wanted
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.facts.rollups import _above, _active_of, _of_periods, _period, _superseded, withdraw
 from memhold.index.documents import index_memories
+from memhold.journal.change import note_change
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
@@ -45,18 +46,16 @@ def apply_rollup(
     effects += [_superseded(tx, old, by=made.id) for old in wanted.stale]
     effects += withdraw(tx, [old.id for old in wanted.stale])
     effects += [Effect(memory_id=part.id, rev_before=part.rev, rev_after=part.rev) for part in wanted.parts]
-    tx.add_change(
-        Change(
-            id=merger.ids.new("chg"),
-            seq=0,
-            verb=ROLLED_UP,
-            reason=f"the {wanted.period.level} {wanted.period.name} rolled up",
-            by=ruling.author,
-            at=tx.now,
-            sources=tuple(part.id for part in wanted.parts),
-            effects=tuple(effects),
-            detail=ruling.detail,
-        )
+    reason = f"the {wanted.period.level} {wanted.period.name} rolled up"
+    note_change(
+        tx,
+        merger.ids.new("chg"),
+        ROLLED_UP,
+        reason,
+        by=ruling.author,
+        effects=effects,
+        sources=(part.id for part in wanted.parts),
+        detail=ruling.detail,
     )
     if merger.mirror:
         tx.put_due("mirror", "files", tx.now)

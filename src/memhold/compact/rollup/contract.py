@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from memhold.asking.prompts import Prompt, prompt
 from memhold.asking.replies import Fault, arguments_of, labels_of, text_of
 from memhold.compact.asking import PURPOSE
-from memhold.compact.check.case import Source
-from memhold.compact.check.unfounded import unfounded
 from memhold.compact.contract import Judgement
 from memhold.compact.rollup.plan import Wanted
+from memhold.consolidate.entry import untimed
+from memhold.fidelity.sentences import sentences
+from memhold.fidelity.values import Line, Statement
+from memhold.fidelity.weigh import weigh
+from memhold.languages.tables import spoken
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Rejected, Tool
-from memhold.text.times import calendar_names
 from memhold.values.records import Memory
 
-__all__ = ["MAX_ROLLUP_CHARS", "ROLL_UP", "read_rollup", "rollup_prompt", "rollup_request"]
+__all__ = ["MAX_ROLLUP_CHARS", "ROLL_UP", "line_of", "read_rollup", "rollup_prompt", "rollup_request"]
 
 MAX_ANSWER_TOKENS = 4_096
 MAX_ROLLUP_CHARS = 3_000
@@ -64,7 +68,10 @@ def _line(place: int, part: Memory) -> str:
 
 
 def read_rollup(reply: ChatReply, wanted: Wanted) -> Judgement | Rejected:
-    """The roll-up that a reply holds, checked against its parts; else the shape of what is wrong with it."""
+    """The roll-up that a reply holds, without the sentences whose details its parts contradict.
+
+    Where less than half of it would be left, the first sentence of each part takes its place.
+    """
     try:
         given = arguments_of(reply, ROLL_UP)
         text = text_of(given.get("text"), "text", MAX_ROLLUP_CHARS)
@@ -72,11 +79,29 @@ def read_rollup(reply: ChatReply, wanted: Wanted) -> Judgement | Rejected:
         entities = labels_of(given.get("entities"), "entities", MAX_GIVEN_LABELS)
     except Fault as fault:
         return Rejected(reason=str(fault), refused=fault.refused)
-    sources = tuple(Source(text=part.text, at=part.event_time, labels=part.entities) for part in wanted.parts)
+    every = _sentences(text)
+    lines = [line_of(part) for part in wanted.parts]
     # A date of the period is no invention, though no part spells it out.
-    times = (part.event_time for part in wanted.parts)
-    dated = [f"{at:%Y-%m-%d %Y %m %d} {at.day} {' '.join(sorted(calendar_names(at)))}" for at in times]
-    wrong = unfounded(sources, text, known=" ".join((wanted.period.name, *dated)))
-    if wrong is not None:
-        return Rejected(reason=wrong)
+    dated = [*lines, *(replace(line, text=f"{line.at:%Y-%m-%d}") for line in lines)]
+    kept = [one for one in every if _stands(one, lines) or _stands(one, dated)]
+    if len(kept) < len(every):
+        text = " ".join(kept) if len(kept) * 2 >= len(every) else _of_the_parts(wanted.parts)
     return Judgement(decision="merge", reason=f"a {wanted.period.level}", text=text, topics=topics, entities=entities)
+
+
+def line_of(part: Memory) -> Line:
+    """A summary as a line that can be told from."""
+    return Line(text=untimed(part.text), written_by="assistant", at=part.event_time)
+
+
+def _stands(sentence: str, lines: Sequence[Line]) -> bool:
+    return weigh(Statement(text=sentence), (), lines).standing != "unfounded"
+
+
+def _of_the_parts(parts: Sequence[Memory]) -> str:
+    firsts = (next(iter(_sentences(untimed(part.text))), "") for part in parts)
+    return " ".join(dict.fromkeys(first for first in firsts if first))[:MAX_ROLLUP_CHARS]
+
+
+def _sentences(text: str) -> list[str]:
+    return sentences(text, spoken(text))

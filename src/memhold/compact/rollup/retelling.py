@@ -10,21 +10,20 @@ from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of, text_of
 from memhold.compact.apply import Merger, unchanged
 from memhold.compact.asking import PURPOSE
-from memhold.compact.check.case import Source
-from memhold.compact.check.unfounded import unfounded
-from memhold.compact.clauses import shared
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.consolidate.entry import untimed
 from memhold.facts.outdated import outdated, reads_as_current
 from memhold.facts.revisions import revise
 from memhold.facts.rollups import _superseded, withdraw
+from memhold.fidelity.merges import lost
 from memhold.index.documents import index_memories
+from memhold.journal.change import note_change
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Rejected, Tool
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.details import content_terms
 from memhold.values.answers import Ended
-from memhold.values.records import Author, Change, Effect, Memory
+from memhold.values.records import Author, Effect, Memory
 
 __all__ = ["TRIED", "Untold", "apply_telling", "not_told", "read_telling", "telling_request", "untold"]
 
@@ -105,11 +104,12 @@ def read_telling(reply: ChatReply, asked: Untold) -> str | Rejected:
         return Rejected(reason="it still says what no longer holds as if it held")
     ended = frozenset[str]().union(*(content_terms(value.value) for value in asked.values))
     kept = content_terms(untimed(whole)) - ended
-    if shared(kept, text) < LEAST_KEPT * len(kept):
+    if len(kept & content_terms(text)) < LEAST_KEPT * len(kept):
         return Rejected(reason="it leaves out what the entry says")
-    known = "\n".join(map(_line, asked.values))
-    wrong = unfounded((Source(text=f"{whole}\n{known}", at=asked.summary.event_time),), text)
-    return text if wrong is None else Rejected(reason=wrong)
+    known = "\n".join((whole, *(_line(value) for value in asked.values)))
+    if invented := lost(known, asked.summary.event_time, [(untimed(text), asked.summary.event_time)]):
+        return Rejected(reason=f"it says what no line has: {', '.join(invented)}")
+    return text
 
 
 def apply_telling(tx: WriteTx, asked: Untold, text: str, by: Author, hold: ApplyGuard, merger: Merger) -> Verdict:
@@ -161,16 +161,7 @@ def not_told(tx: WriteTx, asked: Untold, reason: str, by: Author, hold: ApplyGua
 
 
 def _changed(tx: WriteTx, asked: Untold, reason: str, by: Author, effects: Sequence[Effect], merger: Merger) -> None:
-    change = Change(
-        id=merger.ids.new("chg"),
-        seq=0,
-        verb="tell_anew",
-        reason=reason,
-        by=by,
-        at=tx.now,
-        sources=(asked.summary.id, *(value.fact for value in asked.values)),
-        effects=tuple(effects),
-    )
-    tx.add_change(change)
+    sources = (asked.summary.id, *(value.fact for value in asked.values))
+    note_change(tx, merger.ids.new("chg"), "tell_anew", reason, by=by, effects=effects, sources=sources)
     if merger.mirror:
         tx.put_due("mirror", "files", tx.now)

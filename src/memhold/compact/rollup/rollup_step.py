@@ -17,6 +17,7 @@ from memhold.compact.run import MOST_FAILURES, Run, confined
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.facts.changed_notes import Bounds
 from memhold.facts.rollups import withdrawn
+from memhold.journal.change import UPKEEP, note_change
 from memhold.ports.models import TaskFailed
 from memhold.ports.stores import Clock, Lease, Priority, Store
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
@@ -24,13 +25,11 @@ from memhold.text.token_estimate import estimate_tokens
 from memhold.upkeep.leases import held_lease
 from memhold.upkeep.periods import DUE_ROLLUP
 from memhold.values.answers import Compacted, Outcome
-from memhold.values.records import Author, Change, Memory, Scope
+from memhold.values.records import Memory, Scope
 
 __all__ = ["RollUps"]
 
 log = logging.getLogger("memhold.compaction")
-
-UPKEEP = Author(origin="rules", name="upkeep")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,16 +228,8 @@ class RollUps:
                 return
             effects = withdrawn(tx, plan.orphans)
             if effects:
-                change = Change(
-                    id=self._merger.ids.new("chg"),
-                    seq=0,
-                    verb=ROLLED_UP,
-                    reason="what these roll-ups stood for is not there any more",
-                    by=UPKEEP,
-                    at=tx.now,
-                    effects=tuple(effects),
-                )
-                tx.add_change(change)
+                reason = "what these roll-ups stood for is not there any more"
+                note_change(tx, self._merger.ids.new("chg"), ROLLED_UP, reason, by=UPKEEP, effects=effects)
                 if self._merger.mirror:
                     tx.put_due("mirror", "files", tx.now)
             if plan.next_at is not None:

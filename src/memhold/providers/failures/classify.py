@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from memhold.providers.failures.delays import asked_delay
 from memhold.providers.failures.first_words import first_words
@@ -31,15 +31,12 @@ __all__ = [
     "STOPPED",
     "UNLOADED",
     "UNREADABLE",
-    "Kind",
     "Verdict",
     "classify",
     "classify_rows",
     "is_unload",
     "late",
 ]
-
-Kind = Literal["chat", "embedding"]
 
 # LM Studio, just-in-time loading with auto-evict (github.com/lmstudio-ai/lmstudio-bug-tracker): "Model was unloaded
 # while the request was still in queue". Governed by `unload_retry_count` and `unload_retry_delay_ms`.

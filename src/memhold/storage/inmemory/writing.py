@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -79,6 +79,17 @@ class InMemoryWriteTx(InMemoryReadTx):
             if (block := self._block_of(entry.number)) is not None:
                 self._rows.blocks.put(block.first, packed.renew(block, entry))
                 self._rows.index_rev += 1
+
+    def put_quotes(self, memories: Sequence[Memory]) -> None:
+        """Write quotes, standing and doubts into these revisions."""
+        for memory in memories:
+            kept = self._rows.memories.get(memory.id)
+            if kept is not None:
+                sealed = tuple(
+                    Sealed(_quoting(one.row, memory), one.texts) if one.row.rev == memory.rev else one
+                    for one in kept.sealed
+                )
+                self._rows.memories.put(memory.id, Revisions(sealed, kept.digest))
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         """Insert a memory, or write its next revision.
@@ -364,15 +375,12 @@ class InMemoryWriteTx(InMemoryReadTx):
         self._lose_details(set(ids))
 
     def drop_sources(self, ids: Sequence[str]) -> None:
-        """Take these ids out of the sources of every memory, in all its revisions."""
+        """Take these ids out of the sources and quotes of every memory, in all its revisions."""
         gone = set(ids)
         for memory_id, kept in self._rows.memories.items():
-            if all(gone.isdisjoint(sealed.row.sources) for sealed in kept.sealed):
+            sealed = tuple(Sealed(_without(one.row, gone), one.texts) for one in kept.sealed)
+            if all(one.row is held.row for one, held in zip(sealed, kept.sealed, strict=True)):
                 continue
-            sealed = tuple(
-                Sealed(replace(one.row, sources=tuple(s for s in one.row.sources if s not in gone)), one.texts)
-                for one in kept.sealed
-            )
             self._rows.memories.put(memory_id, Revisions(sealed, kept.digest))
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
@@ -416,6 +424,13 @@ class InMemoryWriteTx(InMemoryReadTx):
                 self._rows.changes.put(change_id, Sealed(sealed.row, ()))
 
 
+def _without(memory: Memory, gone: Collection[str]) -> Memory:
+    """A memory that names none of these ids as a source, and has no words of theirs."""
+    sources = tuple(source for source in memory.sources if source not in gone)
+    less = replace(memory.without_quotes(gone), sources=sources)
+    return memory if less == memory else less
+
+
 def _given(moment: datetime | None) -> tuple[datetime, ...]:
     return () if moment is None else (moment,)
 
@@ -432,3 +447,7 @@ def _dated(row: R, now: int, *times: str) -> R:
     held = {name: getattr(row, name) for name in times}
     late = {name: from_micros(now) for name, at in held.items() if at is not None and micros(at) > now}
     return cast("R", replace(cast("Any", row), **late)) if late else row
+
+
+def _quoting(row: Memory, memory: Memory) -> Memory:
+    return replace(row, quotes=memory.quotes, standing=memory.standing, doubts=memory.doubts)

@@ -37,11 +37,12 @@ def link_notes(found: Iterable[Sequence[Any]]) -> list[LinkNote]:
 def _link_note(row: Sequence[Any]) -> LinkNote:
     from memhold.ports.models import LinkNote
 
-    model, url, form, seen_at, since, cls, status, code, reason, said, unloads = row
+    model, url, form, asked, seen_at, since, cls, status, code, reason, said, unloads = row
     return LinkNote(
         model=model,
         url=url,
         form=form,
+        asked=asked,
         seen_at=from_micros(seen_at),
         failing_since=None if since is None else from_micros(since),
         cls=cls,

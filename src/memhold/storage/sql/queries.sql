@@ -337,6 +337,17 @@ DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AN
 UPDATE memory_source SET source_id = '', position = -1 - position
 WHERE namespace = :namespace AND user_id = :user_id AND source_id = :source_id
 
+-- name: put_quotes
+UPDATE memory SET quotes = :quotes, standing = :standing, doubts = :doubts, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
+
+-- name: read_quoting_memories
+SELECT {memory} FROM memory WHERE namespace = :namespace AND user_id = :user_id AND quotes LIKE :named
+
+-- name: rewrite_quotes
+UPDATE memory SET quotes = :quotes, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
+
 -- name: insert_source
 INSERT INTO memory_source (namespace, user_id, memory_id, since, position, source_id)
 VALUES (:namespace, :user_id, :memory_id, :since, :position, :source_id)
@@ -657,10 +668,11 @@ FROM model_usage WHERE day >= :since ORDER BY day, model, purpose
 -- Which call is the later is `LinkNote.after`: one that is seen five minutes ahead was seen by a clock that was wrong.
 -- name: put_link
 -- scope: upkeep
-INSERT INTO model_link AS l (model, url, form, seen_at, failing_since, cls, status, code, reason, said, unloads)
-VALUES (:model, :url, :form, :seen_at, :failing_since, :cls, :status, :code, :reason, :said, :unloads)
+INSERT INTO model_link AS l (model, url, form, asked, seen_at, failing_since, cls, status, code, reason, said, unloads)
+VALUES (:model, :url, :form, :asked, :seen_at, :failing_since, :cls, :status, :code, :reason, :said, :unloads)
 ON CONFLICT (model, url) DO UPDATE SET
   form = COALESCE(excluded.form, l.form),
+  asked = COALESCE(excluded.asked, l.asked),
   failing_since = CASE WHEN l.seen_at BETWEEN excluded.seen_at + 1 AND excluded.seen_at + 299999999 THEN l.failing_since
     WHEN excluded.failing_since IS NULL OR l.failing_since IS NULL THEN excluded.failing_since
     WHEN l.failing_since < excluded.failing_since THEN l.failing_since ELSE excluded.failing_since END,
@@ -674,7 +686,7 @@ ON CONFLICT (model, url) DO UPDATE SET
 
 -- name: read_links
 -- scope: upkeep
-SELECT model, url, form, seen_at, failing_since, cls, status, code, reason, said, unloads FROM model_link
+SELECT model, url, form, asked, seen_at, failing_since, cls, status, code, reason, said, unloads FROM model_link
 ORDER BY model, url
 
 -- name: add_token

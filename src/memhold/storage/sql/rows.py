@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache, wraps
@@ -378,6 +378,19 @@ def memory_params(memory: Memory, digest: bytes | None) -> dict[str, Any]:
         "last_confirmed_at": opt_micros(memory.last_confirmed_at),
     }
     return with_digest(params, MEMORY, memory_digest)
+
+
+def unquoted(row: Row, gone: Collection[str]) -> dict[str, Any] | None:
+    """The parameters of `rewrite_quotes` without the words of these messages; None where the row has none of theirs."""
+    made = dict(zip(MEMORY, row, strict=False))
+    quotes = json.loads(made["quotes"])
+    kept = [one for one in quotes if one[0] not in gone]
+    if len(kept) == len(quotes):
+        return None
+    made["quotes"] = _array(kept) if kept else None
+    # What was damaged before goes on being told as that.
+    sound = memory_digest(row) == row[len(MEMORY)]
+    return {**made, "crc": memory_digest([made[name] for name in MEMORY]) if sound else row[len(MEMORY)]}
 
 
 def to_change(row: Row, effects: Sequence[Row]) -> Change:

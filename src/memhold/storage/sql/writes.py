@@ -59,6 +59,10 @@ SOON = timedelta(minutes=1)
 """Work due later than this wakes nobody: the worker looks again by then."""
 
 
+FEW = 20
+"""Lines up to which the memories that quote each are looked for."""
+
+
 def _not_after(session: Session, now: datetime) -> Session:
     """The session, with its times as of now where they are ahead of it."""
     ended = session.ended_at and min(session.ended_at, now)
@@ -187,6 +191,11 @@ class SqlWrite(SqlRead):
         params = rows.memory_params(memory, kept_digest if digest is None else digest)
         self._run("insert_revision", **params, hidden_by=hidden_by)
         self._put_sources(memory)
+
+    def put_quotes(self, memories: Sequence[Memory]) -> None:
+        params = [rows.memory_params(memory, None) for memory in memories]
+        named = ("id", "rev", "quotes", "standing", "doubts", "crc")
+        self._many("put_quotes", [{name: one[name] for name in named} for one in params])
 
     def _put_sources(self, memory: Memory) -> None:
         """Write the sources where they are other than in the revision before; the first has none before it."""
@@ -427,6 +436,11 @@ class SqlWrite(SqlRead):
 
     def drop_sources(self, ids: Sequence[str]) -> None:
         self._many("blank_source", [{"source_id": item} for item in ids])
+        said = {item for item in ids if not item.startswith("mem_")}
+        # Of many lines one look at all quotes is the shorter way.
+        for named in (f"%{item}%" for item in said) if len(said) <= FEW else ("%",):
+            found = self._content("read_quoting_memories", named=named)
+            self._many("rewrite_quotes", [made for row in found if (made := rows.unquoted(row, said)) is not None])
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
         due, clock = micros(self._time.by_clock(at)), micros(self._time.clock)

@@ -1,0 +1,46 @@
+"""A change as it is noted: by whom, why, and what it did, at the time of its transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from memhold.ports.transaction import WriteTx
+from memhold.values.records import Author, Change, Effect, Span
+
+__all__ = ["KEPT_AGAIN", "UPKEEP", "note_change"]
+
+UPKEEP: Final = Author(origin="rules", name="upkeep")
+"""By whom is what nobody asked for: work that has become due."""
+KEPT_AGAIN: Final = "kept raw again: what held these messages was forgotten"
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def note_change(
+    tx: WriteTx,
+    change_id: str,
+    verb: str,
+    reason: str,
+    *,
+    by: Author,
+    effects: Iterable[Effect] = (),
+    sources: Iterable[str] = (),
+    spans: Iterable[Span] = (),
+    detail: Mapping[str, Any] = _NOTHING,
+) -> Change:
+    """Add a change that was made now to the audit trail."""
+    change = Change(
+        id=change_id,
+        seq=0,
+        verb=verb,
+        reason=reason,
+        by=by,
+        at=tx.now,
+        sources=tuple(sources),
+        effects=tuple(effects),
+        spans=tuple(spans),
+        detail=detail,
+    )
+    tx.add_change(change)
+    return change
