@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heapreplace
+from heapq import heappop, heappush
 
 from memhold.context.render import BRIEF_TOKENS, Entry, Line, short_day
 
 __all__ = ["Lane", "Step", "steps"]
 
-import os
-GROWN = float(os.environ.get("M_GROWN","2"))
+GROWN = 2
 """An entry is told in brief first, and whole after as many further ones are brief as its place times this."""
 
 
@@ -38,37 +37,32 @@ class Step:
 
 
 def steps(lanes: Sequence[Lane], count: Callable[[str], int]) -> Iterator[Step]:
-    """The order in which what the lanes hold is told; entries are rendered as they come up."""
+    """The order in which what the lanes hold is told; entries are rendered as they come up.
+
+    A memory whose messages are all told is not told again.
+    """
     spent = [0.0] * len(lanes)
     rows = [_rows(lane.entries) for lane in lanes]
+    told: set[str] = set()
     heads: list[tuple[float, int, Step]] = []
-    for at, row in enumerate(rows):
-        if lanes[at].share > 0 and (step := next(row, None)) is not None:
-            heads.append((step.cost / lanes[at].share, at, step))
-    heapify(heads)
-    titles: set[str] = set()
-    V=os.environ.get("M_V","")
-    shown: set[str] = set()
+
+    def following(at: int) -> None:
+        step = next((one for one in rows[at] if not told.issuperset(one.entry.rests_on or {""})), None)
+        if step is not None:
+            heappush(heads, ((spent[at] + step.cost) / lanes[at].share, at, step))
+
+    for at, lane in enumerate(lanes):
+        if lane.share > 0:
+            following(at)
     while heads:
-        _, at, step = heads[0]
-        if "1" in V and step.entry.rests_on and set(step.entry.rests_on) <= shown:
-            following = next(rows[at], None)
-            if following is None:
-                heappop(heads)
-            else:
-                heapreplace(heads, ((spent[at] + following.cost) / lanes[at].share, at, following))
-            continue
-        shown.add(step.entry.id)
-        new = {step.line.heading, f"{step.line.heading}{step.line.day}"} - titles
-        beside = sum(count(short_day(step.line.day) if one != step.line.heading else one) for one in new)
-        titles |= new
-        yield Step(entry=step.entry, line=step.line, cost=step.cost + beside)
-        spent[at] += step.cost
-        following = next(rows[at], None)
-        if following is None:
-            heappop(heads)
-        else:
-            heapreplace(heads, ((spent[at] + following.cost) / lanes[at].share, at, following))
+        _, at, step = heappop(heads)
+        if not told.issuperset(step.entry.rests_on or {""}):
+            headings = {step.line.heading, f"{step.line.heading}{step.line.day}"} - told
+            beside = sum(count(short_day(step.line.day) if one != step.line.heading else one) for one in headings)
+            told |= {step.entry.id, *headings}
+            yield Step(entry=step.entry, line=step.line, cost=step.cost + beside)
+            spent[at] += step.cost
+        following(at)
 
 
 def _rows(entries: Sequence[Entry]) -> Iterator[Step]:

@@ -18,12 +18,10 @@ from memhold.values.records import Memory, Message, Origin
 
 __all__ = ["BRIEF_TOKENS", "LINE_TOKENS", "Entry", "Line", "memory_entry", "message_entry", "rendered", "short_day"]
 
-import os
-LINE_TOKENS = int(os.environ.get("M_LINE","400"))
+LINE_TOKENS = 400
 """Longest line, in tokens: one memory does not push out all others; the rest of it is a `get` away."""
-import os
-BRIEF_TOKENS = int(os.environ.get("M_BRIEF","48"))
-"""What an entry shows first, in tokens: about two sentences."""
+BRIEF_TOKENS = 160
+"""What an entry shows first, in tokens: most messages are whole in that."""
 CORRECTION_TOKENS = 100
 """Longest line of a correction, in tokens: they are never dropped, so they are kept short."""
 MOST_ENDED, VALUE_CHARS = 3, 60
@@ -71,7 +69,8 @@ class Line:
 class Entry:
     """Something that may be told: `cut` gives it as a line whose text has about so many tokens, the more the more.
 
-    What a shorter line shows stands in a longer one. `own` tells that it is by the writer whose words are asked for.
+    What a shorter line shows stands in a longer one. `own` tells that it is by the writer whose words are asked for;
+    `rests_on` names the messages that a memory quotes.
     """
 
     id: str
@@ -95,12 +94,10 @@ def memory_entry(
     # What is doubtful is told with the words that it rests on: whoever reads it judges for themselves.
     text = f"{memory.text}; the words were: “{memory.quote}”" if memory.doubtful and memory.quote else memory.text
     heading = _HEADINGS.get("summaries" if memory.kind in {"summary", "rollup"} else slot) or _source(memory)
-    if memory.kind == "instruction":  # a person's own words, whenever they were said
-        day = ""
-    else:
-        day = _day(memory.event_time)
+    day = "" if memory.kind == "instruction" else _day(memory.event_time)  # a wish holds whenever it was said
     line = partial(_line, memory.id, memory.number, heading=heading, day=day, said=said, count=count)
-    return Entry(id=memory.id, slot=slot, cut=lambda tokens: line(text.strip(), tokens, asked), rests_on=tuple(one.message_id for one in memory.quotes))
+    rests_on = tuple(one.message_id for one in memory.quotes)
+    return Entry(id=memory.id, slot=slot, cut=lambda tokens: line(text.strip(), tokens, asked), rests_on=rests_on)
 
 
 def message_entry(
