@@ -139,11 +139,11 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         if piece.short and (piece.id is None or piece.id not in gone)
     ]
     for name in (*HEAD[1:], *BELOW, *TAIL):
-        whole = {line.id: line.whole for line in taken[name]}
-        for entry in plan.entries[name]:
-            if entry.id not in made.here and not whole.get(entry.id):
-                reason = "shortened" if entry.id in whole else "budget"
-                dropped.append(LeftOut(slot=name, id=entry.id, reason=reason))  # type: ignore[arg-type]
+        whole = {line.number: line.whole for line in taken.get(name, ())}
+        for one in plan.entries[name]:
+            if one.id not in made.here and not whole.get(one.number):
+                reason = "shortened" if one.number in whole else "budget"
+                dropped.append(LeftOut(slot=name, id=one.id, reason=reason))  # type: ignore[arg-type]
     if gathered.unread:
         dropped.append(LeftOut(slot="messages", id=None, reason="budget", count=gathered.unread))
     every = (*HEAD, *BELOW, *TAIL)

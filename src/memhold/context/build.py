@@ -85,7 +85,7 @@ def built(
 def _needed(plan: Plan) -> int:
     """What comes before further scopes: a conversation that is whole, else its newest message."""
     newest = newest_person(plan.pieces, plan.request.shape)
-    held, taken = _with_prefix(plan, newest)
+    held, taken, _ = _with_prefix(plan, newest)
     whole = sent(held, taken, held.cut(None)).used
     if plan.keep is None and not plan.older and whole <= plan.request.available:
         return whole
@@ -293,7 +293,7 @@ def _share(strategy: Strategy, room: int) -> int:
 def _beside(plan: Plan, limit: int, own: Set[str]) -> Plan:
     """The plan with no more of what is not the conversation's `own` than where it is whole: more budget never loses."""
     others = {name: [one for one in plan.entries[name] if one.id not in own] for name in TAIL}
-    apart = replace(plan, entries={**plan.entries, **others})  # type: ignore[dict-item]
+    apart = replace(plan, entries={**plan.entries, **others})
     kept = own | {step.entry.id for step in _within(apart, limit)}
     held = {name: [one for one in plan.entries[name] if one.id in kept] for name in TAIL}
     lost = [
@@ -302,7 +302,7 @@ def _beside(plan: Plan, limit: int, own: Set[str]) -> Plan:
         for one in plan.entries[name]
         if one.id not in kept
     ]
-    return replace(plan, entries={**plan.entries, **held}, lost=(*plan.lost, *lost))  # type: ignore[dict-item]
+    return replace(plan, entries={**plan.entries, **held}, lost=(*plan.lost, *lost))
 
 
 def _fitting_newest(plan: Plan, newest: int | None, room: int) -> Plan:
@@ -391,7 +391,7 @@ def _with_part(
     if not following or free < LEAST_CUT:
         return best
     step = following[0]
-    shown = next((line.cost for line in kept.get(step.entry.slot, ()) if line.id == step.entry.id), 0)
+    shown = next((line.cost for line in kept.get(step.entry.slot, ()) if line.number == step.entry.number), 0)
     while free >= LEAST_CUT:
         line = step.entry.cut(shown + free)
         more = _with_steps(kept, [replace(step, line=line)])
@@ -404,11 +404,10 @@ def _with_part(
 
 def _with_steps(prefix: Mapping[SlotName, Sequence[Line]], found: Sequence[Step]) -> dict[SlotName, Sequence[Line]]:
     """The lines of the prefix, and each entry as its last step tells it."""
-    told: dict[SlotName, dict[str, Line]] = {name: {} for name in TAIL}
-    for name in TAIL:
-        told[name] = {line.id: line for line in prefix.get(name, ())}
+    told: dict[SlotName, dict[int, Line]] = {name: {one.number: one for one in prefix.get(name, ())} for name in TAIL}
     for step in found:
-        told[step.entry.slot if step.entry.slot in TAIL else "memories"][step.entry.id] = step.line
+        slot = step.entry.slot if step.entry.slot in TAIL else "memories"
+        told[slot][step.entry.number] = step.line
     return {**prefix, **{name: [*lines.values()] for name, lines in told.items()}}
 
 

@@ -67,8 +67,8 @@ class Inputs:
 
     Of `profile` only the word of whoever asks stands among the instructions, the rest below as `noted`: also what a
     model made of it in words of its own (`reworded`, by id), and what other people told (`of_others`, by id). `asked`
-    is what is asked for. `outdated` tells by document number which of them say a value that holds no longer. `unread`
-    counts what was said and is not even among `messages`.
+    is what is asked for. `outdated` tells by document number which of them say a value that holds no longer,
+    `questions` what those of a few words answer. `unread` counts what was said and is not even among `messages`.
     """
 
     given: Sequence[Body] = ()
@@ -81,6 +81,7 @@ class Inputs:
     messages: Sequence[Message] = ()
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
     asked: Asked = field(default_factory=Asked)
+    questions: Mapping[int, str] = field(default_factory=dict)
     unread: int = 0
     degraded: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
@@ -262,9 +263,15 @@ def said(gathered: Inputs, plan: Plan, window: Window) -> list[Entry]:
     # What the caller passes may stand in another session: whoever begins one brings the conversation along.
     copied |= passed_too(gathered.messages, passed_words(plan.pieces, window))
     told = _told([one for wishes in _wishes(gathered) for one in wishes])
-    count, past = plan.request.count, gathered.outdated
     entries = (
-        message_entry(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=count)
+        message_entry(
+            one,
+            gathered.asked,
+            gathered.outdated.get(one.number),
+            told=told.get(one.id, ()),
+            answers=gathered.questions.get(one.number, ""),
+            count=plan.request.count,
+        )
         for one in gathered.messages
         if one.id not in in_window | copied
     )
@@ -278,7 +285,7 @@ def _pointed_at(said: Sequence[Entry], memories: Sequence[Entry]) -> Sequence[En
     mixed = []
     for at in range(0, len(said), BETWEEN):
         mixed += [*said[at : at + BETWEEN], *islice(quoted, 1)]
-    return [*{one.id: one for one in mixed}.values()]
+    return [*{one.number: one for one in mixed}.values()]
 
 
 def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:

@@ -69,11 +69,12 @@ class Line:
 class Entry:
     """Something that may be told: `cut` gives it as a line whose text has about so many tokens, the more the more.
 
-    What a shorter line shows stands in a longer one. `own` tells that it is by the writer whose words are asked for;
-    `rests_on` names the messages that a memory quotes.
+    Parts of one message have its id and each a `number`. What a shorter line shows stands in a longer one. `own` tells
+    that it is by the writer whose words are asked for; `rests_on` names the messages that a memory quotes.
     """
 
     id: str
+    number: int
     slot: SlotName
     cut: Callable[[int], Line]
     own: bool = True
@@ -95,9 +96,9 @@ def memory_entry(
     text = f"{memory.text}; the words were: “{memory.quote}”" if memory.doubtful and memory.quote else memory.text
     heading = _HEADINGS.get("summaries" if memory.kind in {"summary", "rollup"} else slot) or _source(memory)
     day = "" if memory.kind == "instruction" else _day(memory.event_time)  # a wish holds whenever it was said
-    line = partial(_line, memory.id, memory.number, heading=heading, day=day, said=said, count=count)
+    line = partial(_line, memory, text.strip(), asked, heading=heading, day=day, said=said, count=count)
     rests_on = tuple(one.message_id for one in memory.quotes)
-    return Entry(id=memory.id, slot=slot, cut=lambda tokens: line(text.strip(), tokens, asked), rests_on=rests_on)
+    return Entry(id=memory.id, number=memory.number, slot=slot, cut=line, rests_on=rests_on)
 
 
 def message_entry(
@@ -115,26 +116,26 @@ def message_entry(
     short to be understood alone. The clauses `told` stand elsewhere, and are left out; None where nothing else is said.
     The day of the week is there because people say "on Friday", and mean the one after they said it.
     """
-    text = _without(unquoted(message).strip(), told).removeprefix(
-        f"{message.speaker}: "
-    )  # it stands where the role does
+    # The name stands where the role does.
+    text = _without(unquoted(message).strip(), told).removeprefix(f"{message.speaker}: ")
     if not any(map(str.isalnum, text)):
         return None
     marks = ", ".join(filter(None, (_no_longer(past), f"asked “{answers}”" if answers else "")))
     said = _marked(spoken_by(message), marks)
     own = asked.writer in {None, message.written_by}
     day, heading = _day(message.event_time), _HEADINGS["messages"]
-    line = partial(_line, message.id, message.number, heading=heading, day=day, said=said, count=count)
-    return Entry(id=message.id, slot="messages", cut=lambda tokens: line(text, tokens, asked), own=own)
+    line = partial(_line, message, text, asked, heading=heading, day=day, said=said, count=count)
+    return Entry(id=message.id, number=message.number, slot="messages", cut=line, own=own)
 
 
 def _line(
-    item: str, number: int, text: str, tokens: int, asked: Asked, *, heading: str, day: str, said: str, count: Count
+    item: Memory | Message, text: str, asked: Asked, tokens: int, *, heading: str, day: str, said: str, count: Count
 ) -> Line:
-    short = excerpt(text, tokens, asked, number=number, count=count)
+    short = excerpt(text, tokens, asked, number=item.number, count=count)
     # Lines of a memory are set in, so that none of them can stand for an entry of its own.
     shown = "\n    ".join(f"{said}{short}".splitlines())
-    return Line(id=item, number=number, text=shown, cost=count(shown), heading=heading, day=day, whole=short == text)
+    cost, whole = count(shown), short == text
+    return Line(id=item.id, number=item.number, text=shown, cost=cost, heading=heading, day=day, whole=whole)
 
 
 def _marked(name: str, marks: str) -> str:
