@@ -233,14 +233,14 @@ def test_shares_decide_whose_turn_it_is_and_what_one_leaves_flows_on():
     assert len(order) == 18
 
 
-def test_a_memory_whose_message_is_told_is_not_told_again():
+def test_a_memory_whose_message_is_told_waits_for_all_else():
     [said] = journal([{"role": "user", "content": "My locker code is 4711."}], "openai")
     quote = MemoryQuote(message_id=said.id, text=said.text)
     fact = memory_entry(memory(1, "locker code: 4711", quotes=(quote,)), "memories", Asked())
     other = memory_entry(memory(2, "likes tea"), "memories", Asked())
     message = message_entry(said, Asked())
     found = list(steps([Lane(share=1, entries=[message]), Lane(share=0.1, entries=[fact, other])], estimate_tokens))
-    assert [step.entry.id for step in found] == [message.id, other.id]
+    assert [step.entry.id for step in found] == [message.id, other.id, fact.id]
     alone = list(steps([Lane(share=0, entries=[message]), Lane(share=0.1, entries=[fact, other])], estimate_tokens))
     assert [step.entry.id for step in alone] == [fact.id, other.id]
 
@@ -628,3 +628,47 @@ def test_a_round_of_shortening_looks_at_the_piece_that_it_changed() -> None:
     }
     shorten_message(body, 10, cost=lambda one: len(repr(one)), count=count)
     assert counted[0] < 3_000, "sixty-four rounds over all of them are 19,200"
+
+
+def told_in(context):
+    """The parts of what was said earlier, between gaps."""
+    said = re.findall(r"^- (?:user|assistant): (.*)$", context.as_text(), re.MULTILINE)
+    return [part.strip() for line in said for part in line.split("…") if part.strip()]
+
+
+@st.composite
+def remembered(draw):
+    """What a question finds: messages of one sentence and of many, of the user and of the assistant, and memories."""
+    lines = ["It rained and nobody went out.", "My locker code is 4711.", "We had soup again. " * 3, "雨。"]
+    texts = draw(st.lists(st.lists(st.sampled_from(lines), min_size=1, max_size=60), max_size=12))
+    roles = st.sampled_from(("user", "assistant"))
+    texts = [" ".join(f"{at}: {one}" for one in said) for at, said in enumerate(texts)]
+    bodies = [{"role": draw(roles), "content": said} for said in texts]
+    said = [replace(one, text=one.body["content"]) for one in journal(bodies, "openai")]
+    facts = [
+        memory(
+            at, draw(st.sampled_from(lines)), quotes=tuple(MemoryQuote(message_id=one.id, text="") for one in said[:at])
+        )
+        for at in range(draw(st.integers(0, 3)))
+    ]
+    asked = asked_of("what is my locker code", [])
+    return Inputs(given=[{"role": "user", "content": "hi"}], messages=said, memories=facts, asked=asked)
+
+
+@every
+@given(remembered(), st.integers(60, 2_000), st.integers(1, 2_000), st.sampled_from(sorted(STRATEGIES)))
+def test_what_a_smaller_budget_shows_stands_in_a_larger_one(gathered, budget, more, strategy):
+    request = Request(budget=budget, reserve=0, strategy=strategy, shape="openai", threshold=0)
+    less, much = (build(gathered, replace(request, budget=one), secret=SECRET) for one in (budget, budget + more))
+    assert {*less.shown} <= {*much.shown}
+    wide = much.as_text()
+    assert all(part in wide for part in told_in(less))
+
+
+@every
+@given(remembered(), st.integers(60, 2_000), st.binary(min_size=16, max_size=16))
+def test_a_context_is_the_same_in_every_store(gathered, budget, secret):
+    request = Request(budget=budget, reserve=0, strategy="adaptive", shape="openai", threshold=0)
+    one, other = (build(gathered, request, secret=each) for each in (SECRET, secret))
+    assert one.shown == other.shown
+    assert re.sub("recall [a-z]+", "", one.as_text()) == re.sub("recall [a-z]+", "", other.as_text())

@@ -8,7 +8,7 @@ part to the others, and what a smaller room holds a larger one holds too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from memhold.context.render import BRIEF_TOKENS, Entry, Line, short_day
@@ -39,30 +39,37 @@ class Step:
 def steps(lanes: Sequence[Lane], count: Callable[[str], int]) -> Iterator[Step]:
     """The order in which what the lanes hold is told; entries are rendered as they come up.
 
-    A memory whose messages are all told is not told again.
+    A memory whose messages are all told by then waits until everything else is.
     """
     spent = [0.0] * len(lanes)
     rows = [_rows(lane.entries) for lane in lanes]
     told: set[str] = set()
+    later: list[Step] = []
     heads: list[tuple[float, int, Step]] = []
 
-    def following(at: int) -> None:
-        step = next((one for one in rows[at] if not told.issuperset(one.entry.rests_on or {""})), None)
+    def come_up(at: int) -> None:
+        step = next(rows[at], None)
         if step is not None:
             heappush(heads, ((spent[at] + step.cost) / lanes[at].share, at, step))
 
+    def tell(step: Step) -> Step:
+        headings = {step.line.heading, f"{step.line.heading}{step.line.day}"} - told
+        beside = sum(count(short_day(step.line.day) if one != step.line.heading else one) for one in headings)
+        told.update((step.entry.id, *headings))
+        return replace(step, cost=step.cost + beside)
+
     for at, lane in enumerate(lanes):
         if lane.share > 0:
-            following(at)
+            come_up(at)
     while heads:
         _, at, step = heappop(heads)
-        if not told.issuperset(step.entry.rests_on or {""}):
-            headings = {step.line.heading, f"{step.line.heading}{step.line.day}"} - told
-            beside = sum(count(short_day(step.line.day) if one != step.line.heading else one) for one in headings)
-            told |= {step.entry.id, *headings}
-            yield Step(entry=step.entry, line=step.line, cost=step.cost + beside)
+        if step.entry.rests_on and told.issuperset(step.entry.rests_on):
+            later.append(step)
+        else:
+            yield tell(step)
             spent[at] += step.cost
-        following(at)
+        come_up(at)
+    yield from map(tell, later)
 
 
 def _rows(entries: Sequence[Entry]) -> Iterator[Step]:

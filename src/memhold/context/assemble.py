@@ -14,6 +14,7 @@ from memhold.context.window_messages import CONTINUES, only_recalled, text_of, w
 from memhold.messages.fences import Fence
 from memhold.messages.tool_pairs import repair_entries
 from memhold.messages.window import Body, Repair, Window, entry, is_system
+from memhold.text.token_estimate import estimate_message
 
 __all__ = ["BELOW", "HEAD", "TAIL", "Assembled", "answered", "fixed_cost", "sent"]
 
@@ -159,7 +160,7 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         system=made.system,
         shape=plan.request.shape,
         strategy=plan.strategy.name,
-        used=made.used,
+        used=_exact(plan, made),
         budget=plan.request.budget,
         reserve=plan.request.reserve,
         tokenizer=plan.request.tokenizer,
@@ -170,6 +171,12 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         also=tuple(block.part for block in plan.elsewhere),
         repairs=tuple(dict.fromkeys(f"{one.action}: {one.reason}" for one in made.repairs)),
     )
+
+
+def _exact(plan: Plan, made: Assembled) -> int:
+    """What is sent, as it is counted with the tags that stand in it."""
+    lead = [] if made.system is None else [_as_system(made.system)]
+    return sum(estimate_message(body, plan.request.count) for body in (*lead, *made.messages))
 
 
 _number: Callable[[Line], int] = lambda line: line.number  # noqa: E731 - a key for two sorts

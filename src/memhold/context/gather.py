@@ -188,10 +188,11 @@ def instructions(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
 
 def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
-    """Every current fact, and pinned notes, best first: as many as so many tokens could show.
+    """The current facts and pinned notes that the user told, best first, as many as so many tokens could show.
 
-    First what the user told, then what others noted, each as many: pinned first, then the long-term ones, then by
-    importance and age. What the user told stands there also when its life in the mid tier is over: it still holds.
+    Pinned first, then the long-term ones, then by importance and age; also those whose life in the mid tier is over:
+    they still hold. Then what speaks against one of them, and what others noted and somebody pinned. All else that was
+    noted is told where a question finds it.
     """
     limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // LINE))
     held: list[Memory] = []
@@ -207,10 +208,9 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
     ordered = sorted(without_unstated(tx, held), key=place)
     of_user = [memory for memory in ordered if from_user(memory)][:limit]
-    # What speaks against what the user told is told before what others noted.
-    doubts = {one.id: one for found in told_with(tx, of_user).values() for one in found}
-    others = [memory for memory in ordered if not from_user(memory) and memory.id not in doubts]
-    return [*of_user, *doubts.values(), *others[: max(0, limit - len(doubts))]]
+    doubts = [one for found in told_with(tx, of_user).values() for one in found]
+    others = [memory for memory in ordered if memory.pinned and not from_user(memory)][:limit]
+    return [*{one.id: one for one in (*of_user, *doubts, *others)}.values()]
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str | None) -> list[Memory]:
@@ -268,11 +268,13 @@ class Seen:
 
 def questions(tx: ReadTx, items: Iterable[Memory | Message]) -> Mapping[int, str]:
     """By document number of each short answer the question that another put right before it."""
+    said = {(one.session, one.seq): one for one in items if isinstance(one, Message)}
     found: dict[int, str] = {}
-    for one in items:
-        if isinstance(one, Memory) or not one.seq or len(one.text) > SHORT_ANSWER or is_asked(one.text):
+    for (session, seq), one in said.items():
+        if len(one.text) > SHORT_ANSWER or is_asked(one.text):
             continue
-        for before in tx.messages(one.session, after=one.seq - 2, until=one.seq - 1):
+        known = said.get((session, seq - 1))
+        for before in [known] if known else tx.messages(session, after=max(0, seq - 2), until=seq - 1):
             text = unquoted(before).strip()
             last = sentences(text)[-1].of(text) if text and not before.opaque else ""
             if is_asked(last) and spoken_by(before) != spoken_by(one):

@@ -16,6 +16,7 @@ from memhold.context.render import Entry, memory_entry, message_entry
 from memhold.context.strategies import SlotName, Strategy, chosen
 from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
 from memhold.facts.outdated import Outdated
+from memhold.facts.together import named_by
 from memhold.messages.fences import Fence
 from memhold.messages.window import Body, Window, is_system
 from memhold.text.instructions import tells_state
@@ -65,8 +66,8 @@ class Request:
 class Inputs:
     """What the slots gave: the caller's messages, the journal's, and memory, each list best first.
 
-    Of `profile` only the word of whoever asks stands among the instructions, the rest below as `noted`: also what a
-    model made of it in words of its own (`reworded`, by id), and what other people told (`of_others`, by id). `asked`
+    Of `profile` only the word of whoever asks stands among the instructions: not what a model made of it in words of
+    its own (`reworded`, by id), nor what other people told (`of_others`, by id). `asked`
     is what is asked for. `outdated` tells by document number which of them say a value that holds no longer,
     `questions` what those of a few words answer. `unread` counts what was said and is not even among `messages`.
     """
@@ -233,7 +234,7 @@ def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Entry
         "corrections": [one for one in gathered.corrections if gathered.theirs(one)],
         "instructions": wishes,
         "profile": [*states, *(one for one in gathered.profile if gathered.theirs(one))],
-        "noted": [*_elses(gathered), *(one for one in gathered.profile if not gathered.theirs(one))],
+        "noted": _noted(gathered),
         "summaries": gathered.summaries,
         "memories": gathered.memories,
     }
@@ -295,10 +296,15 @@ def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
     return [one for one in standing if one not in states], states
 
 
-def _elses(gathered: Inputs) -> list[Memory]:
-    """What other people corrected, and how they want to be answered: to be known, and nobody else's."""
-    told = [*gathered.corrections, *gathered.instructions]
-    return [one for one in told if one.id in gathered.of_others and from_user(one)]
+def _noted(gathered: Inputs) -> list[Memory]:
+    """What is to be known whatever is asked, and is not the word of whoever asks.
+
+    What other people corrected, how they want to be answered, what speaks against what the user told, what is pinned.
+    """
+    told = [one for one in (*gathered.corrections, *gathered.instructions) if one.id in gathered.of_others]
+    beside = named_by(gathered.profile)
+    noted = [one for one in gathered.profile if not gathered.theirs(one) and (one.pinned or one.id in beside)]
+    return [*(one for one in told if from_user(one)), *noted]
 
 
 def _told(clauses: Sequence[Memory]) -> Mapping[str, Sequence[str]]:

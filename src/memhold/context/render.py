@@ -24,7 +24,7 @@ BRIEF_TOKENS = 160
 """What an entry shows first, in tokens: most messages are whole in that."""
 CORRECTION_TOKENS = 100
 """Longest line of a correction, in tokens: they are never dropped, so they are kept short."""
-MOST_ENDED, VALUE_CHARS = 3, 60
+MOST_ENDED, VALUE_CHARS = 2, 24
 """Of a line at most so many values are told that hold no longer, and so many characters of each."""
 
 _TOLD: dict[Origin, str] = {
@@ -97,7 +97,7 @@ def memory_entry(
     heading = _HEADINGS.get("summaries" if memory.kind in {"summary", "rollup"} else slot) or _source(memory)
     day = "" if memory.kind == "instruction" else _day(memory.event_time)  # a wish holds whenever it was said
     line = partial(_line, memory, text.strip(), asked, heading=heading, day=day, said=said, count=count)
-    rests_on = tuple(one.message_id for one in memory.quotes)
+    rests_on = () if slot == "noted" else tuple(one.message_id for one in memory.quotes)  # that is told anyway
     return Entry(id=memory.id, number=memory.number, slot=slot, cut=line, rests_on=rests_on)
 
 

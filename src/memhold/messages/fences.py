@@ -29,6 +29,7 @@ __all__ = [
     "STANDING_NOTICE",
     "UNKNOWN",
     "Fence",
+    "charged",
     "erased",
     "fence",
     "find_quotes",
@@ -78,6 +79,14 @@ class Fence:
 def neutral(text: str) -> str:
     """Stored text that cannot be taken for the edge of a fence: the bracket of a look-alike becomes U+2039."""
     return _LOOKALIKE.sub("\u2039", text)
+
+
+def charged(text: str) -> str:
+    """The text as it is counted: with one word in the place of each tag, which no vocabulary makes cheaper than a tag.
+
+    So equal lines cost the same in every store.
+    """
+    return _OPEN.sub(f"<memhold-recall{' a' * 2 * TAG_BYTES}>\n", text) if "<memhold-recall " in text else text
 
 
 def tag_of(secret: bytes, inside: str) -> str:
