@@ -79,7 +79,7 @@ class Costs:
         return found[1]
 
     def _charge(self, text: str) -> int:
-        return self.count(charged(text))
+        return charged(text, self.count)
 
 
 def is_person(body: Body, shape: Shape) -> bool:
