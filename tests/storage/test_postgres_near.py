@@ -15,6 +15,7 @@ from memhold import AsyncMemhold
 from memhold.errors import StoreUnreachable
 from memhold.index import nearest as near_vectors
 from memhold.ports.vector_blocks import Generation, VectorBlock, written
+from memhold.ports.vector_records import join, record_each
 from memhold.recall import recall
 from memhold.storage.postgres import doctor, statements
 from memhold.storage.postgres.connection import parsed
@@ -62,7 +63,8 @@ def vectors(count: int, seed: int = 1) -> np.ndarray:
 def blocks(rows: np.ndarray, first: int = 0) -> list[VectorBlock]:
     made = []
     for start in range(0, len(rows), 128):
-        part = {first + start + at: row.tobytes() for at, row in enumerate(rows[start : start + 128])}
+        records = record_each(rows[start : start + 128])
+        part = {first + start + at: record for at, record in enumerate(records)}
         made.append(written(None, part, first=first + start, dimension=D))
     return made
 
@@ -117,7 +119,9 @@ async def test_a_document_is_as_near_as_its_nearest_sentence(database: str) -> N
     rows, query = vectors(600), vectors(1, seed=2)[0]
 
     def block(first: int) -> VectorBlock:
-        two = {number: rows[2 * number : 2 * number + 2].tobytes() for number in range(first, first + 128)}
+        records = record_each(rows[2 * first : 2 * first + 256])
+        pairs = zip(range(first, first + 128), join([*zip(records[::2], records[1::2], strict=True)]), strict=True)
+        two = dict(pairs)
         return written(None, two, first=first, dimension=D)
 
     def put(tx):
@@ -133,7 +137,7 @@ async def test_a_document_is_as_near_as_its_nearest_sentence(database: str) -> N
         assert found is not None
         assert [found.cosines[number] for number in range(256)] == pytest.approx(nearest.tolist(), abs=1e-6)
         await store.write(
-            ALICE, lambda tx: tx.put_vectors(1, [written(None, {0: rows[1].tobytes()}, first=0, dimension=D)])
+            ALICE, lambda tx: tx.put_vectors(1, [written(None, {0: record_each(rows[1:2])[0]}, first=0, dimension=D)])
         )
         found = await asked(store, ALICE, query, also=lambda: [0, 1])
         assert found is not None
@@ -172,7 +176,7 @@ async def test_every_change_of_a_vector_changes_its_row_in_the_same_transaction(
 
         def put(tx):
             [block] = tx.vector_blocks(1, [0])
-            tx.put_vectors(1, [written(block, {7: again.tobytes()}, first=0, dimension=D)])
+            tx.put_vectors(1, [written(block, {7: record_each(again[None])[0]}, first=0, dimension=D)])
 
         with pytest.raises(KeyError):
             await store.write(ALICE, lambda tx: (put(tx), {}["x"]))

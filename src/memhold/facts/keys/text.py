@@ -149,6 +149,8 @@ def _split_scripts(gap: str, word: str) -> list[tuple[str, str]]:
 @lru_cache(maxsize=16384)
 def lex(raw: str) -> tuple[Lexeme, ...]:
     """The words of a key in their order; empty when there is nothing but punctuation. Never raises."""
+    if raw.isascii() and raw.islower() and raw.replace(" ", "").isalpha():
+        return tuple(Lexeme(text=word, exact=word) for word in raw.split())  # most of what there is: nothing to fold
     text = _plain(raw)
     _, tonal_letters = _spelling()
     tonal = any(char in tonal_letters for char in text)
