@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache, lru_cache
-from importlib.resources import files
 
 from memhold.facts.keys import LANGUAGES
 from memhold.facts.keys.key_reading import read
 from memhold.facts.keys.lexicon import lexicon
+from memhold.facts.keys.text import read_text
 from memhold.facts.matching import key_of
 from memhold.text import lazily
 from memhold.text.analysis import analyse_query, language_of
@@ -181,7 +181,7 @@ def _spelled(one: dict[str, list[str]], name: str) -> list[str]:
 
 @cache
 def _asks() -> list[dict[str, list[str]]]:
-    text = (files("memhold.facts.keys") / "data" / "questions.toml").read_text(encoding="utf-8")
+    text = read_text("questions.toml")
     found: list[dict[str, list[str]]] = tomllib.loads(text)["asks"]
     return found
 

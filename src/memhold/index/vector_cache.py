@@ -208,7 +208,7 @@ class _Decoded:
         block = in_records(block, dimension)
         self.rev = block.rev
         marks = np.frombuffer(block.marks, dtype=np.uint8)
-        self.states: NDArray[np.uint8] = marks & ((1 << STATE_BITS) - 1)
+        self.states: NDArray[np.uint8] = marks & np.uint8((1 << STATE_BITS) - 1)
         self.counts: NDArray[np.int64] = np.where(self.states == HELD, (marks >> STATE_BITS) + 1, 0).astype(np.int64)
         self._starts = np.cumsum(self.counts)
         total = int(self._starts[-1]) if len(marks) else 0

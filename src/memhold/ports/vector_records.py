@@ -37,7 +37,7 @@ LEAST_LENGTH = 0.01
 _ROUNDING = 1.01
 
 
-def read_records(vectors: bytes, dimension: int) -> Records:
+def read_records(vectors: bytes | memoryview, dimension: int) -> Records:
     """Stored records, one a row: `numbers`, `step` and `length`.
 
     Raises:
