@@ -144,19 +144,14 @@ async def _nearest(place: str, questions: Sequence[str]) -> list[Row]:
         near, vectors = NearCache(KeptScopes()), VectorCache(KeptScopes())
         none = lambda: np.zeros(0, dtype=np.int64)  # noqa: E731 - no documents of this scope are new
         by_index = await _asked(store, queries, lambda tx, q: near.cosines(tx, generation, q, numbers, none))
-
-        def scan(exact_to: int) -> Callable[[ReadTx, Floats], Cosines]:
-            return lambda tx, q: vectors.vectors(tx, generation).cosines(q, numbers, exact_to=exact_to)
-
-        exact = await _asked(store, queries, scan(count))
-        signs = await _asked(store, queries, scan(0))
+        scan = lambda tx, q: vectors.vectors(tx, generation).cosines(q, numbers)  # noqa: E731 - as above
+        exact = await _asked(store, queries, scan)
     finally:
         await store.close()
     if not by_index[1]:
         return [Row(name="index", value="not made: pgvector 0.8 or newer is missing", ratio=1, bar=0)]
     return [
-        _row(f"the nearest of {count:,} vectors, exact in the process", exact, exact),
-        _row("the same by sign bits and rescoring, in the process", signs, exact),
+        _row(f"the nearest of {count:,} vectors, all of them in the process", exact, exact),
         _row(f"the same by HNSW, {NEAREST} nearest", by_index, exact),
     ]
 
@@ -200,7 +195,7 @@ async def _measured(place: str, count: int, asked: int) -> list[Row]:
             ratio=percentile(times, 0.95),
         ),
         Row(
-            name="the same without: by sign bits and rescoring",
+            name="the same without: all of them in the process",
             value=_percentiles(scans),
             against=f"the first {first_scan:,.1f} s, peak {peak_scan:,.0f} MB",
             ratio=percentile(scans, 0.95),

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import TypeAlias
+
+import apsw
 
 from benchmarks.core import sentences, vocabulary
 from benchmarks.measure import Row, doing, percentile
 from benchmarks.recall import peak_mb
 from memhold.faces.python.open import AsyncMemhold
-from memhold.index.embedding import Embedding
-from memhold.index.kept_scopes import KeptScopes
-from memhold.index.vector_cache import EXACT_TO, VectorCache
-from memhold.ports.models import EmbeddingModel
-from memhold.providers.embedding.builtin.model import BuiltinEmbedding
-from memhold.storage.sqlite.store import SqliteStore
-from memhold.values.records import Scope
 from memhold.verbs.scope import AsyncScope
-from memhold.wiring.system import SystemClock
 
 __all__ = ["recall_speed"]
 
 _BATCH = 1000
-_ALIKE = 1e-6
-"""Cosines of one text that stands several times differ by less."""
 _Taken: TypeAlias = list[float]
 _BARS = {10_000: (0.010, 0.025), 100_000: (None, 0.080)}
 
@@ -47,10 +43,8 @@ async def recall_speed(*, quick: bool = False) -> list[Row]:
         await _filled(folder / "alone.db", {"alice": small}, texts, rows)
         rows += await _recalls(folder / "alone.db", small, quick=quick)
         doing(f"{large:,} messages in scope")
-        distinct = list(sentences(Random(8), large))
-        await _filled(folder / "large.db", {"alice": large}, distinct, [])
+        await _filled(folder / "large.db", {"alice": large}, list(sentences(Random(8), large)), [])
         rows += await _recalls(folder / "large.db", large, quick=quick)
-        rows += await _quantised(folder / "large.db", distinct)
         doing(f"{small:,} messages in scope, beside {others:,} other users")
         users = {"alice": small} | {f"u{number}": 1000 for number in range(others)}
         await _filled(folder / "beside.db", users, texts, [])
@@ -98,9 +92,7 @@ async def _recalls(path: Path, size: int, *, quick: bool) -> list[Row]:
     questions = _questions(20 if quick else 200)
     async with AsyncMemhold.open(str(path), worker=False) as memhold:
         scope = memhold.scope(user="alice", session="bench")
-        # The table of the embedding is read by another scope's question: the first one here reads this scope alone.
-        await memhold.scope(user="nobody").recall(questions[0])
-        [first], [first_busy] = await _times(scope, questions[:1])
+        await _times(scope, questions[:1])
         times, busy = await _times(scope, questions)
     # Writes go to a copy: the file itself is compared with another one.
     copy = shutil.copy(path, path.with_suffix(".written"))
@@ -115,7 +107,7 @@ async def _recalls(path: Path, size: int, *, quick: bool) -> list[Row]:
         rows.append(Row(name=name, value=_told(value, percentile(busy, share)), ratio=value, bar=bar))
     name = f"recall right after a write, {size:,} in scope, p50"
     rows.append(Row(name=name, value=_told(percentile(after, 0.5), percentile(after_busy, 0.5))))
-    rows.append(Row(name=f"first recall of a process, {size:,} in scope", value=_told(first, first_busy)))
+    rows.append(await asyncio.to_thread(_fresh, path, questions[0]))
     return rows
 
 
@@ -123,49 +115,30 @@ def _told(seconds: float, busy: float) -> str:
     return f"{seconds * 1e3:.1f} ms, {busy * 1e3:.1f} ms of processor time"
 
 
-async def _quantised(path: Path, texts: Sequence[str]) -> list[Row]:
-    """Sign bits with rescoring against exact search, on the vectors of a store: what is lost, and the time of both.
-
-    The questions are texts of the store with half of their words. Made-up text is the hard case: its vectors are
-    spread evenly, and many lie about as near as the tenth. What is lost on real text stands in docs/recall.md.
-    """
-    import numpy as np
-
-    async def builtin() -> EmbeddingModel:
-        return BuiltinEmbedding()
-
-    embedding = Embedding(builtin)
-    store = SqliteStore(str(path), clock=SystemClock())
-    found: list[float] = []
-    times: tuple[list[float], list[float]] = ([], [])
-    try:
-        scope = Scope(user="alice")
-        current = (await store.read(scope, lambda tx: tx.generations()))[0]
-        vectors = await store.read(scope, lambda tx: VectorCache(KeptScopes()).vectors(tx, current))
-        size = await store.read(scope, lambda tx: tx.document_count())
-        for text in texts[:50]:
-            query = await embedding.query(" ".join(text.split()[::2]) or text)
-            best = []
-            for taken, exact_to in zip(times, (size, 0), strict=True):
-                began = time.process_time()
-                cosines = vectors.cosines(query, np.arange(size), exact_to=exact_to).nearest
-                taken.append(time.process_time() - began)
-                best.append(cosines)
-            tenth = np.sort(best[0])[-10]
-            near = np.argsort(-best[1], kind="stable")[:10]
-            found.append(float((best[0][near] >= tenth - _ALIKE).mean()))
-    finally:
-        await store.close()
-    exact, quick = (percentile(taken[1:], 0.5) * 1e3 for taken in times)
-    lost = 1 - sum(found) / len(found)
-    return [
-        Row(
-            name=f"sign bits and rescoring, {size:,} vectors (used beyond {EXACT_TO:,})",
-            value=f"{lost:.1%} of the exact 10 nearest lost (made-up text), {quick:.1f} ms of processor time",
-            against=f"exact {exact:.1f} ms",
-            ratio=lost,
+def _fresh(path: Path, question: str) -> Row:
+    """What a new process takes to open a store and to ask one question of the scope that it asks, and of what file."""
+    asked = """
+import sys, time
+began = time.process_time()
+from memhold import Memhold
+memhold = Memhold.open(sys.argv[1], worker=False)
+opened = time.process_time()
+memhold.scope(user="alice").recall(sys.argv[2])
+print(opened - began, time.process_time() - opened)
+"""
+    run = [sys.executable, "-c", asked, str(path), question]
+    told = [subprocess.run(run, check=True, capture_output=True, text=True).stdout.split() for _ in range(3)]
+    opened, first = (min(float(one[at]) for one in told) for at in range(2))
+    with closing(apsw.Connection(str(path))) as connection:
+        [(size, *index)] = connection.execute(
+            "SELECT (SELECT count(*) FROM message), (SELECT sum(length(vectors)) FROM vector_block),"
+            " (SELECT sum(length(records) + length(entries)) FROM word_block)"
         )
-    ]
+    return Row(
+        name=f"first recall of a fresh process, {size:,} in scope",
+        value=f"{first * 1e3:.0f} ms of processor time, opening it {opened * 1e3:.0f} ms (least of three)",
+        against=f"index {sum(index) / size:,.0f} bytes a message, {index[0] / size:,.0f} of them vectors",
+    )
 
 
 async def _beside(folder: Path, total: int) -> list[Row]:

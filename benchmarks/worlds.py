@@ -18,6 +18,7 @@ from pathlib import Path
 
 from memhold.errors import UnreadableImport
 from memhold.index.embedding import Embedding
+from memhold.ports.vector_records import floats_of, read_records
 from memhold.text.analysis import analyse, analyse_query
 from memhold.values.jsonable import parse_time
 
@@ -185,8 +186,9 @@ def _bm25(said: Sequence[Said]) -> Ranker:
 async def _dense(world: World, embedding: Embedding) -> Mapping[str, list[str]]:
     import numpy as np
 
+    dimension = await embedding.dimension()
     rows = [
-        np.frombuffer(one, dtype="<f4") if one is not None else np.zeros(await embedding.dimension(), dtype="<f4")
+        floats_of(read_records(one, dimension))[0] if one is not None else np.zeros(dimension, dtype="<f4")
         for one in await embedding.documents([one.text for one in world.said])
     ]
     matrix, found = np.stack(rows), {}

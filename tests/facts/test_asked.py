@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
-from memhold.facts.asked import asked_concepts
+from memhold.facts.asked import _BEINGS, _NAMES, _asks, _kinds_of_beings, asked_concepts
+from memhold.facts.keys.lexicon import LANGUAGES, lexicon
+from memhold.facts.keys.text import lex
 
 
 @pytest.mark.parametrize(
@@ -83,3 +85,18 @@ async def test_somebody_elses_is_not_the_users(question: str, sure: bool, first:
         assert (found.confidence > 0.7) is sure
         if first is not None:
             assert found.hits[0].text == first
+
+
+def test_what_a_language_calls_a_being_is_what_any_language_does() -> None:
+    """A question loads the lexicon of its own language alone; the few concepts that languages see otherwise are listed."""
+    beings = {name: {s.id for s in lexicon(name).phrases.values() if s.kind in _BEINGS} for name in LANGUAGES}
+    for name in LANGUAGES:
+        known = {sense.id for sense in lexicon(name).phrases.values() if sense.kind in _NAMES}
+        assert known & set().union(*beings.values()) == known & _kinds_of_beings(name), name
+    ids = {one["ids"][0] for one in _asks()}
+    assert ids & set().union(*beings.values()) == ids & _kinds_of_beings("en")
+
+
+@pytest.mark.parametrize("phrase", ["home town", "doesn't like", "C++ level", "Ärzte", "wi fi", "a  b "])
+def test_a_plain_phrase_is_taken_apart_as_any_other(phrase: str) -> None:
+    assert [one.text for one in lex(phrase)] == [one.text for one in lex(f"{phrase}…")][: len(lex(phrase))]

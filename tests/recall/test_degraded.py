@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from memhold.errors import ModelError
 from memhold.faces.python.open import AsyncMemhold
 from memhold.index.embedding import Embedding
+from memhold.ports.vector_blocks import record_bytes
 from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 from memhold.recall.recall import Caches, Meaning, recall
 from memhold.testing.clock import FakeClock
@@ -148,7 +149,7 @@ async def test_forgetting_takes_the_vector_from_the_file(tmp_path: Path) -> None
     async with AsyncMemhold.open(str(path), worker=False, clock=clock) as memhold:
         scope = memhold.scope(user="alice")
         held = apsw.Connection(str(path)).execute("SELECT vectors FROM vector_block").get
-        size = table.dimension * 4
+        size = record_bytes(table.dimension)
         gone, kept = held[size : 2 * size], held[:size]
         [hit, *_] = (await scope.recall("dog")).hits
         await scope.forget(hit.id)

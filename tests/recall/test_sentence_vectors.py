@@ -23,14 +23,17 @@ from memhold.ports.vector_blocks import (
     count_of,
     dropped,
     held_mark,
+    record_bytes,
     state_of,
     vectors_of,
     written,
 )
+from memhold.ports.vector_records import join, record_each
 from memhold.text.sentences import pieces
 from memhold.values.records import Scope
 
 D = 16
+SIZE = record_bytes(D)
 STORY = (
     "The train was an hour late and somebody had left an umbrella on my seat. The conductor made a joke about the rain."
     " At home the heating had failed again, so we ate soup in our coats. By the way, I am allergic to peanuts."
@@ -48,10 +51,12 @@ def held(counts: list[int], rows: np.ndarray) -> tuple[DecodedVectors, list[np.n
     for count in counts:
         plain.append(rows[at : at + count])
         at += count
+    stored = iter(join([record_each(one) for one in plain if len(one)]))
+    records = [next(stored) if len(one) else None for one in plain]
     blocks = []
     for first in range(0, len(counts), VECTOR_DOCUMENTS):
         numbers = range(first, min(first + VECTOR_DOCUMENTS, len(counts)))
-        values = {number: plain[number].tobytes() if len(plain[number]) else None for number in numbers}
+        values = {number: records[number] for number in numbers}
         blocks.append(written(None, values, first=first, dimension=D))
     return DecodedVectors.of(blocks, D), plain
 
@@ -66,17 +71,16 @@ def test_a_document_is_as_near_as_its_nearest_vector(counts: list[int], seed: in
     numbers = np.flatnonzero(random.random(len(counts)) < 0.8)
     wanted = [float((plain[number] @ query).max()) if counts[number] else 0.0 for number in numbers]
     middles = [float(vector_cache.middle_of(plain[number]) @ query) if counts[number] else 0.0 for number in numbers]
-    for exact_to in (10**6, 0):  # by sign bits the nearest 2,000 are exact, here all of them
-        found = vectors.cosines(query, numbers, exact_to=exact_to)
-        assert found.nearest.tolist() == pytest.approx(wanted, abs=1e-6)
-        assert found.middle is not None
-        assert found.middle.tolist() == pytest.approx(middles, abs=1e-5)
-        assert found.held.tolist() == [counts[number] > 0 for number in numbers]
-        assert found.seen.all()
+    found = vectors.cosines(query, numbers)
+    assert found.nearest.tolist() == pytest.approx(wanted, abs=0.01)
+    assert found.middle is not None
+    assert found.middle.tolist() == pytest.approx(middles, abs=0.02)
+    assert found.held.tolist() == [counts[number] > 0 for number in numbers]
+    assert found.seen.all()
     assert vectors.count == sum(counts)
     total, count = vectors.summed()
     assert count == sum(counts)
-    assert total == pytest.approx(rows[:-1].sum(axis=0), abs=1e-3)
+    assert total == pytest.approx(rows[:-1].sum(axis=0), abs=0.5)
 
 
 @settings(max_examples=60, deadline=None)
@@ -88,7 +92,7 @@ def test_a_block_keeps_what_was_written_last_of_each_document(data: st.DataObjec
     for _ in range(data.draw(st.integers(1, 5))):
         numbers = data.draw(st.sets(st.integers(256, 256 + VECTOR_DOCUMENTS - 1), min_size=1, max_size=6))
         values = {
-            number: unit(random.standard_normal((size, D))).tobytes()
+            number: join([record_each(unit(random.standard_normal((size, D))))])[0]
             if (size := data.draw(st.integers(0, MOST_VECTORS)))
             else None
             for number in numbers
@@ -100,24 +104,24 @@ def test_a_block_keeps_what_was_written_last_of_each_document(data: st.DataObjec
             again = data.draw(st.booleans())
             block = dropped(block, sorted(gone), mark=UNSEEN if again else EMPTY)
             wanted = {n: None if n in gone else one for n, one in wanted.items() if not (again and n in gone)}
-        parts = vectors_of(block, D * 4)
+        parts = vectors_of(block, SIZE)
         for at, part in enumerate(parts):
             assert part == (wanted.get(256 + at) or b"")
             unseen = 256 + at not in wanted
             assert state_of(block.marks[at]) == (UNSEEN if unseen else EMPTY if not part else 1)
-            assert count_of(block.marks[at]) * D * 4 == len(part)
+            assert count_of(block.marks[at]) * SIZE == len(part)
 
 
 def test_vectors_that_do_not_fit_are_refused_and_a_damaged_block_keeps_nothing() -> None:
     with pytest.raises(ValueError, match="1 to 8"):
-        written(None, {0: bytes(4 * D * 9)}, first=0, dimension=D)
+        written(None, {0: bytes(SIZE * 9)}, first=0, dimension=D)
     with pytest.raises(ValueError, match="no multiple"):
-        written(None, {0: bytes(4 * D + 1)}, first=0, dimension=D)
+        written(None, {0: bytes(SIZE + 1)}, first=0, dimension=D)
     with pytest.raises(ValueError, match="belong"):
         written(None, {128: None}, first=0, dimension=D)
-    damaged = VectorBlock(first=0, marks=bytes([held_mark(2), held_mark(1)]), vectors=bytes(4 * D * 3 - 1))
+    damaged = VectorBlock(first=0, marks=bytes([held_mark(2), held_mark(1)]), vectors=bytes(SIZE * 3 - 1))
     with pytest.raises(CorruptVectors, match="3 vectors"):
-        vectors_of(damaged, 4 * D)
+        vectors_of(damaged, SIZE)
     assert dropped(damaged, [0]).vectors == b"", "whose bytes are whose is not known any more"
 
 
@@ -191,7 +195,7 @@ async def test_a_document_has_at_most_eight_vectors_and_what_is_refused_is_left_
     await store.write(alice, lambda tx: tx.put_vectors(generation.number, [VectorBlock(first=0)]))
     batch = await store.read(alice, lambda tx: next_batch(tx, generation))
     some = [
-        None if "second" in piece or "alone" in piece else block.vectors[: generation.dimension * 4]
+        None if "second" in piece or "alone" in piece else block.vectors[: record_bytes(generation.dimension)]
         for piece in batch.pieces
     ]
     given = batch.by_document(some)

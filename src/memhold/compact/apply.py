@@ -7,6 +7,7 @@ is active, in sight, and at the revision that was read. Where that fails it chan
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
@@ -21,7 +22,8 @@ from memhold.journal.change import note_change
 from memhold.ports.models import ChatReply
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.ports.vector_blocks import FLOAT_BYTES, HELD, Generation, block_of
+from memhold.ports.vector_blocks import CorruptVectors, Generation, block_of, record_bytes, vectors_of
+from memhold.ports.vector_records import in_records
 from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
 from memhold.values.answers import Outcome
@@ -434,11 +436,11 @@ def _put(tx: WriteTx, made: Memory, read: Sequence[Memory], merger: Merger) -> t
 
 
 def _vector(tx: ReadTx, generation: Generation, number: int) -> bytes | None:
-    size = generation.dimension * FLOAT_BYTES
+    """The vectors of a document, as a store keeps them; None where it has none, or its block is damaged."""
     for block in tx.vector_blocks(generation.number, [block_of(number)]):
-        at = number - block.first
-        if at < len(block.marks) and block.marks[at] == HELD:
-            return block.vectors[at * size : (at + 1) * size]
+        with suppress(CorruptVectors):
+            parts = vectors_of(in_records(block, generation.dimension), record_bytes(generation.dimension))
+            return next(iter(parts[number - block.first :]), b"") or None
     return None
 
 

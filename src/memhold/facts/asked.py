@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache, lru_cache
-from importlib.resources import files
 
 from memhold.facts.keys import LANGUAGES
 from memhold.facts.keys.key_reading import read
 from memhold.facts.keys.lexicon import lexicon
+from memhold.facts.keys.text import read_text
 from memhold.facts.matching import key_of
 from memhold.text import lazily
 from memhold.text.analysis import analyse_query, language_of
@@ -33,6 +33,8 @@ _LANGUAGES = {
 _NAMES = frozenset({"attribute", "entity", "person"})
 _SAID = _NAMES | {"qualifier"}
 _BEINGS = frozenset({"entity", "person"})
+_ELSEWHERE = frozenset({"bicycle", "car", "contact", "family_doctor"})
+"""Beings and things in some languages that others have as what somebody has. Asking each lexicon takes all of them."""
 _CALLED_SO = frozenset({"name", "first_name", "full_name", "nickname"})
 _SPEAKER = lazily.compile(r" (?:i|i'm|i've|i'd|i'll|im|ive|we|ich|wir|je|j'\w+|nous|yo|eu|io|я|мы) ")
 _SPEAKER_UNSPACED = lazily.compile(r"(?<![가-힣])(?:내가|나는|난 |저는|제가|전 )|[私僕俺]は|[私僕俺]が|わたしは")
@@ -104,22 +106,21 @@ def _asked_about(question: str) -> frozenset[str]:
         told = [name for name in one.keys() - {"ids", "called"} if any(form in plain for form in _spelled(one, name))]
         if any(name in _INFLECTED for name in told):
             return frozenset()
-        if told and one["ids"][0] in _kinds_of_beings():
+        if told and one["ids"][0] in _kinds_of_beings("en"):
             found |= set(one["ids"])
     spoken = _LANGUAGES.get(language_of(question), "en")
     for name in (*_UNSPACED, spoken) if not question.isascii() else (spoken,):
         there = [(phrase, concept) for phrase, concept in _words(name) if phrase in plain]
         # "phone number" is no phone.
         whole = [one for one in there if not any(one[0].strip() in other and one[0] != other for other, _ in there)]
-        found |= {concept for _, concept in whole if concept in _kinds_of_beings()}
+        found |= {concept for _, concept in whole if concept in _kinds_of_beings(name)}
     return frozenset(found)
 
 
 @cache
-def _kinds_of_beings() -> frozenset[str]:
-    return frozenset(
-        sense.id for name in LANGUAGES for sense in lexicon(name).phrases.values() if sense.kind in _BEINGS
-    )
+def _kinds_of_beings(name: str) -> frozenset[str]:
+    """The concepts of beings and things among those that a language has words for."""
+    return _ELSEWHERE | {sense.id for sense in lexicon(name).phrases.values() if sense.kind in _BEINGS}
 
 
 def _names_one_of(concepts: frozenset[str], text: str) -> bool:
@@ -180,7 +181,7 @@ def _spelled(one: dict[str, list[str]], name: str) -> list[str]:
 
 @cache
 def _asks() -> list[dict[str, list[str]]]:
-    text = (files("memhold.facts.keys") / "data" / "questions.toml").read_text(encoding="utf-8")
+    text = read_text("questions.toml")
     found: list[dict[str, list[str]]] = tomllib.loads(text)["asks"]
     return found
 

@@ -95,7 +95,7 @@ class Embedding:
         return room if isinstance(room, int) else None
 
     async def documents(self, texts: Sequence[str]) -> list[bytes | None]:
-        """A vector for each text, as a store keeps it: little-endian float32, unit length.
+        """A vector for each text, as a store keeps that of a document with this one alone.
 
         None for a text that the model does not take although it takes others.
 
@@ -103,6 +103,7 @@ class Embedding:
             ModelError: the call failed, and no text is the reason; nothing of the batch was embedded.
         """
         from memhold.index.isolate_failures import embed_isolating_failures
+        from memhold.ports.vector_records import record_each
 
         centre, model = await self._middle(), await self._opened()
         apart = await embed_isolating_failures(model, texts)
@@ -111,10 +112,10 @@ class Embedding:
             await model.embed(BACKGROUND[:1], purpose="document")
         if apart.indices:
             self.questions.answers()
-        rows = _centred(apart.vectors, centre).astype("<f4") if apart.indices else apart.vectors
+        records = record_each(_centred(apart.vectors, centre)) if apart.indices else []
         found: list[bytes | None] = [None] * len(texts)
-        for index, row in zip(apart.indices, rows, strict=True):
-            found[index] = row.tobytes()
+        for index, record in zip(apart.indices, records, strict=True):
+            found[index] = record
         return found
 
     async def key_fingerprint(self) -> str:

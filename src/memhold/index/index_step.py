@@ -11,9 +11,11 @@ from memhold.index.pending_vectors import (
     Batch,
     begin,
     complete,
+    convert,
     drop_retired,
     due_index,
     next_batch,
+    of_before,
     put_vectors,
     switch,
     targets,
@@ -38,11 +40,13 @@ def index_step(store: Store, embedding: Embedding | None) -> Callable[[Lease], A
     """The step for due work of kind `index`; without an embedding there is nothing to do."""
 
     async def step(lease: Lease) -> float | None:
+        scope = lease.scope
+        generations, before = await store.read(scope, lambda tx: (tx.generations(), of_before(tx)))
+        for generation in before:
+            await _convert(store, generation, lease)
         if embedding is None:
             return None
-        scope = lease.scope
         fingerprint = await embedding.fingerprint()
-        generations = await store.read(scope, lambda tx: tx.generations())
         if not generations:
             await start_generation(store, embedding, scope)
             generations = await store.read(scope, lambda tx: tx.generations())
@@ -59,6 +63,15 @@ def index_step(store: Store, embedding: Embedding | None) -> Callable[[Lease], A
         return max((seconds for seconds in again if seconds is not None), default=None)
 
     return step
+
+
+async def _convert(store: Store, generation: Generation, lease: Lease) -> None:
+    """Bring the scope's vectors of before into the form of now, until the lease is lost; the next step goes on."""
+    turn = 0
+    while await store.write(lease.scope, lambda tx: convert(tx, generation), priority=Priority.WORKER):
+        turn += 1
+        if turn % RENEW_AFTER == 0 and not await store.upkeep.renew(lease, LEASE_SECONDS):
+            return
 
 
 async def _near(store: Store, scope: Scope, generation: Generation, lease: Lease) -> float | None:

@@ -111,7 +111,7 @@ class NearCache:
         values = np.fromiter(found.cosines.values(), dtype=np.float32, count=len(near))
         cosines[near[near < len(marks)]] = values[near < len(marks)]
         newest = np.arange(found.upto, max(top, found.upto))
-        cosines[newest] = held.newest.cosines(query, newest, exact_to=held.newest.count).nearest
+        cosines[newest] = held.newest.cosines(query, newest).nearest
         marks = marks[numbers]
         has = marks == HELD
         nearest = np.where(has, cosines[numbers], np.float32(0))

@@ -8,11 +8,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from memhold.messages.fences import said, unquoted
 from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.ports.vector_blocks import UNSEEN, CorruptVectors, Generation, block_of, dropped, unseen, written
+from memhold.ports.vector_blocks import (
+    UNSEEN,
+    CorruptVectors,
+    Generation,
+    block_of,
+    dropped,
+    in_floats,
+    unseen,
+    written,
+)
+from memhold.ports.vector_records import in_records, join
 from memhold.text.sentences import pieces
 from memhold.values.errors import StoreError
 from memhold.values.records import Memory, Message
@@ -23,11 +34,13 @@ __all__ = [
     "Batch",
     "begin",
     "complete",
+    "convert",
     "drop_retired",
     "due_compaction",
     "due_index",
     "look_again",
     "next_batch",
+    "of_before",
     "put_vectors",
     "switch",
     "targets",
@@ -41,7 +54,9 @@ DUE_COMPACTION = ("compact", "memories")
 
 BATCH_DOCUMENTS, BATCH_PIECES = 512, 1024
 BATCH_CHARS = 400_000
-"""A batch ends at this many documents, sentences or characters, so that no transaction is long."""
+CONVERT_BLOCKS = 8
+"""A batch ends at this many documents, sentences or characters (of blocks of before: so many), so that no transaction
+is long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +74,9 @@ class Batch:
     def by_document(self, vectors: Sequence[bytes | None]) -> dict[int, bytes]:
         """Of each document its vectors, one behind the other; left out where the embedding took nothing of it."""
         given = iter(vectors)
-        parts = {number: [next(given) for _ in texts] for number, texts in self.texts.items()}
-        joined = {number: b"".join(one for one in mine if one is not None) for number, mine in parts.items()}
-        return {number: one for number, one in joined.items() if one}
+        parts = {number: [one for _ in texts if (one := next(given))] for number, texts in self.texts.items()}
+        held = {number: mine for number, mine in parts.items() if mine}
+        return dict(zip(held, join([*held.values()]), strict=True))
 
     @property
     def size(self) -> int:
@@ -160,8 +175,7 @@ def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapp
     A text of the batch without a vector is set aside: the embedding does not take it. `reindex` tries it again. A block
     that is damaged is begun anew.
     """
-    held = next((one for one in tx.generations() if one.number == generation.number), None)
-    if held is None or held.state == "retired":
+    if not any(one.number == generation.number and one.state != "retired" for one in tx.generations()):
         return False
     living = {item.number for item in tx.find_numbers(list(vectors))}
     values: dict[int, dict[int, bytes | None]] = defaultdict(dict)
@@ -176,7 +190,9 @@ def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapp
     blocks = []
     for first, part in sorted(values.items()):
         try:
-            block = written(before.get(first), part, first=first, dimension=generation.dimension, refused=refused)
+            held = before.get(first)
+            held = None if held is None else in_records(held, generation.dimension)
+            block = written(held, part, first=first, dimension=generation.dimension, refused=refused)
         except CorruptVectors:
             # It is derived: the other documents of the block are looked at again.
             block = written(None, part, first=first, dimension=generation.dimension, refused=refused)
@@ -207,6 +223,33 @@ def waits(tx: ReadTx, generation: Generation) -> bool:
     left = unseen(tx.vector_marks(generation.number), count, count)
     pages = (left[at : at + BATCH_DOCUMENTS] for at in range(0, len(left), BATCH_DOCUMENTS))
     return any(_said(tx, item).strip() for page in pages for item in tx.find_numbers(page))
+
+
+def of_before(tx: ReadTx) -> list[Generation]:
+    """The generations of which the scope has blocks in the form of before."""
+    return [one for one in tx.generations() if one.state != "retired" and _before(tx, one)]
+
+
+def _before(tx: ReadTx, generation: Generation) -> list[int]:
+    marks = tx.vector_marks(generation.number)
+    return [block.first for block in marks if in_floats(block, generation.dimension)]
+
+
+def convert(tx: WriteTx, generation: Generation) -> bool:
+    """Bring a few of the scope's blocks of before into the form of now; False where none is left.
+
+    A damaged one stays as it is, for `doctor` to find.
+    """
+    before = _before(tx, generation)
+    for at in range(0, len(before), CONVERT_BLOCKS):
+        made = []
+        for block in tx.vector_blocks(generation.number, before[at : at + CONVERT_BLOCKS]):
+            with suppress(CorruptVectors):
+                made.append(in_records(block, generation.dimension))
+        if made:
+            tx.put_vectors(generation.number, made)
+            return True
+    return False
 
 
 def switch(tx: WriteTx, generation: Generation) -> None:

@@ -81,7 +81,9 @@ def leading(score: Floats, hit: Mask, repeats: Repeats, most: int | None = None)
         best = best_first(score, rows, room)
         group = repeats.group[best]
         at = np.flatnonzero(group >= 0)
-        _, first = np.unique(group[at], return_index=True)
+        # The first of each group. `np.unique` would load `np.ma`, which takes longer than a question.
+        order = np.argsort(group[at], kind="stable")
+        first = order[np.diff(group[at][order], prepend=-1) > 0]
         kept: Rows = np.delete(best, np.delete(at, first))
         if most is None or room is None or len(kept) >= most or len(best) == len(rows):
             return kept

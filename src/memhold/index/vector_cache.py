@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memhold.index.kept_scopes import Kept, KeptScopes
 from memhold.index.pending_vectors import due_index, look_again
-from memhold.index.sign_bits import estimated, signs
 from memhold.ports.vector_blocks import (
-    DAMAGED,
-    FLOAT_BYTES,
     HELD,
     REFUSED,
     STATE_BITS,
     UNSEEN,
-    VECTOR_DOCUMENTS,
     CorruptVectors,
     Generation,
     VectorBlock,
     block_of,
+    record_bytes,
     state_of,
 )
+from memhold.ports.vector_records import LEAST_LENGTH, floats_of, in_records, read_records, sound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from memhold.index.sign_bits import Words
     from memhold.ports.transaction import ReadTx, WriteTx
+    from memhold.ports.vector_records import Records
 
-__all__ = ["EXACT_TO", "Cosines", "DecodedVectors", "VectorCache", "VectorsOf", "mend_vectors", "middle_of"]
-
-EXACT_TO = 100_000
-"""Vectors of a scope up to which every one is multiplied; beyond, sign bits choose (docs/recall.md, Size)."""
-_BLOCKS_AT_ONCE = 32
-"""Signs are made of so many blocks at a time: one product of large matrices is far quicker than many of small ones."""
-RESCORE_LEAST, RESCORE_ONE_IN = 2000, 50
-
-_UNIT = 0.01
-"""How far the square of a stored vector's length may be from 1: bytes that were damaged are farther."""
+__all__ = ["Cosines", "DecodedVectors", "VectorCache", "VectorsOf", "mend_vectors", "middle_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +53,10 @@ class DecodedVectors:
     A document is as near to something as the nearest of its vectors.
     """
 
-    __slots__ = ("_bits", "_blocks", "_earlier", "_layout", "dimension", "rev")
+    __slots__ = ("_blocks", "_layout", "dimension", "rev")
 
     def __init__(self, blocks: dict[int, _Decoded], dimension: int, rev: int) -> None:
         self._blocks = blocks
-        self._bits: _Bits | None = None
-        self._earlier: _Bits | None = None
         self._layout: _Layout | None = None
         self.dimension = dimension
         self.rev = rev
@@ -77,26 +64,15 @@ class DecodedVectors:
     @property
     def nbytes(self) -> int:
         """How much memory the vectors take."""
-        return sum(block.matrix.nbytes for block in self._blocks.values())
+        return sum(block.records.nbytes for block in self._blocks.values())
 
     @property
     def count(self) -> int:
         """How many vectors they are."""
-        return sum(len(block.matrix) for block in self._blocks.values())
+        return sum(len(block.records) for block in self._blocks.values())
 
-    def cosines(
-        self,
-        query: Floats,
-        numbers: NDArray[np.int64],
-        *,
-        also: Callable[[], Rows] | None = None,
-        exact_to: int = EXACT_TO,
-    ) -> Cosines:
-        """The cosines of each document number with the query.
-
-        Up to `exact_to` vectors every one is multiplied. Beyond, the cosines are estimated from sign bits, and exact
-        for the nearest documents (one in `RESCORE_ONE_IN`, at least `RESCORE_LEAST`) and the rows that `also` gives.
-        """
+    def cosines(self, query: Floats, numbers: NDArray[np.int64]) -> Cosines:
+        """The cosines of each document number with the query."""
         import numpy as np
 
         top = int(numbers[-1]) + 1 if len(numbers) else 0
@@ -104,91 +80,55 @@ class DecodedVectors:
         for first, block in self._blocks.items():
             states[first : first + len(block.states)] = block.states[: max(0, top - first)]
         states = states[numbers]
-        if self.count <= exact_to or not len(numbers):
-            nearest, middle = (found[numbers] for found in self._by_document(self._multiplied(query), top))
-        else:
-            words, sums, _ = self._signed()
-            nearest, middle = (found[numbers] for found in self._by_document(estimated(query, words, sums), top))
-            count = max(RESCORE_LEAST, len(numbers) // RESCORE_ONE_IN)
-            rows = np.argpartition(-nearest, min(count, len(nearest) - 1))[:count]
-            if also is not None:
-                rows = np.union1d(rows, also())
-            nearest[rows], middle[rows] = self._rescored(query, numbers, rows)
+        nearest, middle = (found[numbers] for found in self._by_document(self._multiplied(query), top))
         return Cosines(nearest=nearest, middle=middle, held=states == HELD, seen=states != UNSEEN)
 
     def _multiplied(self, query: Floats) -> Floats:
-        """The cosine of every vector, in their order."""
+        """The cosine of every vector, in their order: block by block, whose float32 fit in the processor's cache."""
         import numpy as np
 
         found = np.empty(self.count, dtype=np.float32)
+        widest = max((len(block.records) for block in self._blocks.values()), default=0)
+        floats = np.empty((widest, self.dimension), dtype=np.float32)
         at = 0
         for block in self._blocks.values():
-            np.dot(block.matrix, query, out=found[at : at + len(block.matrix)])
-            at += len(block.matrix)
+            end = at + len(block.records)
+            some = floats[: end - at]
+            some[:] = block.records["numbers"]
+            np.dot(some, query, out=found[at:end])
+            at = end
+        found *= self._laid().steps
         return found
 
     def _by_document(self, values: Floats, top: int) -> tuple[Floats, Floats]:
         """Of each document's values the greatest, and the cosine of their middle, by document number below `top`."""
         import numpy as np
 
-        owners, starts, lengths = self._laid()
+        laid = self._laid()
+        owners = laid.owners
         size = max(top, int(owners[-1]) + 1 if len(owners) else 0)
         nearest, middle = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
         if len(owners):
             single = len(values) == len(owners)
-            nearest[owners] = values if single else np.maximum.reduceat(values, starts)
-            middle[owners] = values if single else np.add.reduceat(values, starts) / lengths
+            nearest[owners] = values if single else np.maximum.reduceat(values, laid.starts)
+            middle[owners] = values if single else np.add.reduceat(values, laid.starts) / laid.lengths
         return nearest[:top], middle[:top]
 
     def _laid(self) -> _Layout:
-        """Which documents have vectors, where in the order of all those of each begin, and how long their sum is."""
+        """Worked out once."""
         import numpy as np
 
         if self._layout is None:
-            counts = _joined([block.counts for block in self._blocks.values()])
-            numbers = _joined([np.arange(first, first + len(block.states)) for first, block in self._blocks.items()])
-            lengths = _joined([block.lengths for block in self._blocks.values()])
+            blocks = self._blocks.items()
+            counts = _joined([block.counts for _, block in blocks])
+            numbers = _joined([np.arange(first, first + len(block.states)) for first, block in blocks])
             has = counts > 0
-            self._layout = numbers[has], (np.cumsum(counts) - counts)[has], lengths[has].astype(np.float32)
+            starts = (np.cumsum(counts) - counts)[has]
+            steps, lengths = (
+                _joined([block.records[name] for _, block in blocks]).astype(np.float32) for name in ("step", "length")
+            )
+            self._layout = _Layout(owners=numbers[has], starts=starts, lengths=lengths[starts], steps=steps)
         return self._layout
-
-    def _signed(self) -> _Bits:
-        """Sign bits and sums of all vectors, and the blocks they are of; what a write left as it was is kept."""
-        import numpy as np
-
-        if self._bits is None:
-            mine = list(self._blocks.values())
-            before = self._earlier
-            blocks = () if before is None else before[2]
-            fewer = min(len(mine), len(blocks))
-            same = next((at for at in range(fewer) if mine[at] is not blocks[at]), fewer)
-            size = sum(len(block.matrix) for block in blocks[:same])
-            parts = [] if before is None else [(before[0][:, :size], before[1][:size])]
-            for start in range(same, len(mine), _BLOCKS_AT_ONCE):
-                some = mine[start : start + _BLOCKS_AT_ONCE]
-                parts.append(signs(np.concatenate([block.matrix for block in some])))
-            joined = tuple(np.concatenate([part[at] for part in parts], axis=-1) for at in range(2))
-            self._bits = joined[0], joined[1], tuple(mine)
-            self._earlier = None
-        return self._bits
-
-    def _rescored(self, query: Floats, numbers: NDArray[np.int64], rows: Rows) -> NDArray[np.float32]:
-        """Exact cosines of a few documents: of the nearest vector, and of their middle."""
-        import numpy as np
-
-        cosines = np.zeros((2, len(rows)), dtype=np.float32)
-        order = np.argsort(rows, kind="stable")
-        asked = numbers[rows[order]]
-        firsts = asked - asked % VECTOR_DOCUMENTS
-        starts = np.flatnonzero(np.append(True, firsts[1:] != firsts[:-1])) if len(asked) else asked
-        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(asked)], strict=True):
-            first = int(firsts[start])
-            block = self._blocks.get(first)
-            if block is not None:
-                at = asked[start:end] - first
-                inside = at < len(block.states)
-                cosines[:, order[start:end][inside]] = block.near(query, at[inside])
-        return cosines
 
     def vectors(self, number: int) -> Floats | None:
         """The vectors of one document, one a row in the order of its sentences, or None."""
@@ -219,7 +159,7 @@ class DecodedVectors:
 
         total = np.zeros(self.dimension, dtype=np.float64)
         for block in self._blocks.values():
-            total += block.matrix.sum(axis=0, dtype=np.float64)
+            total += floats_of(block.records).sum(axis=0, dtype=np.float64)
         return total, self.count
 
     def renewed(
@@ -238,9 +178,7 @@ class DecodedVectors:
         }
         fresh = tx.vector_blocks(generation, [block.first for block in marks if block.first not in kept])
         kept.update((block.first, _Decoded(block, self.dimension)) for block in fresh)
-        renewed = DecodedVectors(dict(sorted(kept.items())), self.dimension, rev)
-        renewed._earlier = self._bits or self._earlier
-        return renewed
+        return DecodedVectors(dict(sorted(kept.items())), self.dimension, rev)
 
 
 class VectorsOf(Protocol):
@@ -251,57 +189,40 @@ class VectorsOf(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layout:
+    """Which documents have vectors, where those of each begin, how long their sums are, and the step of each vector."""
+
+    owners: Rows
+    starts: Rows
+    lengths: Floats
+    steps: Floats
+
+
 class _Decoded:
-    __slots__ = ("_starts", "counts", "lengths", "matrix", "rev", "states")
+    __slots__ = ("_starts", "counts", "records", "rev", "states")
 
     def __init__(self, block: VectorBlock, dimension: int) -> None:
         import numpy as np
 
-        if block.damaged:
-            raise CorruptVectors(block.first, DAMAGED)
+        block = in_records(block, dimension)
         self.rev = block.rev
         marks = np.frombuffer(block.marks, dtype=np.uint8)
-        self.states: NDArray[np.uint8] = (marks & ((1 << STATE_BITS) - 1)).astype(np.uint8)
+        self.states: NDArray[np.uint8] = marks & np.uint8((1 << STATE_BITS) - 1)
         self.counts: NDArray[np.int64] = np.where(self.states == HELD, (marks >> STATE_BITS) + 1, 0).astype(np.int64)
-        total = int(self.counts.sum())
-        if len(block.vectors) != total * dimension * FLOAT_BYTES:
+        self._starts = np.cumsum(self.counts)
+        total = int(self._starts[-1]) if len(marks) else 0
+        self._starts -= self.counts
+        if len(block.vectors) != total * record_bytes(dimension):
             raise CorruptVectors(block.first, f"{len(block.vectors)} bytes for {total} vectors")
-        self._starts = np.cumsum(self.counts) - self.counts
-        self.matrix: Floats = np.frombuffer(block.vectors, dtype="<f4").reshape(total, dimension)
-        lengths = np.einsum("ij,ij->i", self.matrix, self.matrix)
-        # Written so that a length that is no number fails too.
-        if not bool((np.abs(lengths - 1) <= _UNIT).all()):
+        self.records: Records = read_records(block.vectors, dimension)
+        if not sound(self.records):
             raise CorruptVectors(block.first, "a vector is not of unit length")
-        # How long the sum of a document's vectors is: their middle is that sum at unit length.
-        self.lengths: Floats = (self.counts > 0).astype(np.float32)
-        several = self.counts > 1
-        if several.any():
-            ends = (self._starts + self.counts)[several].tolist()
-            sums = [
-                self.matrix[one:end].sum(axis=0) for one, end in zip(self._starts[several].tolist(), ends, strict=True)
-            ]
-            self.lengths[several] = np.maximum(np.sqrt(np.square(np.stack(sums)).sum(axis=1)), _UNIT)
 
     def of(self, at: int) -> Floats:
         """The vectors of the document at a place; no row where it has none."""
         start = int(self._starts[at])
-        return self.matrix[start : start + int(self.counts[at])]
-
-    def near(self, query: Floats, places: Rows) -> NDArray[np.float32]:
-        """The cosines of the nearest vectors of some documents, and those of their middles; 0 where one has none."""
-        import numpy as np
-
-        counts = self.counts[places]
-        found = np.zeros((2, len(places)), dtype=np.float32)
-        has = counts > 0
-        if has.any():
-            begin = np.cumsum(counts[has]) - counts[has]
-            within = np.arange(int(counts.sum())) - np.repeat(begin, counts[has])
-            rows = np.repeat(self._starts[places][has], counts[has]) + within
-            values = self.matrix[rows] @ query
-            found[0, has] = np.maximum.reduceat(values, begin)
-            found[1, has] = np.add.reduceat(values, begin) / self.lengths[places][has]
-        return found
+        return floats_of(self.records[start : start + int(self.counts[at])])
 
 
 def mend_vectors(tx: WriteTx) -> int:
@@ -335,7 +256,7 @@ def middle_of(vectors: Floats) -> Floats:
         return only
     total = vectors.sum(axis=0)
     length = float(np.sqrt(total @ total))
-    middle: Floats = total / np.float32(length) if length > _UNIT else vectors[0]
+    middle: Floats = total / np.float32(length) if length > LEAST_LENGTH else vectors[0]
     return middle
 
 
@@ -373,5 +294,3 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.int64]
-    _Bits: TypeAlias = tuple[Words, Floats, tuple["_Decoded", ...]]
-    _Layout: TypeAlias = tuple[Rows, Rows, Floats]

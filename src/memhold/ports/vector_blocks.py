@@ -2,8 +2,9 @@
 
 A document has a vector for each of its sentences, at most `MOST_VECTORS`. Each block says of every document how many it
 has, that there is nothing to embed, or that it is still to be looked at (its *mark*), so that the work of the index
-follows from state alone. Vectors are little-endian float32 at unit length and stand one behind the other in order of
-document and sentence. Nothing here needs NumPy.
+follows from state alone. Vectors stand one behind the other in order of document and sentence, each as a record of its
+numbers in int8 (`ports.vector_records`). Blocks of before hold little-endian float32; how long a block is tells its
+form, and upkeep brings it into this one. Nothing here needs NumPy.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ __all__ = [
     "FLOAT_BYTES",
     "HELD",
     "MOST_VECTORS",
+    "RECORD_TAIL",
     "REFUSED",
     "STATE_BITS",
     "UNSEEN",
@@ -34,6 +36,8 @@ __all__ = [
     "count_of",
     "dropped",
     "held_mark",
+    "in_floats",
+    "record_bytes",
     "state_of",
     "unseen",
     "vectors_of",
@@ -41,10 +45,13 @@ __all__ = [
 ]
 
 VECTOR_DOCUMENTS = 128
-"""Documents a block: at 256 dimensions 128 KiB where each has one sentence, which one new message rewrites."""
+"""Documents a block: at 256 dimensions 33 KiB where each has one sentence, which one new message rewrites."""
 MOST_VECTORS = 8
 """Vectors of one document; of a longer text samples are taken (`text.sentences.pieces`)."""
 FLOAT_BYTES = 4
+RECORD_TAIL = 8
+"""Behind the numbers of a vector stand two float32: what one step of them is, and how long the sum of the document's
+vectors is."""
 UNSEEN, HELD, EMPTY, REFUSED = 0, 1, 2, 3
 """States: still to be looked at; has vectors; there is nothing to embed; the embedding does not take it."""
 STATE_BITS = 2
@@ -92,7 +99,8 @@ class VectorBlock:
 
     The vectors of its documents stand one behind the other; the marks say how many each has.
 
-    A block that was read for its marks alone has no `vectors`. `damaged` says that it does not agree with its digests.
+    A block that was read for its marks alone has no `vectors`, and says in `stored` how many bytes they take. `damaged`
+    says that it does not agree with its digests.
     """
 
     first: int
@@ -100,6 +108,7 @@ class VectorBlock:
     vectors: bytes = b""
     rev: int = 0
     damaged: bool = False
+    stored: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +189,9 @@ def count_of(mark: int) -> int:
     return (mark >> STATE_BITS) + 1 if mark & _STATE == HELD else 0
 
 
+_COUNTS = bytes(count_of(mark) for mark in range(256))
+
+
 def held_mark(count: int) -> int:
     """The mark of a document with so many vectors.
 
@@ -189,6 +201,17 @@ def held_mark(count: int) -> int:
     if not 1 <= count <= MOST_VECTORS:
         raise ValueError(f"a document has 1 to {MOST_VECTORS} vectors, not {count}")
     return HELD | (count - 1) << STATE_BITS
+
+
+def record_bytes(dimension: int) -> int:
+    """How many bytes a vector takes in a store."""
+    return dimension + RECORD_TAIL
+
+
+def in_floats(block: VectorBlock, dimension: int) -> bool:
+    """Whether the vectors of a block are float32 of before; a block that has none is in no form."""
+    total = sum(block.marks.translate(_COUNTS))  # of every block of a scope at each step: not mark by mark
+    return total > 0 and (len(block.vectors) or block.stored) == total * dimension * FLOAT_BYTES
 
 
 def vectors_of(block: VectorBlock, size: int) -> list[bytes]:
@@ -217,7 +240,7 @@ def written(
     dimension: int,
     refused: Sequence[int] = (),
 ) -> VectorBlock:
-    """The block with these documents' vectors in it, one behind the other; None says that there is nothing to embed.
+    """The block with these documents' records in it, one behind the other; None says that there is nothing to embed.
 
     Those of them that are among `refused` have none because the embedding does not take their text.
 
@@ -225,7 +248,7 @@ def written(
         ValueError: vectors are not of that dimension, or too many, or a number belongs into another block.
         CorruptVectors: the block is not one of that dimension.
     """
-    size = dimension * FLOAT_BYTES
+    size = record_bytes(dimension)
     held = block or VectorBlock(first=first)
     parts = vectors_of(held, size)
     if any(block_of(number) != first for number in values):

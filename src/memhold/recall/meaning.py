@@ -100,7 +100,7 @@ def _cosines(
     if found is not None:
         return found, NearVectors(tx, current)
     held = vectors.vectors(tx, current)
-    return held.cosines(query, index.numbers, also=also), held
+    return held.cosines(query, index.numbers), held
 
 
 def _without(tx: ReadTx, index: DecodedIndex, generation: Generation | None) -> int:

@@ -17,7 +17,7 @@ __all__ = ["VectorsCases"]
 
 _ONE = Generation(number=1, fingerprint="one", dimension=2, state="current", made_at=EPOCH)
 _TWO = Generation(number=2, fingerprint="two", dimension=2, state="building", made_at=EPOCH)
-_VECTOR = b"\x01\x02\x03\x04\x05\x06\x07\x08"
+_VECTOR = bytes(range(1, 11))
 
 
 def _block(first: int = 0) -> VectorBlock:
@@ -113,7 +113,7 @@ class VectorsCases:
             named.append(2)
             return named
 
-        found = await store.read(ALICE, lambda tx: tx.nearest(1, _VECTOR, 1, also))
+        found = await store.read(ALICE, lambda tx: tx.nearest(1, _VECTOR[:8], 1, also))
         assert (found is None) == (not named)
         assert found is None or set(found.cosines) <= {0, 2}
 

@@ -17,34 +17,14 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
-from memhold.context.answer import Context
-from memhold.context.build import built
-from memhold.context.plan import Elsewhere
-from memhold.facts.confirm import confirm, drop, only_a_person
 from memhold.facts.evidence import asked_for, last_asked, used
-from memhold.facts.instructions import keep_instructions
 from memhold.facts.matching import warm
-from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
-from memhold.facts.suspicions import list_suspicions, settle_suspicion
-from memhold.facts.tell import tell_fact
-from memhold.history.changes import changes
-from memhold.history.dismissal import dismiss
-from memhold.history.forget import Sources, Target, damaged_numbers
-from memhold.history.history import get, history
-from memhold.history.status import status, windows
-from memhold.history.undo import Undoer, reaches_below, stands, undo, undo_written, would_undo
-from memhold.journal.append import append, ensure_session, with_people
-from memhold.journal.archive import close_window
 from memhold.journal.beside import RESERVED, shown_to, with_kept
 from memhold.journal.redaction import redacted_value
-from memhold.journal.sessions import asked_sessions, copy_session, list_sessions, metadata_of
 from memhold.journal.visibility import checked_session, sees_session
-from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
 from memhold.messages.ingest import Draft, attribute, parse_messages
 from memhold.messages.people import told_apart
-from memhold.messages.shown import keep_shown
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.recall.conversation import asked_with, asker_of, last_turns
@@ -94,19 +74,18 @@ from memhold.values.records import (
 )
 from memhold.values.sessions import SessionOrder, SessionPage
 from memhold.values.written import Written
-from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.beside_loop import beside
 from memhold.verbs.checking import judged
-from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
 from memhold.verbs.documents import AsyncDocuments
-from memhold.verbs.erasing import Forgetting, forgotten, would_forget
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted
 from memhold.verbs.transactions import Transactions
 
 if TYPE_CHECKING:
+    from memhold.context.answer import Context
+    from memhold.facts.remember import Writer
+    from memhold.history.forget import Sources, Target
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 
 __all__ = ["LocalScope"]
@@ -138,6 +117,11 @@ class LocalScope:
     async def add(
         self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
     ) -> Receipt:
+        from memhold.facts.instructions import keep_instructions
+        from memhold.journal.append import append, with_people
+        from memhold.verbs.analysis_pool import prepared
+        from memhold.verbs.scope_redaction import counted
+
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         when, meaning = runtime.settings.when, runtime.embedding is not None
 
@@ -190,6 +174,10 @@ class LocalScope:
         metadata: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> Remembered:
+        from memhold.facts.remember import MemoryInput, remember
+        from memhold.facts.tell import tell_fact
+        from memhold.verbs.scope_redaction import cleaned
+
         told = MemoryInput(
             text=text,
             subject=subject,
@@ -200,8 +188,8 @@ class LocalScope:
             importance=importance,
             pinned=pinned,
             expires_at=expires_at,
-            topics=labels("topics", topics),
-            entities=labels("entities", entities),
+            topics=_labels("topics", topics),
+            entities=_labels("entities", entities),
             metadata={} if metadata is None else metadata,
         )
         whose = [self._scope.agent, self._scope.session]
@@ -218,17 +206,24 @@ class LocalScope:
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
     ) -> Remembered:
+        from memhold.facts.remember import correct
+        from memhold.verbs.scope_redaction import cleaned_value
+
         once = self._tx.once("correct", idempotency_key, [memory_id, value, rev])
         writer = self._writer()
         said, redacted = await cleaned_value(self._runtime, self._scope, memory_id, value)
         return await self._remembered(lambda tx: correct(tx, memory_id, said, rev=rev, writer=writer), once, redacted)
 
     async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        from memhold.facts.remember import pin
+
         writer = self._writer()
         once = self._tx.once("pin", idempotency_key, [memory_id, rev])
         return await self._remembered(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, writer=writer), once)
 
     async def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        from memhold.facts.remember import pin
+
         writer = self._writer()
         once = self._tx.once("unpin", idempotency_key, [memory_id, rev])
         return await self._remembered(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, writer=writer), once)
@@ -256,6 +251,9 @@ class LocalScope:
         wait: float = 1.0,
         idempotency_key: str | None = None,
     ) -> Erasure:
+        from memhold.history.forget import Target
+        from memhold.verbs.erasing import Forgetting, forgotten, would_forget
+
         if item_id is not None and ids:
             raise InvalidInput("name one item_id, or several ids")
         if len(ids) > MAX_PAGE:
@@ -265,8 +263,8 @@ class LocalScope:
             session=session,
             session_prefix=session_prefix,
             kinds=_as_tuple(kinds),
-            topics=labels("topics", topics),
-            entities=labels("entities", entities),
+            topics=_labels("topics", topics),
+            entities=_labels("entities", entities),
             before=before,
             after=after,
             everything=everything,
@@ -291,6 +289,8 @@ class LocalScope:
 
     async def _reached(self, target: Target, attempt: Callable[[Target], Awaitable[Erasure]]) -> Erasure:
         """The report of a forget, also of a row whose id rotted: that id is shown, and no index has it."""
+        from memhold.history.forget import damaged_numbers
+
         try:
             return await attempt(target)
         except NotFound:
@@ -312,6 +312,8 @@ class LocalScope:
         dry_run: bool = False,
         idempotency_key: str | None = None,
     ) -> Receipt:
+        from memhold.history.undo import Undoer, reaches_below, stands, undo, undo_written, would_undo
+
         runtime = self._runtime
         written = Written(origin=origin, actor=actor, since=written_since, until=written_until)
         if (change_id is None) != written.given:
@@ -345,16 +347,22 @@ class LocalScope:
     async def confirm(
         self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None
     ) -> Remembered:
+        from memhold.facts.confirm import confirm
+
         writer = self._writer()
         once = self._tx.once("confirm", idempotency_key, [memory_id, rev])
         return await self._remembered(lambda tx: confirm(tx, memory_id, rev=rev, writer=writer), once)
 
     async def drop(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        from memhold.facts.confirm import drop
+
         writer = self._writer()
         once = self._tx.once("drop", idempotency_key, [memory_id, rev])
         return await self._remembered(lambda tx: drop(tx, memory_id, rev=rev, writer=writer), once)
 
     async def dismiss(self, change_id: str, place: int, *, idempotency_key: str | None = None) -> Receipt:
+        from memhold.history.dismissal import dismiss
+
         writer = self._writer()
         once = self._tx.once("dismiss", idempotency_key, [change_id, place])
         return await self._tx.write_once(once, lambda tx: dismiss(tx, change_id, place, writer=writer))
@@ -400,8 +408,8 @@ class LocalScope:
                 speaker=speaker,
                 asker=asker_of(messages, self._runtime.store.facts.secret) if asker is None else asker,
                 session=session,
-                topics=labels("topics", topics),
-                entities=labels("entities", entities),
+                topics=_labels("topics", topics),
+                entities=_labels("entities", entities),
                 metadata=dict(metadata or {}),
                 since=since,
                 until=until,
@@ -433,6 +441,12 @@ class LocalScope:
         asker: str | None = None,
         also: Sequence[Mapping[str, Any]] = (),
     ) -> Context:
+        from memhold.consolidate.requests import ask_ahead
+        from memhold.context.build import built
+        from memhold.context.plan import Elsewhere
+        from memhold.messages.shown import keep_shown
+        from memhold.verbs.context_slots import ContextSlots, listed, request_of
+
         settings = self._runtime.settings
         request = request_of(
             budget=budget,
@@ -467,6 +481,8 @@ class LocalScope:
         return context
 
     async def get(self, item_id: str) -> Message | Memory:
+        from memhold.history.history import get
+
         return await self._tx.read(lambda tx: get(tx, item_id))
 
     async def list(
@@ -512,15 +528,21 @@ class LocalScope:
         return await self._tx.read(work)
 
     async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
+        from memhold.history.history import get
+
         found = await self._tx.read(lambda tx: get(tx, message_id))
         if not isinstance(found, Message):
             raise WrongKind(f"{message_id} is a {found.kind}; read_message takes msg_…", id=message_id)
         return found.text[offset : offset + limit]
 
     async def history(self, item_id: str) -> tuple[Change, ...]:
+        from memhold.history.history import history
+
         return await self._tx.read(lambda tx: history(tx, item_id))
 
     async def changes(self, *, after: int = 0, limit: int = 100, verb: str | None = None) -> Changes:
+        from memhold.history.changes import changes
+
         return await self._tx.read(lambda tx: changes(tx, after=after, limit=limit, verb=verb))
 
     async def summaries(
@@ -557,11 +579,16 @@ class LocalScope:
     async def suspicions(
         self, *, settled: bool = False, limit: int | None = None, after: str | None = None
     ) -> tuple[OpenSuspicion, ...]:
+        from memhold.facts.suspicions import list_suspicions
+
         return await self._tx.read(lambda tx: list_suspicions(tx, settled=settled, limit=limit, after=after))
 
     async def settle_suspicion(
         self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
     ) -> Receipt:
+        from memhold.facts.confirm import only_a_person
+        from memhold.facts.suspicions import settle_suspicion
+
         if verdict not in {"same", "different"}:
             raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
         writer = self._writer()
@@ -572,10 +599,14 @@ class LocalScope:
     async def sessions(
         self, prefix: str = "", *, order: SessionOrder = "began", limit: int = 100, cursor: str | None = None
     ) -> SessionPage:
+        from memhold.journal.sessions import asked_sessions, list_sessions
+
         asked = asked_sessions(prefix=prefix, order=order, limit=limit, cursor=cursor)
         return await self._tx.read(lambda tx: list_sessions(tx, asked))
 
     async def copy_session(self, to: str, *, until: int | None = None, idempotency_key: str | None = None) -> Receipt:
+        from memhold.journal.sessions import copy_session
+
         name, ids, author = self._scope.session or "", self._runtime.ids, self._author
         target = checked_session(to) or ""
         once = self._tx.once("copy_session", idempotency_key, [name, target, until, self._scope.agent])
@@ -584,10 +615,14 @@ class LocalScope:
         )
 
     async def session_metadata(self) -> Mapping[str, Any]:
+        from memhold.journal.sessions import metadata_of
+
         name = self._scope.session or ""
         return await self._tx.read(lambda tx: metadata_of(tx, name))
 
     async def set_session_metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+        from memhold.journal.append import ensure_session
+
         runtime, name, agent = self._runtime, self._scope.session or "", self._scope.agent
         runtime.guard()
         kept: dict[str, Any] = json_copy(metadata)
@@ -613,12 +648,16 @@ class LocalScope:
         return kept
 
     async def fence(self, ids: Sequence[str], lines: Sequence[str]) -> str:
+        from memhold.messages.shown import keep_shown
+
         self._runtime.guard()
         made = fence(ids, lines, secret=self._runtime.store.facts.secret)
         self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, [made]))
         return made.text
 
     async def status(self) -> Status:
+        from memhold.history.status import status
+
         facts = self._runtime.store.facts
         models = await self._runtime.health()
         found = await self._tx.read(lambda tx: status(tx, facts, models=models))
@@ -637,6 +676,10 @@ class LocalScope:
         return await asyncio.to_thread(self._runtime.residue, text)
 
     async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
+        from memhold.consolidate.requests import end
+        from memhold.journal.append import ensure_session
+        from memhold.journal.archive import close_window
+
         runtime = self._runtime
         secret, name, when = runtime.store.facts.secret, self._scope.session or "", runtime.settings.when
         raw_chars = runtime.settings.raw_chars
@@ -656,6 +699,8 @@ class LocalScope:
 
     async def _noticed(self, receipt: Receipt) -> Receipt:
         """The receipt, with what to know where no model that consolidates works: the window waits for it."""
+        from memhold.history.status import windows
+
         found = await self._runtime.health() if self._runtime.links else {}
         down = [found[name] for name in self._runtime.links if name in found and found[name].answers is False]
         if not down or len(down) < len(self._runtime.links):
@@ -667,6 +712,9 @@ class LocalScope:
         return replace(receipt, notice=f"{waits}: {'; '.join(one.told for one in down)}")
 
     async def consolidate(self) -> Consolidated:
+        from memhold.consolidate.requests import ask_for, consolidated
+        from memhold.journal.windows import skipped
+
         runtime, when, name = self._runtime, self._runtime.settings.when, self._scope.session
 
         def chosen(tx: ReadTx) -> list[Session]:
@@ -778,6 +826,8 @@ class LocalScope:
         return await export_to(self._runtime, self._scope, path, format_name=format)
 
     def _writer(self) -> Writer:
+        from memhold.facts.remember import Writer
+
         return Writer(
             ids=self._runtime.ids,
             secret=self._runtime.store.facts.secret,
@@ -789,6 +839,9 @@ class LocalScope:
     async def _remembered(
         self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
     ) -> Remembered:
+        from memhold.facts.remember import remembered
+        from memhold.verbs.scope_redaction import counted, noted
+
         work = self._tx.idempotent(lambda tx: noted(tell(tx), redacted), once)
         done = await self._tx.write(lambda tx: remembered(tx, work(tx)))
         counted(self._runtime, self._scope, done.receipt)
@@ -900,3 +953,11 @@ def _listing(
         after=-1 if cursor is None else int(cursor[1:]),
         limit=limit + 1,
     )
+
+
+def _labels(name: str, given: Sequence[str]) -> tuple[str, ...]:
+    if given == ():
+        return ()
+    from memhold.facts.remember import labels
+
+    return labels(name, given)

@@ -10,10 +10,9 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, Literal
 
-from memhold.facts.keys.text import lex
+from memhold.facts.keys.text import lex, read_text
 
 __all__ = ["LANGUAGES", "Kind", "Lexicon", "Sense", "guard_words", "lexicon", "small_words"]
 
@@ -91,7 +90,7 @@ def lexicon(language: str) -> Lexicon:
     Raises:
         FileNotFoundError: no such language.
     """
-    text = (files(__package__) / "data" / f"{language}.toml").read_text(encoding="utf-8")
+    text = read_text(f"{language}.toml")
     data = tomllib.loads(text)
     phrases: dict[tuple[str, ...], Sense] = {}
     for phrase, sense in _senses(data):

@@ -6,16 +6,16 @@ scripts, the tones of Vietnamese, `c++` beside `c#`, digits, currency signs and 
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import tomllib
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 
 from memhold.text.normal_form import normal_form
 
-__all__ = ["Lexeme", "fold", "lex", "script", "split_camel_case"]
+__all__ = ["Lexeme", "fold", "lex", "read_text", "script", "split_camel_case"]
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\u02b9\uff07\u00b4`", "'"))
 _LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "\u0451": "\u0435"})
@@ -42,9 +42,18 @@ class Lexeme:
     aside: bool = False
 
 
+def read_text(name: str) -> str:
+    """A file of this package's `data`. `importlib.resources` would load archives and temporary files.
+
+    Raises:
+        FileNotFoundError: there is none of this name.
+    """
+    return (pkgutil.get_data(__name__, f"data/{name}") or b"").decode()
+
+
 @lru_cache(maxsize=1)
 def _spelling() -> tuple[frozenset[str], frozenset[str]]:
-    data = tomllib.loads((files(__package__) / "data" / "spelling.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(read_text("spelling.toml"))
     return frozenset(unicodedata.normalize("NFC", word) for word in data["keep"]), frozenset(data["tonal"])
 
 
@@ -149,6 +158,8 @@ def _split_scripts(gap: str, word: str) -> list[tuple[str, str]]:
 @lru_cache(maxsize=16384)
 def lex(raw: str) -> tuple[Lexeme, ...]:
     """The words of a key in their order; empty when there is nothing but punctuation. Never raises."""
+    if raw.isascii() and raw.islower() and raw.replace(" ", "").isalpha():
+        return tuple(Lexeme(text=word, exact=word) for word in raw.split())  # most of what there is: nothing to fold
     text = _plain(raw)
     _, tonal_letters = _spelling()
     tonal = any(char in tonal_letters for char in text)

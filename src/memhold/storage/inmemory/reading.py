@@ -423,7 +423,10 @@ class InMemoryReadTx:
     def vector_marks(self, generation: int) -> list[VectorBlock]:
         """The blocks of one generation in order of `first`, without their vectors."""
         found = [block for (held, _), block in self._rows.vectors.items() if held == generation]
-        return [replace(block, vectors=b"") for block in sorted(found, key=lambda block: block.first)]
+        return [
+            replace(block, vectors=b"", stored=len(block.vectors))
+            for block in sorted(found, key=lambda block: block.first)
+        ]
 
     def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
         """The blocks that begin with these numbers, whole, in their order."""

@@ -16,9 +16,10 @@ from memhold.ports.vector_blocks import (
     CorruptVectors,
     Nearest,
     VectorBlock,
-    count_of,
+    record_bytes,
     vectors_of,
 )
+from memhold.ports.vector_records import floats_of, in_records, read_records
 from memhold.storage.postgres.connection import Reals
 
 if TYPE_CHECKING:
@@ -71,22 +72,27 @@ def covered(row: Row | None) -> tuple[int, bool] | None:
     return None if row is None else (int(row[0]), bool(row[1]))
 
 
-def row_changes(before: VectorBlock | None, after: VectorBlock, upto: int) -> dict[int, list[bytes]]:
-    """The documents before `upto` whose vectors a block changes: the new ones, none where there are none any more."""
-    old, new = _held(before), _held(after) or {}
+def row_changes(before: VectorBlock | None, after: VectorBlock, upto: int, dimension: int) -> dict[int, list[bytes]]:
+    """The documents before `upto` whose vectors a block changes: the new ones, none where there are none any more.
+
+    A block that only took another form changes none.
+    """
+    old, new = _held(before, dimension), _held(after, dimension) or {}
     every = range(after.first, after.first + VECTOR_DOCUMENTS)
     changed = (number for number in every if old is None or old.get(number) != new.get(number))
-    return {number: new.get(number, []) for number in changed if number < upto}
+    return {number: _floats(new.get(number, b""), dimension) for number in changed if number < upto}
 
 
-def _held(block: VectorBlock | None) -> dict[int, list[bytes]] | None:
-    """The vectors of a block by document number; None where it is damaged."""
+def _held(block: VectorBlock | None, dimension: int) -> dict[int, bytes] | None:
+    """The records of a block by document number; None where it is damaged."""
     if block is None or not block.marks:
         return {}
-    size = len(block.vectors) // max(sum(map(count_of, block.marks)), 1)
     try:
-        parts = vectors_of(block, size)
+        parts = vectors_of(in_records(block, dimension), record_bytes(dimension))
     except CorruptVectors:
         return None
-    held = ((block.first + at, part) for at, part in enumerate(parts) if part)
-    return {number: [part[at : at + size] for at in range(0, len(part), size)] for number, part in held}
+    return {block.first + at: part for at, part in enumerate(parts) if part}
+
+
+def _floats(records: bytes, dimension: int) -> list[bytes]:
+    return [row.astype("<f4").tobytes() for row in floats_of(read_records(records, dimension))]

@@ -28,9 +28,10 @@ class PostgresWrite(SqlWrite):
         firsts = [block.first for block in blocks if block.first < upto]
         before = {block.first: block for block in self.vector_blocks(generation, firsts)}
         super().put_vectors(generation, blocks)
+        dimension = self._dimension(generation) if firsts else 0
         for block in blocks:
             if block.first < upto:
-                self._put_rows(generation, row_changes(before.get(block.first), block, upto))
+                self._put_rows(generation, row_changes(before.get(block.first), block, upto, dimension))
 
     def clear_vectors(self, generation: int) -> None:
         super().clear_vectors(generation)
@@ -46,17 +47,20 @@ class PostgresWrite(SqlWrite):
         """Put the next vectors in rows, at most so many; False where all are but those of blocks that still fill."""
         upto, ready = self.near(generation) or (0, False)
         found = self.vector_blocks(generation, list(range(block_of(upto), upto + most, VECTOR_DOCUMENTS)))
-        end = upto
+        end, dimension = upto, self._dimension(generation)
         values: dict[int, list[bytes]] = {}
         for block in found:
             if block.first > end or len(block.marks) < VECTOR_DOCUMENTS or UNSEEN in block.marks:
                 break
             until = min(block.first + VECTOR_DOCUMENTS, upto + most)
-            values |= {n: one for n, one in row_changes(None, block, until).items() if n >= upto}
+            values |= {n: one for n, one in row_changes(None, block, until, dimension).items() if n >= upto}
             end = until
         self._put_rows(generation, values)
         self._run("put_near", generation=generation, upto=end, ready=int(ready))
         return end == upto + most
+
+    def _dimension(self, generation: int) -> int:
+        return next(one.dimension for one in self.generations() if one.number == generation)
 
     def near_is_ready(self, generation: int) -> None:
         """Have the index serve the scope from now on."""

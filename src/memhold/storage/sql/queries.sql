@@ -565,7 +565,7 @@ SELECT vector_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
 UPDATE owner SET vector_rev = vector_rev + 1 WHERE namespace = :namespace AND user_id = :user_id RETURNING vector_rev
 
 -- name: read_vector_marks
-SELECT first, rev, marks FROM vector_block
+SELECT first, rev, marks, length(vectors) FROM vector_block
 WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation ORDER BY first
 
 -- name: read_vector_block

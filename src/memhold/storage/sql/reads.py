@@ -473,7 +473,7 @@ class SqlRead:
 
     def vector_marks(self, generation: int) -> list[VectorBlock]:
         found = self._run("read_vector_marks", generation=generation)
-        return [VectorBlock(first=first, rev=rev, marks=marks) for first, rev, marks in found]
+        return [VectorBlock(first=first, rev=rev, marks=marks, stored=stored) for first, rev, marks, stored in found]
 
     def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
         read = self._each("read_vector_block", [{"generation": generation, "first": first} for first in firsts])

@@ -503,8 +503,9 @@ def to_due(row: Row) -> Due:
 
 @readable
 def to_generation(row: Row) -> Generation:
-    """A row of `generation`."""
+    """A row of `generation`; of a length that is no number no block is sound."""
     number, fingerprint, dimension, state, made_at = row
+    dimension = dimension if isinstance(dimension, int) else 0
     return Generation(
         number=number, fingerprint=fingerprint, dimension=dimension, state=state, made_at=from_micros(made_at)
     )
