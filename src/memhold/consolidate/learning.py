@@ -175,6 +175,9 @@ class Learner:
         if given.holds_from is not None and given.holds_from > at:
             self._planned(given, sources)
             return
+        if at < said and any(one.valid_from > at for one in self._would_end(given)):
+            # "Since January", said after what it ends was told: that held until it was told otherwise.
+            at = said
         target = self._target(given)
         if target is None:
             self._state(given, sources, given.value, at, _MODEL[given.operation])
