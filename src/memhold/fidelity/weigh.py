@@ -214,12 +214,12 @@ def _lost_no(case: Case) -> str | None:
     own = case.own
     told = plain(f"{case.statement.attribute.replace('_', ' ')} {case.statement.text}")
     quoted, kept = _denied(case.quote, own), _denied(told, own)
-    lost = next((word for word in _words(told, own) if _stem(word) in quoted), None)
-    if lost is None or quoted & kept:
-        return None
-    # "Allergic" may say what "cannot eat" does; not where the line says no to being allergic.
+    # "Allergic" may say what "cannot eat" does; not where the line says no to being allergic to the same.
     refusals = {stem for start, end in own.found("says", "refusal", told) for stem in _stems(told[start:end], own)}
-    return None if refusals - quoted else f"the line says no to “{lost}”"
+    lost = [word for word in _words(told, own) if _stem(word) in quoted - refusals]
+    if not lost or quoted & kept or refusals - quoted:
+        return None
+    return f"the line says no to “{lost[0]}”"
 
 
 @lru_cache(maxsize=4096)
