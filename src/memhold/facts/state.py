@@ -18,7 +18,7 @@ from memhold.facts.moves import home, move
 from memhold.facts.operations import doing, names_the_past
 from memhold.facts.remember import Writer, fact_text, relabelled
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
-from memhold.facts.statement import MemoryInput, Statement, StatementResult
+from memhold.facts.statement import Operation, Statement, StatementResult
 from memhold.facts.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
 from memhold.facts.timeline import AHEAD, Placement, Resumption, Word, place
 from memhold.facts.users_word import said_by_user
@@ -130,7 +130,7 @@ def _elsewhere(work: _Work, word: Word) -> tuple[Memory, ...]:
     return place(shared, word, {}).against
 
 
-def _users_line(work: _Work, against: Sequence[Memory], operation: MemoryInput) -> Statement | None:
+def _users_line(work: _Work, against: Sequence[Memory], operation: Operation) -> Statement | None:
     """The statement on the word of a line of the user's that says it; None where there is none."""
     said = work.said
     if work.writer.author.origin not in _BROUGHT:
@@ -149,7 +149,7 @@ def _timeline(work: _Work, since: datetime | None = None) -> list[Memory]:
     return work.tx.facts(subject=where.subject, key=where.key, agent=work.writer.agent, since=since)
 
 
-def _lapsed(work: _Work, timeline: Sequence[Memory], operation: MemoryInput) -> list[Memory]:
+def _lapsed(work: _Work, timeline: Sequence[Memory], operation: Operation) -> list[Memory]:
     """The timeline, where what is told again after its told end has ended: nobody may have done that work yet."""
     tx, found = work.tx, list(timeline)
     if operation == "remove":
@@ -226,7 +226,7 @@ def _fresh(
 def _apply(
     work: _Work,
     placement: Placement,
-    operation: MemoryInput,
+    operation: Operation,
     rows: Mapping[str, Sequence[Evidence]],
     *,
     corrects: bool,
@@ -377,7 +377,7 @@ def _noted(work: _Work, text: str | None = None) -> tuple[Memory, tuple[Effect, 
     return memory, (Effect(memory_id=memory.id, rev_before=0, rev_after=1),)
 
 
-def _beside(work: _Work, doubted: Sequence[Memory], operation: MemoryInput) -> StatementResult:
+def _beside(work: _Work, doubted: Sequence[Memory], operation: Operation) -> StatementResult:
     """A doubtful statement that would end something: a note that is told with it, and a suspicion for a person."""
     said = work.said
     perhaps = f"perhaps no longer {said.value}" if operation == "remove" else f"perhaps {said.value}"
@@ -393,7 +393,7 @@ def _beside(work: _Work, doubted: Sequence[Memory], operation: MemoryInput) -> S
 
 
 def _kept_apart(
-    work: _Work, against: Sequence[Memory], known: Sequence[Suspicion], operation: MemoryInput
+    work: _Work, against: Sequence[Memory], known: Sequence[Suspicion], operation: Operation
 ) -> StatementResult:
     """A statement against what has more authority: kept out of the present, for a person to settle."""
     said, tx = work.said, work.tx
@@ -475,7 +475,7 @@ def _raise(work: _Work, kind: Literal["key", "contradiction"], memory_id: str, o
     return suspicion
 
 
-def _reason(placement: Placement, operation: MemoryInput, decision: Decision | None, work: _Work) -> str:
+def _reason(placement: Placement, operation: Operation, decision: Decision | None, work: _Work) -> str:
     """Why the change was made, and which rule chose it; without content."""
     if operation == "remove":
         base = "told that it no longer holds"
