@@ -10,6 +10,8 @@ from typing import Any, Literal
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.faces.agents.briefing import Whose, at_start
+from memhold.faces.mcp.answers import answer_of
 from memhold.testing.clock import FakeClock
 from memhold.testing.scripted import ScriptedChat
 
@@ -63,6 +65,24 @@ async def test_the_value_stands_with_its_doubt_beside_it() -> None:
         hits = (await later.recall("Where is my workplace?", limit=3)).hits
         assert hits[0].value == "the shared studio"
         assert [one.quote for one in hits[0].together] == [LINE]
+
+
+@pytest.mark.asyncio
+async def test_whoever_reads_it_sees_the_doubt_and_the_words_beside_the_value() -> None:
+    words = f"workplace: perhaps no longer the shared studio; the words were: “{LINE}”"
+    async with _open(_reply()) as mem:
+        alice = await _consolidated(mem, {"role": "user", "content": LINE})
+        found = await alice.recall("Where is my workplace?", limit=5)
+        fenced = answer_of("recall", {"query": "Where is my workplace?"}, found).recalled
+        assert fenced is not None
+        assert [line.partition(") ")[2] for line in fenced.lines][:2] == ["workplace: the shared studio", words]
+        [note] = [one for one in found.hits if one.doubtful]
+        [open_one] = await alice.suspicions()
+        assert note.id == open_one.memory.id
+        assert sum(note.id in line for line in fenced.lines) == 1
+        whose = Whose(project=None, namespace="default", user="alice", agent=None, session="t")
+        told = await at_start(mem, whose, 800, shown=set())
+        assert words in told
 
 
 @pytest.mark.asyncio
