@@ -103,6 +103,26 @@ async def test_a_person_settles_it(verdict: Literal["same", "different"]) -> Non
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("line", "writer", "active"),
+    [
+        ("I work from my brother's attic now.", "user", ["attic of the user's brother"]),
+        ("I work from my brother's attic now.", "participant", ["the shared studio"]),
+    ],
+)
+async def test_what_quotes_the_users_own_line_is_their_word_in_other_words(
+    line: str, writer: str, active: list[str]
+) -> None:
+    reply = _reply(quote=line)
+    reply["facts"][0] |= {"operation": "set", "value": "attic of the user's brother"}
+    async with _open(reply) as mem:
+        named = {"name": "Dana"} if writer == "participant" else {}
+        alice = await _consolidated(mem, {"role": "user", "content": line, "written_by": writer, **named})
+        facts = (await alice.list(kinds=["fact"])).items
+        assert [one.value for one in facts if one.subject == "user"] == active
+
+
+@pytest.mark.asyncio
 async def test_a_tool_casts_no_doubt_on_what_the_user_stated() -> None:
     page = "The user may give up the shared studio."
     result = {"role": "tool", "tool_call_id": "1", "content": page}

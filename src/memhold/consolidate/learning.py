@@ -18,6 +18,7 @@ from memhold.facts.quotes import MAX_SENTENCE, spoken, stands, told
 from memhold.facts.remember import Writer, fact_text
 from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.facts.state import Statement, state_fact
+from memhold.fidelity.quotes import in_line
 from memhold.index.documents import index_memories
 from memhold.messages.fences import unquoted
 from memhold.messages.records import typed
@@ -208,6 +209,7 @@ class Learner:
     ) -> None:
         own = typed(sources)
         found = spoken(own, replaced_by or value)
+        quoted = any(one.written_by == "user" and in_line(given.quote, unquoted(one)) for one in own)
         ends = model == "end" and any(wording(unquoted(message)[:MAX_SENTENCE]) in _ENDS for message in own)
         statement = Statement(
             subject=given.subject,
@@ -222,7 +224,7 @@ class Learner:
             metadata={SPEAKER: name} if (name := _speaker(sources, value)) else {},
             sources=tuple(message.id for message in sources),
             trust=trust_of(sources, value),
-            own_words=found.own_words or ends,
+            own_words=found.own_words or ends or quoted,
             turn=f"said:{self.snapshot.session.id}:{sources[-1].seq}",
             quotes=self._quotes(given),
             standing=given.standing,
