@@ -123,6 +123,20 @@ async def test_what_quotes_the_users_own_line_is_their_word_in_other_words(
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(("value", "beside"), [("studio", 1), ("the garage", 0)])
+async def test_the_end_of_a_value_in_other_words_stands_beside_it(value: str, beside: int) -> None:
+    line = f"I gave up {value}."
+    reply = _reply(quote=line)
+    reply["facts"][0] |= {"value": value, "target": None}
+    async with _open(reply) as mem:
+        alice = await _consolidated(mem, {"role": "user", "content": line})
+        [fact] = (await alice.list(kinds=["fact"])).items
+        assert fact.state == "active"
+        assert len((await alice.recall("workplace", limit=1)).hits[0].together) == beside
+        assert [one.memory.doubts for one in await alice.suspicions()] == [("what holds is worded otherwise",)] * beside
+
+
+@pytest.mark.asyncio
 async def test_a_tool_casts_no_doubt_on_what_the_user_stated() -> None:
     page = "The user may give up the shared studio."
     result = {"role": "tool", "tool_call_id": "1", "content": page}

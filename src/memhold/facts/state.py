@@ -26,6 +26,7 @@ from memhold.index.documents import index_memories
 from memhold.journal.append import ensure_session
 from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
+from memhold.text.details import content_terms
 from memhold.values.origins import authority, weight
 from memhold.values.records import Effect, Evidence, Memory, Suspicion
 
@@ -106,6 +107,9 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
     doubted = [ending.memory for ending in placement.endings if ending.memory.state == "active"]
     if said.standing == "doubtful" and (doubted or operation == "remove"):
         return _beside(work, doubted, operation)
+    if operation == "remove" and not placement.endings and (meant := _worded_otherwise(work, timeline)):
+        doubts = ("what holds is worded otherwise",)
+        return _beside(replace(work, said=replace(said, standing="doubtful", doubts=doubts)), meant, operation)
     if said.importance == "low" and writer.author.origin in _LEARNT and not where.known and operation != "remove":
         return _note(work)
     corrects = decision is not None and decision.operation == "correct"
@@ -390,6 +394,14 @@ def _beside(work: _Work, doubted: Sequence[Memory], operation: Operation) -> Sta
         reason="doubtful: kept beside what holds",
         suspicions=tuple(raised),
     )
+
+
+def _worded_otherwise(work: _Work, timeline: Sequence[Memory]) -> list[Memory]:
+    """What holds and may be meant by the end of a value that nothing has, as it was learnt: it has a word of it."""
+    if work.writer.author.origin not in _LEARNT:
+        return []
+    wanted = content_terms(work.said.value)
+    return [one for one in timeline if one.state == "active" and wanted & content_terms(one.value or "")]
 
 
 def _kept_apart(
