@@ -108,12 +108,15 @@ async def test_a_person_settles_it(verdict: Literal["same", "different"]) -> Non
     [
         ("I work from my brother's attic now.", "user", ["attic of the user's brother"]),
         ("I work from my brother's attic now.", "participant", ["the shared studio"]),
+        ("They work from the attic of the user's brother now.", "participant", ["the shared studio"]),
+        ("Shall I work from the attic of the user's brother?", "user", ["the shared studio"]),
+        ("Translate: “I work from the attic of the user's brother now.”", "user", ["the shared studio"]),
     ],
 )
 async def test_what_quotes_the_users_own_line_is_their_word_in_other_words(
     line: str, writer: str, active: list[str]
 ) -> None:
-    reply = _reply(quote=line)
+    reply = _reply(quote=line.removeprefix("Translate: “").removesuffix("”"))
     reply["facts"][0] |= {"operation": "set", "value": "attic of the user's brother"}
     async with _open(reply) as mem:
         named = {"name": "Dana"} if writer == "participant" else {}
