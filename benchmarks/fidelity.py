@@ -37,9 +37,12 @@ class Labelled:
     cited: tuple[int, ...]
     error: str | None
 
-    def weight(self, rules: Sequence[Rule] = RULES) -> Weight:
-        """How it stands."""
-        return weigh(self.statement, self.quotes, self.lines, cited=self.cited, rules=rules)
+    def weight(self, rules: Sequence[Rule] = RULES, *, supplied: bool = False) -> Weight:
+        """How it stands; `supplied`: as of a link asked turn by turn, with the sentence of its line for a quote."""
+        quotes = self.quotes
+        if supplied:
+            quotes = tuple(nearest(self.statement.text, self.lines[place].text) for place in self.cited[:1])
+        return weigh(self.statement, quotes, self.lines, cited=self.cited, rules=rules, supplied=supplied)
 
     def anew(self) -> str:
         """How it stands as an older release kept it: with the lines that it cites, and without a quote."""
@@ -168,17 +171,18 @@ def fidelity_rows(folder: Path, *, ablate: bool = True) -> Iterator[Row]:
     yield from _anew([(one, one.anew()) for one in every if one.cited])
     if not ablate:
         return
-    whole = [one.weight().standing for one in every]
-    for rule in RULES:
-        doing(f"without {rule.__name__.strip('_')}")
-        rest = [one.weight([other for other in RULES if other is not rule]).standing for one in every]
-        more = [one.error for one, now, then in zip(every, whole, rest, strict=True) if now != then]
-        true = more.count(None)
-        yield Row(
-            name=f"without {rule.__name__.strip('_')}",
-            value=f"{true} more true statements stated",
-            against=f"{len(more) - true} more errors stated",
-        )
+    for how, supplied in (("", False), (", turn by turn", True)):
+        whole = [one.weight(supplied=supplied).standing for one in every]
+        for rule in RULES:
+            name = f"without {rule.__name__.strip('_')}{how}"
+            doing(name)
+            others = [other for other in RULES if other is not rule]
+            rest = [one.weight(others, supplied=supplied).standing for one in every]
+            more = [one.error for one, now, then in zip(every, whole, rest, strict=True) if now != then]
+            true = more.count(None)
+            yield Row(
+                name=name, value=f"{true} more true statements stated", against=f"{len(more) - true} more errors stated"
+            )
 
 
 def _of_set(data: str, weighed: Sequence[tuple[Labelled, str]]) -> Iterator[Row]:

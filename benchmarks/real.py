@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.measure import Row, log
-from benchmarks.real_answers import BUDGET, Sheet, filled, ranked
+from benchmarks.real_answers import BUDGET, Sheet, filled, holds, ranked
 from benchmarks.real_relay import Relay
 from benchmarks.worlds import Question, Ranking, World, baselines, read_worlds
 from memhold import Memhold
@@ -36,8 +36,6 @@ from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 from memhold.providers.entry import Asked
 from memhold.providers.naming import entry_in_line
 from memhold.providers.stepwise import Stepwise
-from memhold.text.details import content_terms
-from memhold.text.quantities import quantities
 from memhold.values.errors import ModelError
 from memhold.wiring.models import embedding_of
 from memhold.wiring.system import SystemClock
@@ -357,10 +355,6 @@ def _count(mem: Memhold, user: str, seen: _Seen) -> None:
         seen.unreadable += len(change.detail.get("unreadable", ()))
 
 
-HELD = 0.5
-"""The share of an answer's content words that one memory has from which on it holds the answer; numbers all of them."""
-
-
 def _hold(mem: Memhold, user: str, golds: Iterable[str], seen: _Seen) -> None:
     """Count the answers that some fact, note or entry of the user holds by itself, or a standing instruction of theirs.
 
@@ -374,15 +368,6 @@ def _hold(mem: Memhold, user: str, golds: Iterable[str], seen: _Seen) -> None:
         seen.golds += 1
         seen.held += held
         seen.instructed += held or any(holds(text, gold) for text in instructions)
-
-
-def holds(text: str, gold: str) -> bool:
-    """Whether a memory's text has what an answer says: its numbers, and at least half of its content words."""
-    numbers = {value for one in quantities(gold) for value in one.values}
-    if numbers - {value for one in quantities(text) for value in one.values}:
-        return False
-    wanted = content_terms(gold)
-    return bool(wanted) and len(wanted & content_terms(text)) >= HELD * len(wanted)
 
 
 def _rows(seen: _Seen, model: Recorded) -> Iterable[Row]:

@@ -7,17 +7,22 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from benchmarks.measure import Row, log
 from benchmarks.worlds import Question, World, fitting
+from memhold.fidelity.amounts import amounts
+from memhold.fidelity.quotes import plain
+from memhold.languages.tables import spoken
 from memhold.text.details import content_terms
-from memhold.text.quantities import quantities
 from memhold.text.token_estimate import estimate_tokens
 
-__all__ = ["BUDGET", "Sheet", "filled", "ranked", "scored"]
+__all__ = ["BUDGET", "Sheet", "filled", "holds", "ranked", "scored"]
 
 BUDGET = 2_000
 """Tokens, by the estimate, that each system has for what it knows."""
+HELD = 0.5
+"""The share of an answer's content words that one memory has from which on it holds the answer; numbers all of them."""
 SYSTEM = (
     "Answer the question from the notes above it alone, in as few words as possible. If they do not say it, answer: "
     "unknown."
@@ -34,7 +39,7 @@ class Sheet:
     def ask(self, url: str, system: str, question: Question, notes: str) -> None:
         """Ask the model at a URL one question from a system's notes, and score what it says."""
         said = _answer(url, question.text, notes)
-        self.exact.setdefault(system, []).append(_has(said, question.answer))
+        self.exact.setdefault(system, []).append(holds(said, question.answer))
         self.shared.setdefault(system, []).append(scored(said, question.answer))
         log.info("answers: %s, %d", system, len(self.exact[system]))
 
@@ -73,13 +78,17 @@ def scored(said: str, gold: str) -> float:
     return 2 * shared / (len(one) + len(other)) if shared else 0.0
 
 
-def _has(said: str, gold: str) -> bool:
-    """Whether an answer has the gold's numbers and at least half of its content words."""
-    numbers = {value for one in quantities(gold) for value in one.values}
-    wanted = content_terms(gold)
-    if numbers - {value for one in quantities(said) for value in one.values}:
+def holds(text: str, gold: str) -> bool:
+    """Whether a memory's text has what an answer says: its numbers, and at least half of its content words."""
+    if _numbers(gold) - _numbers(text):
         return False
-    return bool(wanted) and 2 * len(wanted & content_terms(said)) >= len(wanted)
+    wanted = content_terms(gold)
+    return bool(wanted) and len(wanted & content_terms(text)) >= HELD * len(wanted)
+
+
+def _numbers(text: str) -> set[Decimal]:
+    found = amounts(plain(text), spoken(text))
+    return {value for one in found if one.sure or min(one.values) > 1 for value in one.values}
 
 
 def _answer(url: str, question: str, notes: str) -> str:

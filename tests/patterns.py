@@ -247,7 +247,7 @@ def _with_more() -> dict[str, Callable[[str], object]]:
 
     now = datetime(2026, 11, 22, tzinfo=UTC)
     redactor = SecretRedactor("refuse")
-    detail = details("It costs 120 km at `x`")[0]
+    detail = details("We run it at `x`")[0]
     more: dict[str, Callable[[str], object]] = {
         "memhold.text.times.times": lambda text: times(text, now),
         "memhold.text.details.holds": lambda text: holds(text, detail),

@@ -25,6 +25,7 @@ import pytest
 from memhold import Memhold
 from memhold.cli.main import main
 from memhold.faces.agents import answering, briefing
+from memhold.faces.agents import take_in as taking_in
 from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS, answer_hooks
 from memhold.faces.agents.briefing import Whose, at_prompt, at_start
 from memhold.faces.agents.hook import handled, noted
@@ -170,6 +171,39 @@ def test_what_a_start_could_not_be_told_comes_with_the_first_prompt_and_once(hoo
     assert "pnpm" in text, trouble
     assert hooks.told("UserPromptSubmit", prompt="zebras in the savannah") == ("", "")
     assert not [*(meeting / "memhold").glob("*.owed")]
+
+
+async def test_who_waits_for_what_was_said_waits_for_what_is_being_taken_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session(tmp_path)
+    session.says(*SAID)
+    session.hook("SessionEnd")
+    begun, go = asyncio.Event(), asyncio.Event()
+    whose = taking_in._whose
+
+    async def slow(*given: Any) -> dict[str, Any]:
+        begun.set()
+        await go.wait()
+        return await whose(*given)
+
+    monkeypatch.setattr(taking_in, "_whose", slow)
+    opening = BackgroundStore(str(session.db), {"embedding": "none"})
+    over: list[tuple[str, bool]] = []
+
+    async def take_in(name: str) -> None:
+        over.append((name, bool(await opening.take_in())))
+
+    try:
+        first = asyncio.create_task(take_in("at it"))
+        await begun.wait()
+        second = asyncio.create_task(take_in("behind it"))
+        await asyncio.wait([second], timeout=0.3)
+        go.set()
+        await asyncio.gather(first, second)
+    finally:
+        await opening.close()
+    assert over == [("at it", True), ("behind it", False)]
 
 
 def test_what_was_said_a_moment_ago_is_told_to_the_next_session(hooks: Hooks) -> None:

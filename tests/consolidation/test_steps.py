@@ -690,6 +690,28 @@ async def test_what_holds_later_is_a_note_until_then(opened: Opened, clock: Fake
     assert later[:10] in note.text
 
 
+@pytest.mark.parametrize(
+    ("line", "told", "now"),
+    [
+        ("I live in Paris since last autumn.", {"value": "Paris"}, ["Paris"]),
+        ("I left Oslo last autumn.", {"value": "Oslo", "operation": "remove", "target": "f1"}, []),
+    ],
+)
+async def test_what_is_told_to_hold_since_before_ends_what_was_told_since(
+    line: str, told: dict[str, Any], now: list[str], opened: Opened, clock: FakeClock
+) -> None:
+    since = (clock.now() - timedelta(days=90)).isoformat()
+    model = ScriptedChat([saved(fact("home", "Oslo")), saved(fact("home", holds_from=since, **told))], name="m")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
+    await alice.add(user("I live in Oslo."))
+    await alice.consolidate()
+    clock.advance(60)
+    await alice.add(user(line))
+    await alice.consolidate()
+    assert [m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"] == now
+
+
 async def test_what_an_assistant_repeats_of_memory_is_no_evidence(opened: Opened, clock: FakeClock) -> None:
     repeat = saved(fact("home", "Oslo", "m2"), fact("favorite food", "sushi", "m2"), fact("car", "a Volvo", "m2"))
     own_tool = saved(fact("favorite drink", "tea", "m2"))

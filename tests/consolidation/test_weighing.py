@@ -9,6 +9,7 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.testing.scripted import ScriptedChat
+from memhold.values.errors import FailureClass, ModelError
 from memhold.values.records import Memory
 
 AT = datetime(2026, 3, 4, 9, 15, tzinfo=UTC)
@@ -45,7 +46,7 @@ class Kept:
         return found
 
 
-async def kept(*replies: dict[str, Any], talk: list[dict[str, Any]] = TALK, known: str = "") -> Kept:
+async def kept(*replies: dict[str, Any] | ModelError, talk: list[dict[str, Any]] = TALK, known: str = "") -> Kept:
     models = [ScriptedChat([reply], name=f"m{number}") for number, reply in enumerate(replies)]
     async with AsyncMemhold.open("memory://", worker=False, embedding="none", consolidation=models) as mem:
         alice = mem.scope(user="alice", session="s")
@@ -154,6 +155,17 @@ async def test_most_quotes_of_no_line_ask_the_next_model_and_what_stands_is_kept
     alone = await kept(wrong)
     assert [one.value for one in alone.items] == ["swims on Mondays"]
     assert set(alone.left.values()) == {"no line has the words that it quotes"}
+
+
+@pytest.mark.parametrize("cls", ["poison", "shorten", "auth"])
+async def test_what_stands_is_kept_however_the_next_model_fails(cls: FailureClass) -> None:
+    wrong = saved(
+        fact("hobby", "swims on Mondays", "I swim on Mondays", "m3"),
+        fact("hobby", "chess", "I love chess"),
+        fact("pet", "a cat", "my cat"),
+    )
+    got = await kept(wrong, ModelError("no", model="m1", cls=cls))
+    assert [one.value for one in got.items] == ["swims on Mondays"]
 
 
 async def test_an_entry_loses_an_unfounded_sentence_and_becomes_the_quotes_where_most_are() -> None:

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.faces.agents.briefing import Whose, at_start
+from memhold.faces.mcp.answers import answer_of
 from memhold.testing.clock import FakeClock
 from memhold.testing.scripted import ScriptedChat
 
@@ -66,6 +68,24 @@ async def test_the_value_stands_with_its_doubt_beside_it() -> None:
 
 
 @pytest.mark.asyncio
+async def test_whoever_reads_it_sees_the_doubt_and_the_words_beside_the_value() -> None:
+    words = f"workplace: perhaps no longer the shared studio; the words were: “{LINE}”"
+    async with _open(_reply()) as mem:
+        alice = await _consolidated(mem, {"role": "user", "content": LINE})
+        found = await alice.recall("Where is my workplace?", limit=5)
+        fenced = answer_of("recall", {"query": "Where is my workplace?"}, found).recalled
+        assert fenced is not None
+        assert [line.partition(") ")[2] for line in fenced.lines][:2] == ["workplace: the shared studio", words]
+        [note] = [one for one in found.hits if one.doubtful]
+        [open_one] = await alice.suspicions()
+        assert note.id == open_one.memory.id
+        assert sum(note.id in line for line in fenced.lines) == 1
+        whose = Whose(project=None, namespace="default", user="alice", agent=None, session="t")
+        told = await at_start(mem, whose, 800, shown=set())
+        assert words in told
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize("verdict", ["same", "different"])
 async def test_a_person_settles_it(verdict: Literal["same", "different"]) -> None:
     async with _open(_reply()) as mem:
@@ -80,6 +100,43 @@ async def test_a_person_settles_it(verdict: Literal["same", "different"]) -> Non
         await alice.undo(receipt.change_ids[0])
         assert (await alice.get(open_one.other.id)).state == "active"
         assert len(await alice.suspicions()) == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("line", "writer", "active"),
+    [
+        ("I work from my brother's attic now.", "user", ["attic of the user's brother"]),
+        ("I work from my brother's attic now.", "participant", ["the shared studio"]),
+        ("They work from the attic of the user's brother now.", "participant", ["the shared studio"]),
+        ("Shall I work from the attic of the user's brother?", "user", ["the shared studio"]),
+        ("Translate: “I work from the attic of the user's brother now.”", "user", ["the shared studio"]),
+    ],
+)
+async def test_what_quotes_the_users_own_line_is_their_word_in_other_words(
+    line: str, writer: str, active: list[str]
+) -> None:
+    reply = _reply(quote=line.removeprefix("Translate: “").removesuffix("”"))
+    reply["facts"][0] |= {"operation": "set", "value": "attic of the user's brother"}
+    async with _open(reply) as mem:
+        named = {"name": "Dana"} if writer == "participant" else {}
+        alice = await _consolidated(mem, {"role": "user", "content": line, "written_by": writer, **named})
+        facts = (await alice.list(kinds=["fact"])).items
+        assert [one.value for one in facts if one.subject == "user"] == active
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("value", "beside"), [("studio", 1), ("the garage", 0)])
+async def test_the_end_of_a_value_in_other_words_stands_beside_it(value: str, beside: int) -> None:
+    line = f"I gave up {value}."
+    reply = _reply(quote=line)
+    reply["facts"][0] |= {"value": value, "target": None}
+    async with _open(reply) as mem:
+        alice = await _consolidated(mem, {"role": "user", "content": line})
+        [fact] = (await alice.list(kinds=["fact"])).items
+        assert fact.state == "active"
+        assert len((await alice.recall("workplace", limit=1)).hits[0].together) == beside
+        assert [one.memory.doubts for one in await alice.suspicions()] == [("what holds is worded otherwise",)] * beside
 
 
 @pytest.mark.asyncio

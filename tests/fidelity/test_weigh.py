@@ -75,6 +75,8 @@ def test_a_detail_that_nobody_understands_is_a_doubt() -> None:
         (of_user("one long film night", "plan"), "one long film night", said("Do one long film night", "assistant"), "only the assistant says it"),
         (Statement(text="oak", subject="worktop"), "I would suggest the oak", said("I would suggest the oak", "assistant"), "the assistant only proposes it"),
         (Statement(text="The project uses black."), "we always use ruff, not black", said("we always use ruff, not black"), "the line says no to “black”"),
+        (of_user("peanuts", "allergy"), "I am not allergic to peanuts", said("I am not allergic to peanuts"), "the line says no to “peanuts”"),
+        (of_user("has stopped smoking"), "I haven't stopped smoking", said("I haven't stopped smoking"), "the line says no to “smoking”"),
         (of_user("takes the liquid"), "if it makes me sick i'll take the liquid", said("if it makes me sick i'll take the liquid"), "the line only supposes it"),
         (of_user("always late"), "i was late", said("i was late"), "the line does not say “always” or “all”"),
         (
@@ -90,6 +92,11 @@ def test_what_speaks_against_it_is_a_doubt(statement: Statement, quote: str, lin
         weigh(statement, (quote,), lines, cited=(0,), rules=[one for one in RULES if one is not rule]) for rule in RULES
     ]
     assert [one.standing for one in without].count("stated") == 1, "one rule says it, and no other"
+
+
+def test_a_word_of_refusal_says_the_no_of_its_line() -> None:
+    for text in ("I can't eat peanuts", "I am no longer allergic to cats, but to peanuts"):
+        assert weight(of_user("peanuts", "allergy"), text, said(text)).standing == "stated"
 
 
 def test_a_quote_that_the_product_supplied_supports_its_own_words() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from memhold.faces.python.open import AsyncMemhold
 from memhold.recall.confidence import THRESHOLD, Evidence, Said, confidence, said_of, shortfall
-from memhold.text.sought import holds, sought
+from memhold.recall.sought import holds, sought
 
 EVIDENCE = Evidence(rows=(0,), share=0.6, cosine=0.4, documents=400)
 PLAIN = Said(named=None, fits=True)

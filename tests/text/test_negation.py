@@ -38,8 +38,3 @@ def test_a_word_of_another_language_is_no_no(text: str) -> None:
 )  # fmt: skip
 def test_a_no_is_heard_beside_its_homographs(text: str) -> None:
     assert negates(text)
-
-
-def test_a_clause_that_shows_no_language_is_heard_in_that_of_its_merge() -> None:
-    assert negates("trabalha no porto")
-    assert not negates("trabalha no porto", "Ele trabalha no porto de manhã, ela trabalha em casa")

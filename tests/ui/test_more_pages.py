@@ -259,6 +259,31 @@ def invents(request: ChatRequest) -> ChatReply:
     return replace(made, tool_calls=(replace(call, arguments={**call.arguments, "facts": facts}),))
 
 
+async def test_what_is_in_doubt_is_shown_with_its_words_and_what_speaks_against_it() -> None:
+    line = "If the rent goes up, I move to Porto."
+    told = {"subject": "user", "operation": "set", "importance": "mid", "sources": ["m1"], "quote": line}
+    reply = {
+        "history_entry": "They spoke of a move.",
+        "facts": [{**told, "attribute": "home city", "value": "Porto"}, {**told, "attribute": "rent", "value": "up"}],
+        "notes": [],
+    }
+    async with (
+        served(consolidation=ScriptedChat([reply]), embedding="none") as running,
+        person(running, await running.token(user="alice")) as alice,
+    ):
+        await of(running).remember(attribute="home city", value="Lisbon")
+        running.clock.advance(timedelta(days=1))
+        scope = of(running, session="trip")
+        await scope.add([{"role": "user", "content": line}])
+        await scope.consolidate()
+        [doubt] = await scope.suspicions()
+        for path in ("/ui/settle", f"/ui/memories/{doubt.memory.id}"):
+            page = Seen((await alice.get(path)).text).text
+            assert "The words were: If the rent goes up, I move to Porto." in page
+            assert "the line only supposes it" in page
+        assert "doubtful" in page
+
+
 async def test_what_no_line_says_is_shown_of_every_window_and_can_be_said() -> None:
     async with (
         served(consolidation=ScriptedChat(otherwise=invents), embedding="none") as running,

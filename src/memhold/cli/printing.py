@@ -14,7 +14,7 @@ from memhold.messages.records import records_of
 from memhold.values.answers import Expected, Hit, Messages, Page, Recall, Receipt, Remembered, missing_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import to_jsonable
-from memhold.values.origins import named, shown_name, spoken_by, words_of
+from memhold.values.origins import named, shown_name, spoken_by, with_quote, words_of
 from memhold.values.records import Change, Memory, Message
 from memhold.values.repr_parts import one_of
 from memhold.values.sessions import SessionPage
@@ -206,6 +206,8 @@ def _shown(hit: Hit) -> str:
     marks: list[str] = [] if hit.state == "active" else [hit.state]
     if hit.scope is not None:
         marks.append(f"of {clean(hit.scope.namespace)}, user {clean(hit.scope.user or 'nobody')}")
+    if hit.doubtful:
+        marks.append("doubtful")
     if hit.superseded_by is not None:
         marks.append(f"replaced by {hit.superseded_by}")
     marks += [f"no longer so since {one.since:%Y-%m-%d}: {clean(one.value, 60)}" for one in hit.outdated]
@@ -213,8 +215,8 @@ def _shown(hit: Hit) -> str:
         marks.append(f"said by {name}")
     who = f"{clean(spoken_by(hit))}: " if hit.written_by else ""
     mark = f" [{', '.join(marks)}]" if marks else ""
-    beside = "".join(f"\n+ {clean(one.text, _TEXT)}" for one in hit.together)
-    return f"{who}{clean(words_of(hit), _TEXT)}{mark}{beside}"
+    beside = "".join(f"\n+ {clean(with_quote(one, one.text), _TEXT)}" for one in hit.together)
+    return f"{who}{clean(with_quote(hit, words_of(hit)), _TEXT)}{mark}{beside}"
 
 
 def _why(hit: Hit) -> str:

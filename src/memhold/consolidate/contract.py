@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 from memhold.asking.envelopes import decoded
 from memhold.asking.replies import Fault, arguments_of, labels_of, text_of
+from memhold.facts.statement import Operation
 from memhold.ports.models import ChatReply, Rejected, Tool
 from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS
@@ -41,7 +42,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Operation = Literal["set", "add", "remove"]
 NoteKind = Literal["note", "plan", "instruction", "decision", "cause", "command", "open_end"]
 ItemKind = Literal["fact", "note", "sentence", "message"]
 """`message`: what a request about one message of the window was answered with."""

@@ -12,12 +12,13 @@ from memhold.consolidate.contract import Learned, Noted
 from memhold.consolidate.snapshot import Snapshot
 from memhold.facts.beside import stand_beside, would_end
 from memhold.facts.instructions import learn_instruction
-from memhold.facts.keys import Operation, cardinality, wording
+from memhold.facts.keys import Operation, cardinality
 from memhold.facts.plans import of_a_time, planned
-from memhold.facts.quotes import MAX_SENTENCE, spoken, stands, told
+from memhold.facts.quotes import spoken, stands, told
 from memhold.facts.remember import Writer, fact_text
 from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.facts.state import Statement, state_fact
+from memhold.fidelity.quotes import in_line
 from memhold.index.documents import index_memories
 from memhold.messages.fences import unquoted
 from memhold.messages.records import typed
@@ -25,6 +26,7 @@ from memhold.ports.stores import Ids
 from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
+from memhold.text.own_words import without_quotes
 from memhold.values.records import (
     HOLDS_FROM,
     NOTE_KIND,
@@ -45,8 +47,6 @@ PLANNED = "(planned {:%Y-%m-%d})"
 """What stands in front of a note of what was only planned: the day on which it was said."""
 _ORDER: tuple[Importance, ...] = ("low", "mid", "high")
 _MODEL: Mapping[Literal["set", "add", "remove"], Operation] = {"set": "replace", "add": "add", "remove": "end"}
-_ENDS = frozenset({"end", "replace", "correct"})
-"""Wordings in which a person ends a value without naming it ("I quit")."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -175,6 +175,12 @@ class Learner:
         if given.holds_from is not None and given.holds_from > at:
             self._planned(given, sources)
             return
+        ended = self._would_end(given)
+        if at < said and any(one.valid_from > at for one in ended):
+            # "Since January", said after what it ends was told: that held until it was told otherwise.
+            at = said
+        if ended and any(in_line(f"{given.quote.rstrip('?')}?", unquoted(one)) for one in typed(sources)):
+            given = replace(given, standing="doubtful", doubts=(*given.doubts, "the line asks it"))
         target = self._target(given)
         if target is None:
             self._state(given, sources, given.value, at, _MODEL[given.operation])
@@ -203,9 +209,9 @@ class Learner:
         *,
         replaced_by: str | None = None,
     ) -> None:
-        own = typed(sources)
+        own = [one for one in typed(sources) if one.written_by == "user"]
         found = spoken(own, replaced_by or value)
-        ends = model == "end" and any(wording(unquoted(message)[:MAX_SENTENCE]) in _ENDS for message in own)
+        own_words = any(_own(given.quote, one) for one in own) if given.quote else found.own_words
         statement = Statement(
             subject=given.subject,
             attribute=given.attribute,
@@ -219,7 +225,7 @@ class Learner:
             metadata={SPEAKER: name} if (name := _speaker(sources, value)) else {},
             sources=tuple(message.id for message in sources),
             trust=trust_of(sources, value),
-            own_words=found.own_words or ends,
+            own_words=own_words,
             turn=f"said:{self.snapshot.session.id}:{sources[-1].seq}",
             quotes=self._quotes(given),
             standing=given.standing,
@@ -347,6 +353,11 @@ class Learner:
             return None
         current = self.tx.find_memories([self.snapshot.known[given.target - 1].id])
         return current[0] if current and current[0].state == "active" else None
+
+
+def _own(quote: str, message: Message) -> bool:
+    """Whether words are a writer's own: what they quote themselves is another's, or a text to work on."""
+    return in_line(without_quotes(quote), without_quotes(unquoted(message)))
 
 
 def _said_by(sources: Sequence[Message], said: str) -> Message | None:

@@ -97,7 +97,7 @@ class Asking:
         asking = request(part, known, place=place, of=place - 1 + len(self._waiting))
         smaller = self._budget > SMALLEST_PART and len(part.pieces) > 1
         outcome = await self.chain.ask(asking, accept, can_shorten=smaller)
-        if isinstance(outcome, TaskFailed) and outcome.advice == "retry" and poor:
+        if isinstance(outcome, TaskFailed) and poor:
             # No model did better: what stands in the lines is worth more than nothing.
             draft, reply = max(poor, key=lambda one: len(one[0].facts) + len(one[0].notes))
             return Accepted(value=draft, reply=reply, attempts=outcome.attempts)

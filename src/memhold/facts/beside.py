@@ -8,7 +8,7 @@ from memhold.facts.keys import cardinality
 from memhold.facts.matching import aliases, find
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import revise
-from memhold.facts.statement import MemoryInput
+from memhold.facts.statement import Operation
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.compare import same_value
 from memhold.values.origins import authority, weight
@@ -48,7 +48,7 @@ def stand_beside(
 
 
 def would_end(
-    tx: ReadTx, subject: str, attribute: str, value: str, operation: MemoryInput, *, agent: str | None
+    tx: ReadTx, subject: str, attribute: str, value: str, operation: Operation, *, agent: str | None
 ) -> list[Memory]:
     """What holds now and would end if such a statement came about, where an attribute has one value at a time."""
     suspicions = tx.suspicions()

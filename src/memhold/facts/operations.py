@@ -7,7 +7,7 @@ from typing import Literal
 
 from memhold.facts.keys import Decision, cardinality, decide, nothing, wording
 from memhold.facts.quotes import stands
-from memhold.facts.statement import MemoryInput, Statement
+from memhold.facts.statement import Operation, Statement
 from memhold.text.compare import same_value
 from memhold.values.records import Memory
 
@@ -16,7 +16,7 @@ __all__ = ["doing", "names_the_past"]
 _NOTHING: frozenset[str] = frozenset()
 
 
-def doing(said: Statement, timeline: Sequence[Memory]) -> tuple[MemoryInput, Decision | None, frozenset[str]]:
+def doing(said: Statement, timeline: Sequence[Memory]) -> tuple[Operation, Decision | None, frozenset[str]]:
     """The operation, who decided, and the ids of the values that an `add` takes the place of.
 
     What was asked for holds without a decision. Of several values that hold side by side only those end that the
@@ -35,7 +35,7 @@ def names_the_past(said: Statement) -> bool:
     return bare and (said.model is not None or _value_wording(said.value) == "end")
 
 
-def _doing(said: Statement, timeline: Sequence[Memory]) -> tuple[MemoryInput, Decision | None, frozenset[str]]:
+def _doing(said: Statement, timeline: Sequence[Memory]) -> tuple[Operation, Decision | None, frozenset[str]]:
     if said.operation is not None:
         return said.operation, None, _NOTHING
     if said.model != "end" and nothing(said.value, said.attribute):

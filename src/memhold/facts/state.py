@@ -18,7 +18,7 @@ from memhold.facts.moves import home, move
 from memhold.facts.operations import doing, names_the_past
 from memhold.facts.remember import Writer, fact_text, relabelled
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
-from memhold.facts.statement import MemoryInput, Statement, StatementResult
+from memhold.facts.statement import Operation, Statement, StatementResult
 from memhold.facts.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
 from memhold.facts.timeline import AHEAD, Placement, Resumption, Word, place
 from memhold.facts.users_word import said_by_user
@@ -26,6 +26,7 @@ from memhold.index.documents import index_memories
 from memhold.journal.append import ensure_session
 from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
+from memhold.text.details import content_terms
 from memhold.values.origins import authority, weight
 from memhold.values.records import Effect, Evidence, Memory, Suspicion
 
@@ -106,6 +107,9 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
     doubted = [ending.memory for ending in placement.endings if ending.memory.state == "active"]
     if said.standing == "doubtful" and (doubted or operation == "remove"):
         return _beside(work, doubted, operation)
+    if operation == "remove" and not placement.endings and (meant := _worded_otherwise(work, timeline)):
+        doubts = ("what holds is worded otherwise",)
+        return _beside(replace(work, said=replace(said, standing="doubtful", doubts=doubts)), meant, operation)
     if said.importance == "low" and writer.author.origin in _LEARNT and not where.known and operation != "remove":
         return _note(work)
     corrects = decision is not None and decision.operation == "correct"
@@ -130,7 +134,7 @@ def _elsewhere(work: _Work, word: Word) -> tuple[Memory, ...]:
     return place(shared, word, {}).against
 
 
-def _users_line(work: _Work, against: Sequence[Memory], operation: MemoryInput) -> Statement | None:
+def _users_line(work: _Work, against: Sequence[Memory], operation: Operation) -> Statement | None:
     """The statement on the word of a line of the user's that says it; None where there is none."""
     said = work.said
     if work.writer.author.origin not in _BROUGHT:
@@ -149,7 +153,7 @@ def _timeline(work: _Work, since: datetime | None = None) -> list[Memory]:
     return work.tx.facts(subject=where.subject, key=where.key, agent=work.writer.agent, since=since)
 
 
-def _lapsed(work: _Work, timeline: Sequence[Memory], operation: MemoryInput) -> list[Memory]:
+def _lapsed(work: _Work, timeline: Sequence[Memory], operation: Operation) -> list[Memory]:
     """The timeline, where what is told again after its told end has ended: nobody may have done that work yet."""
     tx, found = work.tx, list(timeline)
     if operation == "remove":
@@ -226,7 +230,7 @@ def _fresh(
 def _apply(
     work: _Work,
     placement: Placement,
-    operation: MemoryInput,
+    operation: Operation,
     rows: Mapping[str, Sequence[Evidence]],
     *,
     corrects: bool,
@@ -377,7 +381,7 @@ def _noted(work: _Work, text: str | None = None) -> tuple[Memory, tuple[Effect, 
     return memory, (Effect(memory_id=memory.id, rev_before=0, rev_after=1),)
 
 
-def _beside(work: _Work, doubted: Sequence[Memory], operation: MemoryInput) -> StatementResult:
+def _beside(work: _Work, doubted: Sequence[Memory], operation: Operation) -> StatementResult:
     """A doubtful statement that would end something: a note that is told with it, and a suspicion for a person."""
     said = work.said
     perhaps = f"perhaps no longer {said.value}" if operation == "remove" else f"perhaps {said.value}"
@@ -392,8 +396,16 @@ def _beside(work: _Work, doubted: Sequence[Memory], operation: MemoryInput) -> S
     )
 
 
+def _worded_otherwise(work: _Work, timeline: Sequence[Memory]) -> list[Memory]:
+    """What holds and may be meant by the end of a value that nothing has, as it was learnt: it has a word of it."""
+    if work.writer.author.origin not in _LEARNT:
+        return []
+    wanted = content_terms(work.said.value)
+    return [one for one in timeline if one.state == "active" and wanted & content_terms(one.value or "")]
+
+
 def _kept_apart(
-    work: _Work, against: Sequence[Memory], known: Sequence[Suspicion], operation: MemoryInput
+    work: _Work, against: Sequence[Memory], known: Sequence[Suspicion], operation: Operation
 ) -> StatementResult:
     """A statement against what has more authority: kept out of the present, for a person to settle."""
     said, tx = work.said, work.tx
@@ -475,7 +487,7 @@ def _raise(work: _Work, kind: Literal["key", "contradiction"], memory_id: str, o
     return suspicion
 
 
-def _reason(placement: Placement, operation: MemoryInput, decision: Decision | None, work: _Work) -> str:
+def _reason(placement: Placement, operation: Operation, decision: Decision | None, work: _Work) -> str:
     """Why the change was made, and which rule chose it; without content."""
     if operation == "remove":
         base = "told that it no longer holds"

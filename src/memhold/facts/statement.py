@@ -10,9 +10,9 @@ from typing import Any, Literal
 from memhold.facts.keys import Operation as ModelOperation
 from memhold.values.records import Effect, Importance, Memory, MemoryQuote, Standing, Suspicion, Trust
 
-__all__ = ["MemoryInput", "Statement", "StatementResult"]
+__all__ = ["Operation", "Statement", "StatementResult"]
 
-MemoryInput = Literal["set", "add", "remove"]
+Operation = Literal["set", "add", "remove"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Statement:
     attribute: str
     value: str
     at: datetime
-    operation: MemoryInput | None = None
+    operation: Operation | None = None
     model: ModelOperation | None = None
     wording: str = ""
     importance: Importance = "mid"

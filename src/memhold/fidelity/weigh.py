@@ -214,10 +214,12 @@ def _lost_no(case: Case) -> str | None:
     own = case.own
     told = plain(f"{case.statement.attribute.replace('_', ' ')} {case.statement.text}")
     quoted, kept = _denied(case.quote, own), _denied(told, own)
-    lost = quoted & {*_stems(told, own)}
-    if lost and not quoted & kept and not own.has("says", "refusal", told):
-        return f"the line says no to “{min(lost)}”"
-    return None
+    # "Allergic" may say what "cannot eat" does; not where the line says no to being allergic to the same.
+    refusals = {stem for start, end in own.found("says", "refusal", told) for stem in _stems(told[start:end], own)}
+    lost = [word for word in _words(told, own) if _stem(word) in quoted - refusals]
+    if not lost or quoted & kept or refusals - quoted:
+        return None
+    return f"the line says no to “{lost[0]}”"
 
 
 @lru_cache(maxsize=4096)
@@ -238,9 +240,16 @@ def _denied(text: str, own: Speech) -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def _stems(text: str, own: Speech) -> tuple[str, ...]:
     """The beginnings of the words that mean something, in their order."""
+    return tuple(_stem(word) for word in _words(text, own))
+
+
+def _words(text: str, own: Speech) -> list[str]:
     function = {*own.words("words", "function"), *own.words("says", "negation"), *own.months, *own.weekdays}
-    words = (one[0] or one[1] for one in _TERM.finditer(text))
-    return tuple(word[: _STEM_WIDE if word[0] >= "\u3040" else _STEM] for word in words if word not in function)
+    return [word for one in _TERM.finditer(text) if (word := one[0] or one[1]) not in function]
+
+
+def _stem(word: str) -> str:
+    return word[: _STEM_WIDE if word[0] >= "\u3040" else _STEM]
 
 
 def _lost_condition(case: Case) -> str | None:

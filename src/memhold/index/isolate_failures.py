@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from memhold.ports.models import EmbeddingModel
 from memhold.values.errors import ModelError
@@ -30,9 +30,7 @@ def _may_be_a_text(error: ModelError) -> bool:
     return error.cls in {"poison", "shorten", "next"} or error.code == "bad_vectors"
 
 
-async def embed_isolating_failures(
-    model: EmbeddingModel, texts: Sequence[str], *, purpose: Literal["document", "query"] = "document"
-) -> Embedded:
+async def embed_isolating_failures(model: EmbeddingModel, texts: Sequence[str]) -> Embedded:
     """Embed every text that can be, by halving a batch that the model refuses until the bad texts stand alone.
 
     Raises:
@@ -54,7 +52,7 @@ async def embed_isolating_failures(
             good, bad = stop.value
             break
         try:
-            found[part.start] = await model.embed(texts[part.start : part.stop], purpose=purpose)
+            found[part.start] = await model.embed(texts[part.start : part.stop], purpose="document")
             embedded = True
         except ModelError as error:
             if not _may_be_a_text(error):
@@ -70,14 +68,14 @@ async def embed_isolating_failures(
     return Embedded(indices=indices, vectors=vectors, poisoned={index: reasons[index] for index in bad})
 
 
-def bisect(count: int, *, most: int | None = None) -> Generator[range, bool, tuple[list[range], list[int]]]:
+def bisect(count: int) -> Generator[range, bool, tuple[list[range], list[int]]]:
     """Find the texts that spoil a batch: yields ranges to try, is sent whether each was embedded.
 
     Returns the ranges that were embedded, in order, and the positions set apart. It gives up, and returns what it has,
-    once more than `most` were set apart (default: a quarter of them, at least 8): then the texts are not the reason.
+    once more than a quarter of them, and more than 8, were set apart: then the texts are not the reason.
     One bad text in 100 costs at most 15 tries.
     """
-    limit = max(8, count // 4) if most is None else most
+    limit = max(8, count // 4)
     good: list[range] = []
     bad: list[int] = []
     waiting = [range(count)] if count else []

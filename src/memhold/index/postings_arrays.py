@@ -137,11 +137,10 @@ class DecodedIndex:
             self.memo["signatures"] = signed
         return signed
 
-    def _signed(self, first: int = 0) -> Keys:
-        """Signatures of the rows from a block on."""
+    def _signed(self) -> Keys:
         import numpy as np
 
-        steps = range(first, len(self._bases), _BLOCKS_AT_ONCE)
+        steps = range(0, len(self._bases), _BLOCKS_AT_ONCE)
         parts = [self._mixed(one, min(one + _BLOCKS_AT_ONCE, len(self._bases))) for one in steps]
         return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from memhold.facts.asked import says_what_is_asked
 from memhold.recall.signals import ASKED_FOR
+from memhold.recall.sought import holds, sought
 from memhold.text.sentences import sentences
-from memhold.text.sought import holds, sought
 
 __all__ = ["LOOKED_AT", "THRESHOLD", "Evidence", "Said", "confidence", "said_of", "shortfall"]
 

@@ -1,8 +1,7 @@
-"""The hard details of a text: what a merge must keep to the letter, in any script. Pure.
+"""Names and code in a text: what a merge must keep to the letter, in any script. Pure.
 
-Numbers, dates, versions and hashes; code and identifiers; paths, addresses; what stands in quotes; capitalised names.
-In scripts without capitals names cannot be told from words: there Latin words and katakana, which are names in such
-text far more often than not, and everything with digits or quotes count.
+In scripts without capitals names cannot be told from words: there Latin words and katakana count, which are names in
+such text far more often than not.
 """
 
 from __future__ import annotations
@@ -23,10 +22,7 @@ from memhold.text.normal_form import normal_form
 
 __all__ = ["Detail", "DetailKind", "content_terms", "details", "holds"]
 
-DetailKind = Literal["number", "code", "path", "address", "quoted", "name"]
-
-
-_ENDS = ".,;:!?)]}'’\""
+DetailKind = Literal["code", "name"]
 _ALNUM = "A-Za-z0-9\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _CODE = lazily.compile(r"```[^\n`]*\n(?P<block>.+?)```|`(?P<inline>[^`\n]+)`", re.DOTALL)
 _ADDRESS = lazily.compile(
@@ -36,25 +32,8 @@ _PATH = lazily.compile(
     r"(?<![\w/])(?:(?:~|\.{1,2})?/[\w.@+\-]+(?:/[\w.@+\-]*)*|[A-Za-z]:\\[^\s\"<>|]+|(?<![.@+\-])[\w.@+\-]+(?:/[\w.@+\-]+){2,}"
     r"|(?<![@+\-])[\w@+\-]+/[\w@+\-]*[._\d][\w.@+\-]*|(?<!-)[\w\-]{2,}\.[a-z][a-z0-9]{1,4}(?![\w.]))"
 )
-_QUOTED = lazily.compile(
-    r"[“”„\"](?P<a>[^“”„\"\n]{1,200})[“”\"]|[«‹](?P<b>[^»›\n]{1,200})[»›]|[「『《〈](?P<c>[^」』》〉\n]{1,200})[」』》〉]"
-    r"|(?<!\w)[‘'](?P<d>[^‘’'\n]{2,80})[’'](?!\w)"
-)
-_TOKEN = lazily.compile(
-    rf"(?:(?<![\w.,:/)\]])[+\-−])?[$€£¥₩₹#]?[{_ALNUM}]+(?:[.,:/_\-+'’@#][{_ALNUM}]+)*(?:%|°[CF]?|[万萬億亿兆千百]+)?"
-)
-_UNIT = lazily.compile(r"(?<!\w)[\d.,:]{0,40}\d\s+(?P<unit>[^\W\d_]{1,3})\b")
 _HASH = lazily.compile(r"\b[0-9a-f]{7,}\b")
 _HYPHENED = lazily.compile(r"(?<![\w\-])[A-Za-z]+(?:-[A-Za-z0-9]+){2,}(?![\w\-])")
-_SPELLED = lazily.compile(
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million"
-    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|hundert|tausend"
-    r"|deux|trois|quatre|cinq|huit|neuf|onze|douze|vingt|trente|mille"
-    r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|veinte)\b",
-    re.IGNORECASE,
-)
-"""Numbers in words, but for those that are another word in a neighbouring language."""
-_NUMERALS = lazily.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆]{2,}")
 _IDENTIFIER = lazily.compile(r"(?<![\w\-])--[a-z][\w\-]+|\b[A-Za-z]\w*_\w+|\b\w*[a-z][A-Z]\w*|\b[A-Za-z_]\w*(?=\(\))")
 _WORD = lazily.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _INSIDE = lazily.compile(r"(?<=[^.!?…:;\n]\s)[^\W\d_]+(?:['’\-][^\W\d_]+)*")
@@ -64,50 +43,11 @@ _SENTENCE_ENDS = frozenset(".!?…:;\n。！？")
 _BEFORE_A_SENTENCE = frozenset('-–—*•>"“„«‘([')
 _POSSESSIVE = lazily.compile(r"['’]s?\Z")
 _NEXT = lazily.compile(r"\s+([^\W\d_]+)")
-_COPULAS = frozenset(
-    [
-        "is",
-        "was",
-        "are",
-        "were",
-        "has",
-        "had",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "must",
-        "should",
-        "does",
-        "did",
-        "said",
-        "says",
-        "and",
-        "und",
-        "ist",
-        "war",
-        "hat",
-        "hatte",
-        "wird",
-        "et",
-        "est",
-        "était",
-        "a",
-        "avait",
-        "y",
-        "es",
-        "era",
-        "fue",
-        "tiene",
-        "e",
-        "è",
-        "ha",
-        "aveva",
-        "foi",
-        "tem",
-    ]
+_VERBS = (
+    "is was are were has had will would can could may must should does did said says and und ist war hat hatte wird"
+    " et est était a avait y es era fue tiene e è ha aveva foi tem"
 )
+_COPULAS = frozenset(_VERBS.split())
 _LIKE_GERMAN = frozenset({"danish", "norwegian", "swedish", "dutch"})
 """Languages that share function words with German, and write nouns small."""
 NOUNS = 5
@@ -138,7 +78,7 @@ class Detail:
     @property
     def key(self) -> str:
         """What makes two details the same one."""
-        return self.text.casefold() if self.kind in {"name", "number", "quoted"} else self.text
+        return self.text.casefold() if self.kind == "name" else self.text
 
 
 def plain_form(text: str) -> str:
@@ -151,7 +91,7 @@ def plain_form(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def details(text: str) -> tuple[Detail, ...]:
-    """Every hard detail of a text, each once, in order of their kinds."""
+    """The names and the code of a text, each once."""
     found: dict[tuple[str, str], Detail] = {}
     for detail in _scan(plain_form(text)):
         held = found.get((detail.kind, detail.key))
@@ -161,27 +101,12 @@ def details(text: str) -> tuple[Detail, ...]:
 
 
 def _scan(text: str) -> Iterator[Detail]:
-    marked: tuple[tuple[re.Pattern[str], DetailKind], ...] = ((_CODE, "code"), (_ADDRESS, "address"), (_PATH, "path"))
-    for pattern, kind in marked:
-        for match in pattern.finditer(text):
-            whole = next((part for part in match.groups() if part), match[0])
-            yield Detail(kind=kind, text=whole.strip() if kind == "code" else whole.rstrip(_ENDS))
+    for match in _CODE.finditer(text):
+        yield Detail(kind="code", text=(match["block"] or match["inline"]).strip())
+    for pattern in (_CODE, _ADDRESS, _PATH):
         text = _masked(pattern, text)
-    for match in _QUOTED.finditer(text):
-        yield Detail(kind="quoted", text=" ".join(next(part for part in match.groups() if part).split()))
-    for match in _TOKEN.finditer(text):
-        if any(c.isdigit() for c in match[0]):
-            yield Detail(kind="number", text=match[0])
-    for match in _NUMERALS.finditer(text):
-        yield Detail(kind="number", text=match[0])
-    for match in _UNIT.finditer(text):
-        # "5 mg" is not "5 g", nor 9 am 9 pm; that the two stand side by side is no claim of its own.
-        if match["unit"].casefold() in {"am", "pm"} or match["unit"].casefold() not in EVIDENCE:
-            yield Detail(kind="number", text=" ".join(match[0].split()), sure=False)
     for match in _HASH.finditer(text):
         yield Detail(kind="code", text=match[0])
-    for match in _SPELLED.finditer(text):
-        yield Detail(kind="number", text=match[0], sure=False)
     for match in _HYPHENED.finditer(text):
         # "web-prod-eu" is a name that machines read; "up-to-date" has a function word inside and is none.
         if EVIDENCE.keys().isdisjoint(match[0].casefold().split("-")[1:-1]):
@@ -285,21 +210,13 @@ def _named(text: str, match: re.Match[str], word: str, *, nouns: bool, inside: C
 
 
 def holds(text: str, detail: Detail) -> bool:
-    """Whether a text has that detail: numbers and names as whole tokens, code and paths to the letter.
-
-    A name counts in another form of the same word too.
-    """
+    """Whether a text has that detail as a whole: code to the letter, a name in another form of the same word too."""
     plain = plain_form(text)
     wanted = detail.text
-    if detail.kind in {"name", "number", "quoted"}:
+    if detail.kind == "name":
         plain, wanted = " ".join(plain.split()).casefold(), wanted.casefold()
     before = rf"(?<![{_ALNUM}_])" if wanted[:1].isalnum() and wanted[:1].isascii() else ""
     after = rf"(?![{_ALNUM}_])" if wanted[-1:].isalnum() and wanted[-1:].isascii() else ""
-    if detail.kind == "number":
-        # A number in a longer one, or with another sign, is another number: 5 in -5, 1.2.3 in 1.2.3-rc1.
-        signed = wanted[:1] in "+-−"
-        before = rf"(?<![{_ALNUM}_])" if signed else rf"{before}(?<!\d[.,:/])(?<![+\-−])"
-        after = rf"{after}(?![.,:/+\-]\d)(?!-[{_ALNUM}])(?!%)" if wanted[-1:].isdigit() else after
     if re.search(before + re.escape(wanted) + after, plain) is not None:
         return True
     if detail.kind != "name":

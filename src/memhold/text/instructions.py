@@ -73,9 +73,9 @@ def _entries(names: Collection[str], languages: Collection[str] = LANGUAGES) -> 
     return "|".join(found)
 
 
-def any_of(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:
+def any_of(*names: str) -> re.Pattern[str]:
     """A pattern for any entry of some lists, wherever it stands in a text in small letters, from the edge of a word."""
-    return lazily.compile(lambda: f"(?<!{_LETTER})(?:{_entries(names, languages)})")
+    return lazily.compile(lambda: f"(?<!{_LETTER})(?:{_entries(names, LANGUAGES)})")
 
 
 def words_of(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:

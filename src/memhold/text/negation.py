@@ -74,25 +74,17 @@ _OTHERWISE = lazily.compile(
 
 
 @lru_cache(maxsize=4096)
-def negates(text: str, within: str = "") -> bool:
-    """Whether something in the text says no, or may; `within` is what shows its language where it does not itself."""
+def negates(text: str) -> bool:
+    """Whether something in the text says no, or may."""
     heard = _OTHERWISE.sub(" ", text)
     if _WORDS.search(heard) is not None or _UNSPACED.search(heard) is not None:
         return True
-    return any(_denies(word.lower(), heard, within) for word in set(_CONTESTED.findall(heard)))
+    return any(_denies(word.lower(), heard) for word in set(_CONTESTED.findall(heard)))
 
 
-def _denies(word: str, text: str, within: str) -> bool:
-    """Whether a word denies here: unless the text, or else what is around it, is in a language where it does not."""
+def _denies(word: str, text: str) -> bool:
+    """Whether a word denies here: unless the text is in a language where it does not."""
     denying, other = _SHARED[word]
-    for shown in (text, within):
-        scores = _scores(_CONTESTED.sub(" ", shown))
-        yes, no = (max(scores.get(language, 0) for language in languages) for languages in (other, denying))
-        if yes != no and max(yes, no) >= UNIT // 3:
-            return no > yes
-    return True
-
-
-@lru_cache(maxsize=4096)
-def _scores(text: str) -> Mapping[str, int]:
-    return language_votes(text)
+    scores = language_votes(_CONTESTED.sub(" ", text))
+    yes, no = (max(scores.get(language, 0) for language in languages) for languages in (other, denying))
+    return no >= yes or yes < UNIT // 3

@@ -221,6 +221,11 @@ class Hit:
     standing: Standing = "stated"
     doubts: tuple[str, ...] = ()
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether something speaks against it."""
+        return self.standing == "doubtful"
+
     def __repr__(self) -> str:
         state = "" if self.state == "active" else f" {self.state}"
         return f"<Hit {self.kind}{state} {self.score:.3f} {opening(self.text)} {self.id}>"

@@ -33,6 +33,7 @@ __all__ = [
     "spoken_by",
     "told_by",
     "weight",
+    "with_quote",
     "words_of",
 ]
 
@@ -129,6 +130,11 @@ def spoken_by(line: Message | Hit) -> str:
 def words_of(line: Message | Hit) -> str:
     """What a line says, without the name in front of it that `spoken_by` gives."""
     return line.text.removeprefix(f"{line.speaker}: ") if shown_name(line.speaker) else line.text
+
+
+def with_quote(item: Memory | Hit, text: str) -> str:
+    """A text of an item; of one in doubt with the words that it rests on: whoever reads it judges for themselves."""
+    return f"{text}; the words were: “{item.quote}”" if item.doubtful and item.quote else text
 
 
 def shown_name(speaker: str | None) -> str:

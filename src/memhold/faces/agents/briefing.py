@@ -21,7 +21,7 @@ from memhold.text.analysis import analyse
 from memhold.text.sentences import sentences
 from memhold.text.token_estimate import FRAME, estimate_tokens
 from memhold.values.errors import TooLarge
-from memhold.values.origins import name_of, spoken_by, words_of
+from memhold.values.origins import name_of, spoken_by, with_quote, words_of
 from memhold.values.records import PEOPLE
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ def _line_cost(line: str) -> int:
 
 def _line(hit: Hit, *, dated: bool = True) -> str:
     when = f" ({hit.event_time:%Y-%m-%d})" if dated else ""
-    return f"- {_who(hit)}{when}: {' '.join(words_of(hit).split())}"
+    return f"- {_who(hit)}{when}: {' '.join(with_quote(hit, words_of(hit)).split())}"
 
 
 def _who(hit: Hit) -> str:
@@ -342,6 +342,8 @@ def _who(hit: Hit) -> str:
     if hit.written_by is None and hit.origin in {"agent", "tool", "import"}:
         by = f"{hit.origin}{name_of(hit.actor)}"
         return f"{who}, noted by {by}" + ("" if hit.last_confirmed_at else ", not confirmed")
+    if hit.doubtful:
+        return f"{who}, doubtful"
     if hit.superseded_by or hit.outdated:
         return f"{who}, says something that no longer holds"
     return who

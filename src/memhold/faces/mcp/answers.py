@@ -14,7 +14,7 @@ from memhold.recall.confidence import THRESHOLD
 from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status, missing_sentences, trouble_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import iso, to_jsonable
-from memhold.values.origins import name_of, named, shown_name, spoken_by, words_of
+from memhold.values.origins import name_of, named, shown_name, spoken_by, with_quote, words_of
 from memhold.values.records import PEOPLE, Change, Memory
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def memory_entry(memory: Memory) -> str:
     about += [] if memory.state == "active" else [memory.state]
     about += ["pinned"] if memory.pinned else []
     about += _noted(memory)
-    return entry(memory.id, about, memory.text)
+    return entry(memory.id, about, with_quote(memory, memory.text))
 
 
 def _day(moment: datetime) -> str:
@@ -210,18 +210,20 @@ def _recall(found: Recall, *, asked: bool) -> Answer:
     notes += late
     if found.cursor is not None:
         notes.append(f"{found.total:,} matched; for more ask the same with cursor {found.cursor}")
-    shown = {hit.id for hit in found.hits}
-    lines = [line for hit in found.hits for line in _lines(hit, shown)]
+    told: set[str] = set()
+    lines = [line for hit in found.hits for line in _lines(hit, told)]
     ids = dict.fromkeys(one for hit in found.hits for one in (hit.id, *(other.id for other in hit.together)))
     recalled = Recalled(ids=tuple(ids), lines=tuple(lines))
     return Answer(said="\n".join(notes), recalled=recalled)
 
 
-def _lines(hit: Hit, shown: set[str]) -> list[str]:
-    """A hit, and what is told with it, each once in an answer."""
-    others = [one for one in hit.together if one.id not in shown]
-    shown |= {one.id for one in others}
-    return [entry(hit.id, _about(hit), words_of(hit)), *(memory_entry(one) for one in others)]
+def _lines(hit: Hit, told: set[str]) -> list[str]:
+    """A hit, and right behind it what is told with it, each once in an answer."""
+    if hit.id in told:
+        return []
+    others = [one for one in hit.together if one.id not in told]
+    told |= {hit.id, *(one.id for one in others)}
+    return [entry(hit.id, _about(hit), with_quote(hit, words_of(hit))), *(memory_entry(one) for one in others)]
 
 
 def _about(hit: Hit) -> list[str]:
@@ -235,7 +237,9 @@ def _about(hit: Hit) -> list[str]:
 
 
 def _noted(item: Memory | Hit) -> list[str]:
-    """By whom it was noted, where that is not the user: nobody's note passes for the user's word."""
+    """By whom it was noted, where that is not the user, and whether it is in doubt: nothing passes for their word."""
+    if item.doubtful:
+        return ["doubtful"]
     if (name := shown_name(item.speaker)) and not (isinstance(item, Hit) and item.written_by):
         return [f"said by {name}"]
     told = isinstance(item, Hit) and item.written_by not in {None, *PEOPLE}
@@ -277,7 +281,7 @@ def _change(change: Change) -> str:
 
 
 def _cut(memory: Memory) -> str:
-    text = memory.text
+    text = with_quote(memory, memory.text)
     return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}… (read memhold://items/{memory.id})"
 
 

@@ -37,6 +37,7 @@ class BackgroundStore:
         self._task: asyncio.Task[AsyncStore] | None = None
         self._begun = 0.0
         self._failed: str | None = None
+        self._taking = asyncio.Lock()
 
     def begin(self) -> asyncio.Task[AsyncStore]:
         """Open, unless that is done or under way; where it failed, try again."""
@@ -82,15 +83,19 @@ class BackgroundStore:
         return await asyncio.shield(self.begin())
 
     async def take_in(self) -> int:
-        """Bring in what hooks took note of; how many messages were new. It never raises."""
+        """Bring in what hooks took note of; how many messages were new. It never raises.
+
+        Where this process is at it already, that is waited for: when this returns, what was noted before is in.
+        """
         from memhold.faces.agents.spool import spool_of
 
         if not spool_of(self.location).is_dir():
             return 0
         from memhold.faces.agents.take_in import take_in
 
-        with suppress(MemholdError, OSError):
-            return await take_in(await self.store(), self.location)
+        async with self._taking:
+            with suppress(MemholdError, OSError):
+                return await take_in(await self.store(), self.location)
         return 0
 
     async def close(self) -> bool:

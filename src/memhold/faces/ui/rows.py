@@ -38,6 +38,9 @@ class Row:
     speaker: str | None = None
     topics: tuple[str, ...] = ()
     asked_at: datetime | None = None
+    quote: str = ""
+    doubts: tuple[str, ...] = ()
+    doubtful: bool = False
 
     @property
     def counts_use(self) -> bool:
@@ -102,6 +105,9 @@ def row_of(item: Memory | Hit | Message) -> Row:
         writer=told_by(item) or None if isinstance(item, Hit) else None,
         speaker=shown_name(item.speaker),
         topics=item.topics,
+        quote=item.quote,
+        doubts=item.doubts,
+        doubtful=item.doubtful,
     )
 
 

@@ -8,13 +8,16 @@ asks for anything.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from functools import lru_cache
 from typing import Final, Literal
 
+from memhold.fidelity.amounts import Amount, amounts
+from memhold.fidelity.quotes import plain
+from memhold.languages.tables import spoken
 from memhold.text import lazily
 from memhold.text.details import details
 from memhold.text.letter_words import WIDE
-from memhold.text.quantities import Quantity, quantities
 from memhold.text.times import calendar_words
 
 # ruff: noqa: RUF001 - letters of every script
@@ -117,18 +120,6 @@ _DATED: Final = lazily.compile(
     r"|\b\d{1,2}\. |[\d一二三四五六七八九十] ?[월일시月日号點点時时]",
     re.IGNORECASE,
 )
-_CURRENCIES: Final = frozenset({"EUR", "USD", "GBP", "JPY", "KRW", "cent", "CNY", "INR", "CHF", "RUB"})
-_SPANS: Final = frozenset({"second", "minute", "hour", "day", "night", "week", "month", "year"})
-_MEASURES: Final = (
-    _SPANS,
-    frozenset({"mm", "cm", "m", "km", "mi"}),
-    frozenset({"mg", "g", "kg"}),
-    frozenset({"m", "m²", "ha", "a", "acre"}),
-    frozenset({"ml", "l"}),
-)
-"""Units that can stand for each other: who asks for metres may be told kilometres."""
-
-
 _COUNTS: Final = lazily.compile(
     r"\b(?:how many|wie ?viele|cuánt[oa]s|combien de|quant[oaie]s?|сколько)\b|몇|几|何(?=[時回本枚年月日円])",
     re.IGNORECASE,
@@ -138,10 +129,10 @@ _COUNTS: Final = lazily.compile(
 @lru_cache(maxsize=256)
 def sought(question: str) -> Sought | None:
     """The kind of thing that a question asks for; None where it may be anything."""
-    plain = question.replace("’", "'")
-    if _WHAT_AMOUNT.search(plain) or (_ASKS_MONEY.search(plain) and _MONEY.search(plain)):
+    straight = question.replace("’", "'")
+    if _WHAT_AMOUNT.search(straight) or (_ASKS_MONEY.search(straight) and _MONEY.search(straight)):
         return "money"
-    return next((kind for kind, pattern in _ASKS if pattern.search(plain)), None)
+    return next((kind for kind, pattern in _ASKS if pattern.search(straight)), None)
 
 
 def holds(text: str, kind: Sought, question: str) -> bool:
@@ -152,16 +143,17 @@ def holds(text: str, kind: Sought, question: str) -> bool:
     """
     match kind:
         case "money":
-            units = {one.unit for one in _new_numbers(text, question)}
-            return not units.isdisjoint(_CURRENCIES) or (None in units and _MONEY.search(text) is not None)
+            kinds = {_measured(one) for one in _new_amounts(text, question)}
+            return "money" in kinds or ("" in kinds and _MONEY.search(text) is not None)
         case "number":
-            measures = _asked_measures(question)
+            asked = _asked_measure(question)
             # "How much was it?" may be told a price, "how many are there?" not.
-            others = _CURRENCIES if _COUNTS.search(question) else frozenset[str]()
-            new = [one for one in _new_numbers(text, question) if one.unit not in others]
-            return any(not measures or one.unit in measures for one in new)
+            kinds = {_measured(one) for one in _new_amounts(text, question)}
+            if asked:
+                return not kinds.isdisjoint({asked, ""})
+            return bool(kinds - ({"money"} if _COUNTS.search(question) else set()))
         case "time":
-            spans = any(one.unit in _SPANS for one in quantities(text))
+            spans = any(one.kind == "time" for one in _amounts(text))
             return bool(spans or calendar_words(text) or _DATED.search(text) or _RELATIVE.search(text))
         case "colour":
             return _COLOUR.search(text) is not None
@@ -171,14 +163,22 @@ def holds(text: str, kind: Sought, question: str) -> bool:
             return WIDE.search(text) is not None or any(one.text.casefold() not in asked for one in named)
 
 
-def _new_numbers(text: str, question: str) -> list[Quantity]:
-    told = {one.text for one in quantities(question)}
-    return [one for one in quantities(text) if one.text not in told]
+def _amounts(text: str) -> list[Amount]:
+    """The numbers of a text; a word for one that may be an article counts where it has a unit."""
+    return [one for one in amounts(plain(text), spoken(text)) if one.sure or one.unit or min(one.values) > 1]
+
+
+def _new_amounts(text: str, question: str) -> list[Amount]:
+    told = {value for one in _amounts(question) for value in one.values}
+    return [one for one in _amounts(text) if told.isdisjoint(one.values)]
+
+
+def _measured(one: Amount) -> str:
+    return "money" if one.unit == "cent" else one.kind
 
 
 @lru_cache(maxsize=256)
-def _asked_measures(question: str) -> frozenset[str]:
-    """The units that answer a question which names one ("how many metres"); none where it names none."""
+def _asked_measure(question: str) -> str:
+    """What is measured by the unit that a question names ("how many metres"); empty where it names none."""
     # A number in place of the interrogative: the unit stands behind both.
-    asked = {one.unit for one in quantities(_COUNTS.sub(" 7 ", question)) if one.text == "7"} - {None}
-    return frozenset(unit for measure in _MEASURES if not measure.isdisjoint(asked) for unit in measure)
+    return next((_measured(one) for one in _amounts(_COUNTS.sub(" 7 ", question)) if one.values == {Decimal(7)}), "")
