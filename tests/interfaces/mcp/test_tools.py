@@ -311,6 +311,17 @@ async def test_a_session_ends_and_status_and_context_tell() -> None:
         assert (await call(client, "memory_status")).startswith("2 messages in 1 session; 1 raw.")
 
 
+async def test_a_context_for_a_model_is_counted_by_its_tokens() -> None:
+    async with memory() as (client, _):
+        for number in range(40):
+            await call(client, "add_message", text=f"지난주 {number}번째 정원에 장미를 심었어요.", session="s")
+
+        async def told(**model: str) -> int:
+            return (await call(client, "get_context", message="and?", session="s", budget=600, **model)).count("심었어요")
+
+        assert await told(model="gpt-5") > 1.3 * await told()
+
+
 # ------------------------------------------------------------------------------------------------ what a model reads
 
 

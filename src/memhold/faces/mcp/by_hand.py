@@ -47,11 +47,11 @@ class ToolsByHand:
         """What to read before answering.
 
         Args:
-            message: The user's new message; it is not stored.
-            query: What to look for, where it is not the message.
+            message: The new message; it is not stored.
+            query: What to look for, if not the message.
             budget: Most tokens.
-            model: Whose tokens: the name of the model that reads it, if it is known.
-            strategy: What to cut where not all fits.
+            model: Your model.
+            strategy: What to cut if not all fits.
         """
         new = [] if message is None else [{"role": "user", "content": message}]
         return await self._scope.context(new, query=query, budget=budget, model=model, strategy=strategy)

@@ -233,7 +233,7 @@ def _asking(request: Request, turn: Turn, room: int) -> Call[Asked]:
         sent = _cost(turn.said, count) + count(request.api.instructions(request.body))
         context = await scope.context(given, budget=room + sent, reserve=0, strategy="full_history", model=named)
         known = _read(context, None)
-        if sum(map(count, known.texts)) > room:
+        if _all(known, count) > room:
             # The session's window is shorter than what the program sends: then memory fills what the window leaves.
             context = await scope.context(given, budget=own, reserve=0, strategy="memory_first", model=named)
             known = _read(context, None)
@@ -246,14 +246,23 @@ def _asking_beside(turn: Turn, room: int, model: str | None) -> Call[Asked]:
     """Ask for what fits into the room, of all but the turns that are sent: older ones of the session are found too."""
 
     async def ask(scope: AsyncScope) -> Asked:
-        sent = _cost(turn.said, await asyncio.to_thread(count_of, model))
+        count = await asyncio.to_thread(count_of, model)
         newest, tail = (turn.said[turn.asked],), turn.asked
-        context = await scope.context(
-            newest, budget=room + sent, reserve=0, strategy="memory_first", tail=tail, model=model
-        )
-        return _read(context, None), context.degraded
+        for beside in (turn.said, newest):  # of a long conversation memory may take more than the room
+            budget = room + _cost(beside, count)
+            context = await scope.context(
+                newest, budget=budget, reserve=0, strategy="memory_first", tail=tail, model=model
+            )
+            known = _read(context, None)
+            if _all(known, count) <= room:
+                break
+        return known, context.degraded
 
     return ask
+
+
+def _all(known: Known, count: Count) -> int:
+    return sum(map(count, known.texts))
 
 
 def _cost(said: Sequence[Body], count: Count) -> int:
