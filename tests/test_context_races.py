@@ -50,7 +50,7 @@ async def test_messages_that_were_forgotten_are_not_said_to_be_left_out():
         ids = (await alice.add([{"role": roles[at % 2], "content": f"{at} " + "word " * 40} for at in range(80)])).ids
 
         async def unread():
-            context = await alice.context(NEW, budget=4000, strategy="full_history")
+            context = await alice.context(NEW, budget=4000, reserve=500, strategy="full_history")
             return [one.count for one in context.dropped if one.id is None]
 
         assert await unread() == [16]

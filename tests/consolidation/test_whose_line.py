@@ -163,7 +163,7 @@ async def test_what_another_person_says_of_themselves_is_a_fact_about_them_by_na
         ("Ben's sister", "Oslo", "Ben"),
     }
     assert instructing(context) == "", "nobody knows who asks"
-    assert "said by Lea) Lea's job: florist" in data(context)
+    assert "- Lea: Lea's job: florist" in data(context)
 
 
 async def test_what_one_of_two_people_said_is_among_the_instructions_where_they_ask_alone() -> None:

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memhold.context.allocate import Slot, allocate
+from memhold.context.allocate import Lane, steps
 from memhold.context.build import build, built
-from memhold.context.excerpt import Asked, asked_of, tells
+from memhold.context.excerpt import Asked, asked_of, excerpt
 from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Request
+from memhold.context.render import memory_entry, message_entry
 from memhold.context.shorten import LEAST_KEPT, shorten_message, shorten_text
 from memhold.context.strategies import STRATEGIES
 from memhold.context.window_messages import is_person, overlap
@@ -23,7 +24,7 @@ from memhold.messages.former import former_passages
 from memhold.messages.tool_pairs import repair_window
 from memhold.testing.chaos import rules
 from memhold.text.token_estimate import estimate_message, estimate_tokens
-from memhold.values.records import Memory, Message
+from memhold.values.records import Memory, MemoryQuote, Message
 from tests.messages.effort import tried
 from tests.messages.histories import histories, text
 from tests.messages.provider_rules import anthropic_faults, openai_faults, says_something
@@ -199,27 +200,49 @@ def test_what_is_neither_shown_nor_in_the_window_is_listed_as_dropped(case):
         assert context.dropped[0].count == gathered.window.older
 
 
+@st.composite
+def lanes(draw):
+    """Lanes of memories and messages of any length, of any share."""
+    numbers = iter(range(1, 200))
+    found = []
+    for share in draw(st.lists(st.sampled_from([0.0, 0.1, 0.5, 3.0]), max_size=4)):
+        texts = draw(st.lists(st.one_of(words(1), st.just("It rained all day. " * 60)), max_size=6))
+        entries = [memory_entry(memory(next(numbers), one), "memories", Asked()) for one in texts]
+        found.append(Lane(share=share, entries=entries))
+    return found
+
+
 @every
-@given(
-    st.lists(st.tuples(st.integers(0, 500), st.sampled_from([0.0, 0.1, 0.5, 3.0]), st.integers(0, 300)), max_size=6),
-    st.integers(0, 1500),
-)
-def test_an_allocation_is_within_the_budget_and_leaves_nothing_that_is_wanted(rows, budget):
-    slots = [Slot(name=str(at), want=want, share=share, minimum=least) for at, (want, share, least) in enumerate(rows)]
-    grants = allocate(slots, budget)
-    assert sum(grants.values()) <= budget
-    assert all(0 <= grants[slot.name] <= slot.want for slot in slots)
-    minimums = [min(slot.want, slot.minimum) for slot in slots]
-    if sum(minimums) <= budget:
-        assert all(grants[slot.name] >= least for slot, least in zip(slots, minimums, strict=True))
-    if sum(grants.values()) < budget:
-        assert all(grants[slot.name] == slot.want for slot in slots if slot.share)
+@given(lanes())
+def test_every_entry_of_a_lane_with_a_share_is_told_in_the_end_each_step_longer_than_the_one_before(rows):
+    told = {}
+    for step in steps(rows, estimate_tokens):
+        assert step.cost > 0
+        if step.entry.id in told:
+            assert step.line.cost > told[step.entry.id].cost
+        told[step.entry.id] = step.line
+    wanted = [entry for row in rows if row.share for entry in row.entries]
+    assert told == {entry.id: entry.whole for entry in wanted}
 
 
-def test_shares_decide_where_all_want_more_and_what_one_leaves_flows_on():
-    both = [Slot(name="a", want=900, share=3), Slot(name="b", want=900, share=1)]
-    assert allocate(both, 400) == {"a": 300, "b": 100}
-    assert allocate([Slot(name="a", want=10, share=3), both[1]], 400) == {"a": 10, "b": 390}
+def test_shares_decide_whose_turn_it_is_and_what_one_leaves_flows_on():
+    many = [[memory_entry(memory(10 * at + n, "a b c d"), "memories", Asked()) for n in range(9)] for at in (1, 2)]
+    rows = [Lane(share=share, entries=entries) for share, entries in zip((3, 1), many, strict=True)]
+    order = [step.entry.id for step in steps(rows, estimate_tokens)]
+    assert sum(one in {entry.id for entry in many[0]} for one in order[:8]) == 6
+    assert len(order) == 18
+
+
+def test_a_memory_whose_message_is_told_waits_for_all_else():
+    [said] = journal([{"role": "user", "content": "My locker code is 4711."}], "openai")
+    quote = MemoryQuote(message_id=said.id, text=said.text)
+    fact = memory_entry(memory(1, "locker code: 4711", quotes=(quote,)), "memories", Asked())
+    other = memory_entry(memory(2, "likes tea"), "memories", Asked())
+    message = message_entry(said, Asked())
+    found = list(steps([Lane(share=1, entries=[message]), Lane(share=0.1, entries=[fact, other])], estimate_tokens))
+    assert [step.entry.id for step in found] == [message.id, other.id, fact.id]
+    alone = list(steps([Lane(share=0, entries=[message]), Lane(share=0.1, entries=[fact, other])], estimate_tokens))
+    assert [step.entry.id for step in alone] == [fact.id, other.id]
 
 
 @every
@@ -564,38 +587,18 @@ def test_the_newest_instruction_stands_in_a_small_budget_beside_a_long_window():
     assert kept[0].text in build(gathered, request, secret=SECRET).as_text()
 
 
-ASKED_LONG = "Could you tell me whether a locker that is by the door of the hall on the left is too cold for cheese?"
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("My code is 4711. Is that safe?", "My code is 4711. …"),
-        ("Why? It is by the door, is it not? I keep it there.", "… I keep it there."),
-        ("我的号码是四七一一。可以吗？", "我的号码是四七一一。 …"),  # noqa: RUF001 - full-width marks
-        ("My code is 4711. Which locker is it?", None),
-        (f"I have one. {ASKED_LONG}", None),
-        ("Is it safe? Is it late?", None),
-        ("… Is it safe?", None),
-        ("```\nwhy?\n```", None),
-    ],
+@every
+@given(
+    st.lists(st.sampled_from(["It rained. ", "My locker code is 4711! ", "soup " * 30, "雨。", "\n"]), max_size=30),
+    st.integers(1, 200),
+    st.integers(0, 200),
 )
-def test_what_is_asked_in_passing_is_left_out_and_nothing_else(text, left):
-    assert tells(text, asked_of("the number of my locker", [])) == (left or text)
-    assert tells(text, Asked(words=(), writer=None)) == text  # two people talk: what one asks the other is the talk
-
-
-def test_what_a_message_asks_in_passing_gives_way_to_what_others_tell():
-    bodies = [{"role": "user", "content": f"My locker code is {n}11. Is that the sort I want?"} for n in range(10, 18)]
-    said = [replace(one, text=one.body["content"]) for one in journal(bodies, "openai")]
-    gathered = Inputs(given=[{"role": "user", "content": "hi"}], messages=said, asked=asked_of("code of locker", said))
-    request = Request(budget=200, reserve=0, strategy="memory_first", shape="openai", threshold=20)
-    tight, wide = (build(gathered, replace(request, budget=budget), secret=SECRET) for budget in (230, 2000))
-    assert all(f"{n}11." in tight.as_text() for n in range(10, 18))
-    assert tight.as_text().count("Is that") < 8
-    assert {one.reason for one in tight.dropped} == {"shortened"}
-    assert wide.as_text().count("Is that") == 8
-    assert not wide.dropped
+def test_an_excerpt_shows_what_a_shorter_one_shows(parts, limit, more):
+    text_, asked = "".join(parts), asked_of("what is my locker code", [])
+    short, long = (excerpt(text_, one, asked, number=1, count=estimate_tokens) for one in (limit, limit + more))
+    shown = [one.strip() for one in short.split("…") if one.strip()]
+    assert all(one in text_ for one in shown)
+    assert all(one in long for one in shown)
 
 
 def test_the_best_message_is_there_in_brief_where_it_does_not_fit_whole():
@@ -625,3 +628,47 @@ def test_a_round_of_shortening_looks_at_the_piece_that_it_changed() -> None:
     }
     shorten_message(body, 10, cost=lambda one: len(repr(one)), count=count)
     assert counted[0] < 3_000, "sixty-four rounds over all of them are 19,200"
+
+
+def told_in(context):
+    """The parts of what was said earlier, between gaps."""
+    said = re.findall(r"^- (?:user|assistant): (.*)$", context.as_text(), re.MULTILINE)
+    return [part.strip() for line in said for part in line.split("…") if part.strip()]
+
+
+@st.composite
+def remembered(draw):
+    """What a question finds: messages of one sentence and of many, of the user and of the assistant, and memories."""
+    lines = ["It rained and nobody went out.", "My locker code is 4711.", "We had soup again. " * 3, "雨。"]
+    texts = draw(st.lists(st.lists(st.sampled_from(lines), min_size=1, max_size=60), max_size=12))
+    roles = st.sampled_from(("user", "assistant"))
+    texts = [" ".join(f"{at}: {one}" for one in said) for at, said in enumerate(texts)]
+    bodies = [{"role": draw(roles), "content": said} for said in texts]
+    said = [replace(one, text=one.body["content"]) for one in journal(bodies, "openai")]
+    facts = [
+        memory(
+            at, draw(st.sampled_from(lines)), quotes=tuple(MemoryQuote(message_id=one.id, text="") for one in said[:at])
+        )
+        for at in range(draw(st.integers(0, 3)))
+    ]
+    asked = asked_of("what is my locker code", [])
+    return Inputs(given=[{"role": "user", "content": "hi"}], messages=said, memories=facts, asked=asked)
+
+
+@every
+@given(remembered(), st.integers(60, 2_000), st.integers(1, 2_000), st.sampled_from(sorted(STRATEGIES)))
+def test_what_a_smaller_budget_shows_stands_in_a_larger_one(gathered, budget, more, strategy):
+    request = Request(budget=budget, reserve=0, strategy=strategy, shape="openai", threshold=0)
+    less, much = (build(gathered, replace(request, budget=one), secret=SECRET) for one in (budget, budget + more))
+    assert {*less.shown} <= {*much.shown}
+    wide = much.as_text()
+    assert all(part in wide for part in told_in(less))
+
+
+@every
+@given(remembered(), st.integers(60, 2_000), st.binary(min_size=16, max_size=16))
+def test_a_context_is_the_same_in_every_store(gathered, budget, secret):
+    request = Request(budget=budget, reserve=0, strategy="adaptive", shape="openai", threshold=0)
+    one, other = (build(gathered, request, secret=each) for each in (SECRET, secret))
+    assert one.shown == other.shown
+    assert re.sub("recall [a-z]+", "", one.as_text()) == re.sub("recall [a-z]+", "", other.as_text())

@@ -629,7 +629,7 @@ async def test_the_same_page_stands_over_a_servers_store() -> None:
             ):
                 assert (await someone.get(path)).status_code == 200, path
             assert "Porto" in (await someone.post("/ui/recall", q="home city")).text
-            assert "of 7,000 tokens" in (await someone.post("/ui/sessions/context", session="s")).text
+            assert "of 7,600 tokens" in (await someone.post("/ui/sessions/context", session="s")).text
             assert (await someone.get("/ui/whose")).status_code == 403, "the page may do what the token may"
         await store.close()
 

@@ -1,76 +1,92 @@
-"""One pure allocation of a budget over slots."""
+"""In what order entries are told, and how much of each: one order for every budget, of which a budget takes a prefix.
+
+Entries stand in lanes, best first. The lanes take turns as in fair queueing: next comes the step after which its lane
+would have spent the least for its share. So each lane has its part of any room, a lane with nothing left leaves its
+part to the others, and what a smaller room holds a larger one holds too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 
-from memhold.context.render import Line, short_day
-from memhold.context.strategies import SlotName
+from memhold.context.render import BRIEF_TOKENS, Entry, Line, short_day
 
-__all__ = ["Slot", "allocate", "spread"]
+__all__ = ["Lane", "Step", "steps"]
+
+GROWN = 2
+"""An entry is told in brief first, and whole after as many further ones are brief as its place times this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
-    """Who competes for the budget: what it could use, its share, and what it must have (at most what it wants)."""
+class Lane:
+    """Entries of one kind, best first, and their share of the room."""
 
-    name: SlotName
-    want: int
     share: float
-    minimum: int = 0
+    entries: Sequence[Entry]
 
 
-def allocate(slots: Sequence[Slot], budget: int) -> Mapping[SlotName, int]:
-    """What each slot may spend.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """An entry as it is told from here on, and what that costs beside what was told before."""
 
-    Minimums come first, in the order of the slots. The rest goes by shares; what a slot does not want flows on to
-    those that do, again by shares. The sum never exceeds the budget, no slot gets more than it wants, and nothing is
-    left over while a slot with a share wants more.
+    entry: Entry
+    line: Line
+    cost: int
+
+
+def steps(lanes: Sequence[Lane], count: Callable[[str], int]) -> Iterator[Step]:
+    """The order in which what the lanes hold is told; entries are rendered as they come up.
+
+    A memory whose messages are all told by then waits until everything else is.
     """
-    left = max(0, budget)
-    grants: dict[SlotName, int] = {}
-    for slot in slots:
-        grants[slot.name] = min(slot.want, slot.minimum, left)
-        left -= grants[slot.name]
-    open_slots = [slot for slot in slots if slot.share > 0 and slot.want > grants[slot.name]]
-    while left > 0 and open_slots:
-        total = sum(slot.share for slot in open_slots)
-        given = 0
-        for slot in open_slots:
-            more = min(slot.want - grants[slot.name], int(left * slot.share / total))
-            grants[slot.name] += more
-            given += more
-        if given == 0:  # fewer tokens than slots: the first that wants one takes it
-            grants[open_slots[0].name] += 1
-            given = 1
-        left -= given
-        open_slots = [slot for slot in open_slots if slot.want > grants[slot.name]]
-    return grants
+    spent = [0.0] * len(lanes)
+    rows = [_rows(lane.entries) for lane in lanes]
+    told: set[str] = set()
+    later: list[Step] = []
+    heads: list[tuple[float, int, Step]] = []
+
+    def come_up(at: int) -> None:
+        step = next(rows[at], None)
+        if step is not None:
+            heappush(heads, ((spent[at] + step.cost) / lanes[at].share, at, step))
+
+    def tell(step: Step) -> Step:
+        headings = {step.line.heading, f"{step.line.heading}{step.line.day}"} - told
+        beside = sum(count(short_day(step.line.day) if one != step.line.heading else one) for one in headings)
+        told.update((step.entry.id, *headings))
+        return replace(step, cost=step.cost + beside)
+
+    for at, lane in enumerate(lanes):
+        if lane.share > 0:
+            come_up(at)
+    while heads:
+        _, at, step = heappop(heads)
+        if step.entry.rests_on and told.issuperset(step.entry.rests_on):
+            later.append(step)
+        else:
+            yield tell(step)
+            spent[at] += step.cost
+        come_up(at)
+    yield from map(tell, later)
 
 
-def spread(ranked: Sequence[Line], room: int, count: Callable[[str], int]) -> list[Line]:
-    """Which earlier messages are shown, and which of them whole, within a room of tokens: best first.
+def _rows(entries: Sequence[Entry]) -> Iterator[Step]:
+    """The entries of one lane: each in brief, and whole when others have had their turn."""
+    briefs: list[Line] = []
+    grown = 0
+    for at, entry in enumerate(entries):
+        line = entry.cut(BRIEF_TOKENS)
+        briefs.append(line)
+        yield Step(entry=entry, line=line, cost=line.cost)
+        while grown * GROWN <= at - grown and grown <= at:
+            yield from _growth(entries[grown], briefs[grown])
+            grown += 1
+    for place in range(grown, len(entries)):
+        yield from _growth(entries[place], briefs[place])
 
-    First those of the role whose words are asked for, without what they ask in passing, or brief where that alone fits;
-    then the others in their brief form; then all of them whole. What does not fit is passed over for what does. On
-    everyday questions this order held more answers than all others that were tried (docs/context.md).
-    """
-    shown: dict[int, Line] = {}
-    days: set[str] = set()
-    own = [form for line in ranked if line.own for form in (line.stated or line, line.brief) if form is not None]
-    rest = [line for line in ranked if not line.own]
-    steps = [
-        *own,
-        *(line.brief or line for line in rest),
-        *(line for line in ranked if line.own and line.stated),
-        *rest,
-    ]
-    for line in steps:
-        held = shown.get(line.number)
-        more = line.cost - (0 if held is None else held.cost) + (0 if line.day in days else count(short_day(line.day)))
-        if more <= room and (held is None or held.cost < line.cost):
-            room -= more
-            shown[line.number] = line
-            days.add(line.day)
-    return list(shown.values())
+
+def _growth(entry: Entry, brief: Line) -> Iterator[Step]:
+    if not brief.whole and (line := entry.whole).cost > brief.cost:
+        yield Step(entry=entry, line=line, cost=line.cost - brief.cost)

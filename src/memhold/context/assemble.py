@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from memhold.context.answer import Context, LeftOut, one_each
 from memhold.context.cuts import kept_ids
 from memhold.context.plan import Inputs, Plan
-from memhold.context.render import Line, rendered
+from memhold.context.render import CORRECTION_TOKENS, Line, rendered
 from memhold.context.strategies import SlotName
 from memhold.context.window_messages import CONTINUES, only_recalled, text_of, with_first, with_recalled
 from memhold.messages.fences import Fence
 from memhold.messages.tool_pairs import repair_entries
 from memhold.messages.window import Body, Repair, Window, entry, is_system
+from memhold.text.token_estimate import estimate_message
 
 __all__ = ["BELOW", "HEAD", "TAIL", "Assembled", "answered", "fixed_cost", "sent"]
 
@@ -48,7 +49,7 @@ class Assembled:
 
 def fixed_cost(plan: Plan) -> int:
     """What instructions and corrections cost: they are never dropped. And what is told of further scopes."""
-    head = rendered([("corrections", plan.lines["corrections"])], secret=plan.secret, title=plan.title)
+    head = rendered(_corrections(plan), secret=plan.secret, title=plan.title)
     own = sum(plan.cost(body) for body in (*plan.systems, *([_as_system(head.text)] if head else [])))
     return own + sum(block.part.used for block in plan.elsewhere)
 
@@ -67,7 +68,12 @@ def sent(plan: Plan, kept: Mapping[SlotName, Sequence[Line]], cut: Window) -> As
     here = kept_ids(plan.pieces, cut)
     first, then = (HEAD, BELOW) if plan.vouched else ((), (*HEAD, *BELOW))
     head, below, recalled = (
-        rendered([(name, _lines(plan, kept, name, here)) for name in names], secret=plan.secret, title=plan.title)
+        rendered(
+            (line for name in names for line in _lines(plan, kept, name, here)),
+            secret=plan.secret,
+            instructs="instructions" in names and bool(kept.get("instructions")),
+            title=plan.title,
+        )
         for names in (first, then, TAIL)
     )
     lead_text = _together(head, (block.head for block in plan.elsewhere))
@@ -112,8 +118,12 @@ def _lines(
     plan: Plan, kept: Mapping[SlotName, Sequence[Line]], name: SlotName, here: frozenset[str | None]
 ) -> Sequence[Line]:
     if name == "corrections":
-        return plan.lines[name]
+        return _corrections(plan)
     return [line for line in kept.get(name, ()) if line.id not in here]
+
+
+def _corrections(plan: Plan) -> list[Line]:
+    return [one.cut(CORRECTION_TOKENS) for one in plan.entries["corrections"]]
 
 
 def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotName, Sequence[Line]]) -> Context:
@@ -130,11 +140,11 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         if piece.short and (piece.id is None or piece.id not in gone)
     ]
     for name in (*HEAD[1:], *BELOW, *TAIL):
-        whole = {line.id: line.brief is not None or line in plan.lines[name] for line in taken[name]}
-        for line in plan.lines[name]:
-            if line.id not in made.here and not whole.get(line.id):
-                reason = "shortened" if line.id in whole else "budget"
-                dropped.append(LeftOut(slot=name, id=line.id, reason=reason))  # type: ignore[arg-type]
+        whole = {line.number: line.whole for line in taken.get(name, ())}
+        for one in plan.entries[name]:
+            if one.id not in made.here and not whole.get(one.number):
+                reason = "shortened" if one.number in whole else "budget"
+                dropped.append(LeftOut(slot=name, id=one.id, reason=reason))  # type: ignore[arg-type]
     if gathered.unread:
         dropped.append(LeftOut(slot="messages", id=None, reason="budget", count=gathered.unread))
     every = (*HEAD, *BELOW, *TAIL)
@@ -150,7 +160,7 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         system=made.system,
         shape=plan.request.shape,
         strategy=plan.strategy.name,
-        used=made.used,
+        used=_exact(plan, made),
         budget=plan.request.budget,
         reserve=plan.request.reserve,
         tokenizer=plan.request.tokenizer,
@@ -161,6 +171,12 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         also=tuple(block.part for block in plan.elsewhere),
         repairs=tuple(dict.fromkeys(f"{one.action}: {one.reason}" for one in made.repairs)),
     )
+
+
+def _exact(plan: Plan, made: Assembled) -> int:
+    """What is sent, as it is counted with the tags that stand in it."""
+    lead = [] if made.system is None else [_as_system(made.system)]
+    return sum(estimate_message(body, plan.request.count) for body in (*lead, *made.messages))
 
 
 _number: Callable[[Line], int] = lambda line: line.number  # noqa: E731 - a key for two sorts

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import accumulate
 from types import MappingProxyType
 
-from memhold.context.allocate import Slot, allocate, spread
+from memhold.context.allocate import Step, steps
 from memhold.context.answer import Context, LeftOut, Part
 from memhold.context.assemble import BELOW, HEAD, TAIL, Assembled, answered, fixed_cost, sent
 from memhold.context.plan import Block, Elsewhere, Inputs, Plan, Request, planned, said
-from memhold.context.render import Line
+from memhold.context.render import Entry, Line
 from memhold.context.shorten import shorten_message
 from memhold.context.strategies import MEMORY_FIRST, SlotName, Strategy
 from memhold.context.window_messages import Piece, newest_person
@@ -26,7 +27,6 @@ FLOOR = 160
 """Least tokens that the newest user's message keeps when it must be shortened: beginning, mark and end."""
 FENCE_TOKENS, HEADING = 60, 12
 """What a fence costs beside its lines (a tag, a notice, headings), and a heading in one that is there."""
-ROUNDS = 60
 PART: Mapping[SlotName, int] = MappingProxyType({"instructions": 4, "profile": 4, "summaries": 8})
 """One of so many parts of the room is what a slot of the prefix may take, whatever the window and the question want."""
 BESIDE = 8
@@ -37,8 +37,10 @@ ANSWERED = 2_000
 """Tokens in which most questions have their answer: from there on memory has at most half of the room."""
 OTHERS_SHARE = 4
 """Further scopes together get one in so many parts of what is available."""
-TOP_UPS, SLACK = 6, 0.03
-"""How often what a measured context leaves free is given to what was said earlier, and the share that may stay free."""
+SLACK = 0.03
+"""The share of what is available from which on further scopes are given what this one leaves."""
+LEAST_CUT = 16
+"""Tokens from which on what a context leaves free is worth a part of what comes next."""
 
 
 def build(gathered: Inputs, request: Request, *, secret: bytes) -> Context:
@@ -83,7 +85,7 @@ def built(
 def _needed(plan: Plan) -> int:
     """What comes before further scopes: a conversation that is whole, else its newest message."""
     newest = newest_person(plan.pieces, plan.request.shape)
-    held, taken = _with_prefix(plan, newest)
+    held, taken, _ = _with_prefix(plan, newest)
     whole = sent(held, taken, held.cut(None)).used
     if plan.keep is None and not plan.older and whole <= plan.request.available:
         return whole
@@ -118,7 +120,7 @@ def _block(one: Elsewhere, tokens: int, request: Request, secret: bytes, *, pref
     try:
         context, made = _made(inputs, plan)
     except TooLarge:
-        lines = sum(map(len, plan.lines.values())) + inputs.unread
+        lines = sum(map(len, plan.entries.values())) + inputs.unread
         left = (LeftOut(slot="memories", id=None, reason="budget", count=lines),) if lines else ()
         return Block(part=Part(scope=one.scope, dropped=left))
     part = Part(scope=one.scope, used=context.used, shown=context.shown, dropped=context.dropped)
@@ -132,65 +134,76 @@ def _left_out(part: Part) -> Block:
 
 def _made(gathered: Inputs, plan: Plan) -> tuple[Context, Assembled]:
     """What a plan becomes: the prefix first, then the window, then what the question finds, measured until it fits."""
-    request = plan.request
-    newest = newest_person(plan.pieces, request.shape)
-    plan = _fitting_newest(plan, newest, request.available - fixed_cost(plan))
-    plan, taken = _with_prefix(plan, newest)
+    newest = newest_person(plan.pieces, plan.request.shape)
+    plan = _fitting_newest(plan, newest, plan.request.available - fixed_cost(plan))
+    plan, taken, spare = _with_prefix(plan, newest)
     plan, window, grant = _with_window(gathered, plan, taken, newest)
-    room = request.available - sent(plan, taken, window).used - FENCE_TOKENS
-    grants = _shared(plan, room)
-    for name in TAIL[:-1]:
-        taken[name] = _taken(plan.lines[name], grants[name])
-        room -= sum(line.cost for line in taken[name])
-    plan, made, kept = _fitted(plan, taken, max(0, room), grant, window)
+    plan, made, kept = _fitted(plan, taken, spare, grant, window)
     return answered(gathered, plan, made, kept), made
 
 
-def _told(plan: Plan) -> int:
-    """What all that is told before the newest message would cost, with its fence."""
-    wanted = sum(line.cost for name in TAIL for line in plan.lines[name])
-    return wanted + FENCE_TOKENS if wanted else 0
+def _told(plan: Plan, most: int) -> int:
+    """What all that is told before the newest message would cost, with its fence; at most so many tokens."""
+    costs = accumulate(step.cost for step in steps(plan.lanes, plan.request.count))
+    reached = 0
+    for reached in costs:
+        if reached >= most:
+            return most
+    return min(most, reached + FENCE_TOKENS) if reached else 0
 
 
-def _shared(plan: Plan, room: int) -> Mapping[SlotName, int]:
-    """What each slot that stands before the newest message may spend of a room."""
-    wants = {name: sum(line.cost for line in plan.lines[name]) for name in TAIL}
-    return allocate([Slot(name=name, want=wants[name], share=plan.strategy.shares[name]) for name in TAIL], room)
-
-
-def _taken(lines: Sequence[Line], room: int) -> list[Line]:
-    """The best lines that a room holds; what does not fit is passed over for what does."""
-    found: list[Line] = []
-    for line in lines:
-        if line.cost <= room:
-            found.append(line)
-            room -= line.cost
+def _within(plan: Plan, room: int) -> list[Step]:
+    """The steps that a room holds, each of which adds to those before it."""
+    found: list[Step] = []
+    for step in steps(plan.lanes, plan.request.count):
+        room -= step.cost
+        if room < 0:
+            break
+        found.append(step)
     return found
 
 
-def _with_prefix(plan: Plan, newest: int | None) -> tuple[Plan, dict[SlotName, list[Line]]]:
-    """The plan with what the prefix holds, and the rest of it among what the question finds.
+def _taken(entries: Sequence[Entry], room: int) -> list[Line]:
+    """The first lines, as many as a room holds."""
+    found: list[Line] = []
+    for entry in entries:
+        room -= entry.whole.cost
+        if room < 0:
+            break
+        found.append(entry.whole)
+    return found
+
+
+def _with_prefix(plan: Plan, newest: int | None) -> tuple[Plan, dict[SlotName, list[Line]], int]:
+    """The plan with what the prefix holds, the rest of it among what the question finds, and what it leaves free.
 
     How much it holds follows from the budget and from what was stated: neither the question nor the next turn changes
-    it, but for a newest message that needs its room.
+    it, but for a newest message that needs its room. What its slots want and have no line for stays free: so a larger
+    budget takes nothing from what is told behind them.
     """
     room = left = plan.request.available - fixed_cost(plan)
     left -= sum(plan.cost(one.body) for at, one in enumerate(plan.pieces) if at == newest or is_system(one.body))
     taken: dict[SlotName, list[Line]] = {}
+    spare = 0
     for name in PART:
-        part = _part(name, plan.lines[name], room if plan.prefix is None else plan.prefix)
+        entries = plan.entries[name]
+        part = _part(name, entries, room if plan.prefix is None else plan.prefix)
         fence = HEADING if name in HEAD and any(taken.values()) else FENCE_TOKENS
-        taken[name] = _taken(plan.lines[name], min(part, left - fence))
-        left -= sum(line.cost for line in taken[name]) + (fence if taken[name] else 0)
+        taken[name] = _taken(entries, min(part, left - fence))
+        used = sum(line.cost for line in taken[name])
+        if len(taken[name]) < len(entries):
+            spare += max(0, part - used)
+        left -= used + (fence if used else 0)
     _add_first(plan, taken)
-    told = {line.id for lines in (plan.lines["corrections"], *taken.values()) for line in lines}
-    rest = [line for name in ("profile", "summaries") for line in plan.lines[name] if line.id not in told]
-    lines: dict[SlotName, Sequence[Line]] = {**plan.lines, "profile": taken["profile"], "summaries": taken["summaries"]}
-    for name, found in (("noted", plan.lines["noted"]), ("memories", [*plan.lines["memories"], *rest])):
-        fresh = {line.id: line for line in found if line.id not in told}
-        lines[name] = [*fresh.values()]
+    told = {one.id for name in PART for one in taken[name]} | {one.id for one in plan.entries["corrections"]}
+    rest = [entry for name in ("profile", "summaries") for entry in plan.entries[name] if entry.id not in told]
+    held = {name: [one for one in plan.entries[name] if one.id in told] for name in ("profile", "summaries")}
+    entries_: dict[SlotName, Sequence[Entry]] = {**plan.entries, **held}  # type: ignore[dict-item]
+    for name, found in (("memories", [*plan.entries["memories"], *rest]), ("noted", plan.entries["noted"])):
+        fresh = {entry.id: entry for entry in found if entry.id not in told}
+        entries_[name] = [*fresh.values()]
         told |= fresh.keys()
-    return replace(plan, lines=lines), taken
+    return replace(plan, entries=entries_), taken, spare
 
 
 def _add_first(plan: Plan, taken: dict[SlotName, list[Line]]) -> None:
@@ -199,20 +212,20 @@ def _add_first(plan: Plan, taken: dict[SlotName, list[Line]]) -> None:
     The parts count a fence for each slot, which is more than a small budget has; what two slots share costs once.
     """
     for name in HEAD[1:]:
-        if plan.lines[name] and not taken[name]:
-            more = {**taken, name: [*plan.lines[name][:1]]}
+        if plan.entries[name] and not taken[name]:
+            more = {**taken, name: [plan.entries[name][0].whole]}
             if sent(plan, more, plan.cut(0)).used <= plan.request.available:
                 taken[name] = more[name]
 
 
-def _part(name: SlotName, lines: Sequence[Line], room: int) -> int:
+def _part(name: SlotName, entries: Sequence[Entry], room: int) -> int:
     """What a slot of the prefix may take: never the most of the room.
 
     The newest standing instruction is there also where it costs more than the slot's part.
     """
-    if not lines:
+    if not entries:
         return 0
-    first = lines[0].cost if name != "summaries" else 0
+    first = entries[0].whole.cost if name != "summaries" else 0
     return max(room // PART[name], first if first <= room // 2 else 0)
 
 
@@ -228,28 +241,29 @@ def _with_window(
     whole = sum(map(plan.cost, window.messages))
     room = plan.request.available - sent(plan, taken, window).used + whole
     found = said(gathered, plan, window)
-    beside = replace(plan, lines={**plan.lines, "messages": found})
+    beside = replace(plan, entries={**plan.entries, "messages": found})
     limit = plan.whole // BESIDE
     others = sum(block.part.used for block in plan.elsewhere)
     # What is told of further scopes changes with the question, and may not move the window.
     steady = room + others - plan.request.available // OTHERS_SHARE if plan.elsewhere else room
     share = _share(plan.strategy, max(0, steady))
     if plan.keep is None:
-        told = max(0, min(_told(beside) + others, limit) - others)
+        told = max(0, min(_told(beside, limit) + others, limit) - others)
         fits = not plan.older and whole + told <= room
-        plan = _beside(beside, limit, {one.id for one in gathered.messages if gathered.window.holds(one)})
+        own = {one.id for one in gathered.messages if gathered.window.holds(one)}
+        plan = _beside(beside, limit, own)
     else:
-        fits = whole <= max(share, room - _told(beside))
+        fits = whole <= max(share, room - _told(beside, room))
         plan = beside
     if fits:
         return beside, window, whole
     plan = _shortened(replace(plan, leave=int(share * plan.strategy.step)), newest, max(FLOOR, steady // LONGEST))
     least = _least(plan, newest, room)
     cut = plan.cut(max(share, least))
-    left = {line.id for line in found} - {line.id for line in plan.lines["messages"]}
-    lines = [line for line in said(gathered, plan, cut) if line.id not in left]
-    plan = replace(plan, lines={**plan.lines, "messages": lines})
-    grant = max(least, room - _left_to_memory(room - share, _told(plan)))
+    left = {entry.id for entry in found} - {entry.id for entry in plan.entries["messages"]}
+    entries = [entry for entry in said(gathered, plan, cut) if entry.id not in left]
+    plan = replace(plan, entries={**plan.entries, "messages": entries})
+    grant = max(least, room - _left_to_memory(room - share, _told(plan, room)))
     return plan, plan.cut(grant), grant
 
 
@@ -276,18 +290,19 @@ def _share(strategy: Strategy, room: int) -> int:
     return int(first * part + (room - first) * max(part, 0.5))
 
 
-def _beside(plan: Plan, limit: int, own: Collection[str]) -> Plan:
+def _beside(plan: Plan, limit: int, own: Set[str]) -> Plan:
     """The plan with no more of what is not the conversation's `own` than where it is whole: more budget never loses."""
-    lines, grants = dict(plan.lines), _shared(plan, limit)
-    lost: list[LeftOut] = []
-    for name in TAIL:
-        others = [line for line in lines[name] if line.id not in own]
-        costs = accumulate((line.brief or line).cost for line in others)
-        over = others[sum(cost <= grants[name] for cost in costs) :]
-        lost += [LeftOut(slot=name, id=line.id, reason="budget") for line in over]
-        gone = {line.id for line in over}
-        lines[name] = [line for line in lines[name] if line.id not in gone]
-    return replace(plan, lines=lines, lost=(*plan.lost, *lost))
+    others = {name: [one for one in plan.entries[name] if one.id not in own] for name in TAIL}
+    apart = replace(plan, entries={**plan.entries, **others})
+    kept = own | {step.entry.id for step in _within(apart, limit)}
+    held = {name: [one for one in plan.entries[name] if one.id in kept] for name in TAIL}
+    lost = [
+        LeftOut(slot=name, id=one.id, reason="budget")
+        for name in TAIL
+        for one in plan.entries[name]
+        if one.id not in kept
+    ]
+    return replace(plan, entries={**plan.entries, **held}, lost=(*plan.lost, *lost))
 
 
 def _fitting_newest(plan: Plan, newest: int | None, room: int) -> Plan:
@@ -316,47 +331,84 @@ def _shortened(plan: Plan, newest: int | None, limit: int) -> Plan:
 
 
 def _fitted(
-    plan: Plan, taken: dict[SlotName, list[Line]], room: int, window: int, cut: Window
+    plan: Plan, taken: dict[SlotName, list[Line]], spare: int, window: int, cut: Window
 ) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]]:
-    """Render and measure the whole: what is left goes to what was said earlier, what is too much comes from it first.
+    """Render and measure the whole: as many steps of what the question finds as fit, and a part of the next.
 
-    Then the least valuable of the other slots is given up until it fits; at last of the newest message.
+    Where not even the first of them fits, the least valuable of the prefix is given up, then of the window; at last of
+    the newest message.
     """
     available = plan.request.available
     kept = {name: list(lines) for name, lines in taken.items()}
-    best: tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]] | None = None
-    back = False  # what was left was given away, and was too much: a fence costs beside its lines
-    for turn in range(ROUNDS):
-        kept["messages"] = spread(plan.lines["messages"], room, plan.request.count)
+    while True:
         made = sent(plan, kept, cut)
         over = made.used - available
         if over <= 0:
-            if best is None or made.used >= best[1].used:
-                best = plan, made, {name: list(lines) for name, lines in kept.items()}
-            if turn >= TOP_UPS or back or -over <= SLACK * available or _all_said(plan, kept):
-                return best
-            room += -over
-        elif best is not None:
-            if turn >= TOP_UPS or not kept["messages"]:
-                return best
-            room, back = min(room, sum(line.cost for line in kept["messages"])) - over, True
-        elif kept["messages"]:
-            room -= over
-        elif any(kept.values()):
+            return (plan, *_filled(plan, kept, cut, made, available - spare))
+        if any(kept.values()):
             _give_up(kept, over)
         elif window > 0:
             window = max(0, window - over)
             cut = plan.cut(window)
         else:
-            break
-    return _barest(plan)
+            return _barest(plan)
 
 
-def _all_said(plan: Plan, kept: Mapping[SlotName, Sequence[Line]]) -> bool:
-    """Whether nothing that was said earlier is left out or short."""
-    return len(kept["messages"]) == len(plan.lines["messages"]) and all(
-        line.brief is not None or line in plan.lines["messages"] for line in kept["messages"]
-    )
+def _filled(
+    plan: Plan, prefix: Mapping[SlotName, Sequence[Line]], cut: Window, made: Assembled, limit: int
+) -> tuple[Assembled, Mapping[SlotName, Sequence[Line]]]:
+    """With the most steps with which the whole costs no more than a limit."""
+    room = limit - made.used
+    if room <= 0:
+        return made, prefix
+    found = _within(plan, room + room // 4)
+    costs = [*accumulate((step.cost for step in found), initial=0)]
+    best = made, prefix
+    low, high, guess = 0, len(found), bisect_right(costs, room - FENCE_TOKENS) - 1
+    while low < high:
+        guess = min(max(guess, low + 1), high)
+        kept = _with_steps(prefix, found[:guess])
+        made = sent(plan, kept, cut)
+        free = limit - made.used
+        if free >= 0:
+            low, best = guess, (made, kept)
+        else:
+            high = guess - 1
+        guess = bisect_right(costs, costs[guess] + free) - 1
+    return _with_part(plan, best, found[low:], cut, limit)
+
+
+def _with_part(
+    plan: Plan,
+    best: tuple[Assembled, Mapping[SlotName, Sequence[Line]]],
+    following: Sequence[Step],
+    cut: Window,
+    limit: int,
+) -> tuple[Assembled, Mapping[SlotName, Sequence[Line]]]:
+    """The same with as much of the next step as fits."""
+    made, kept = best
+    free = limit - made.used
+    if not following or free < LEAST_CUT:
+        return best
+    step = following[0]
+    shown = next((line.cost for line in kept.get(step.entry.slot, ()) if line.number == step.entry.number), 0)
+    while free >= LEAST_CUT:
+        line = step.entry.cut(shown + free)
+        more = _with_steps(kept, [replace(step, line=line)])
+        tried = sent(plan, more, cut)
+        if shown < line.cost and tried.used <= limit:
+            return tried, more
+        free -= max(LEAST_CUT, tried.used - limit)
+    return best
+
+
+def _with_steps(prefix: Mapping[SlotName, Sequence[Line]], found: Sequence[Step]) -> dict[SlotName, Sequence[Line]]:
+    """The lines of the prefix, and each entry as its last step tells it."""
+    told: dict[SlotName, dict[int, Line]] = {name: {one.number: one for one in prefix.get(name, ())} for name in TAIL}
+    for step in found:
+        slot = step.entry.slot if step.entry.slot in TAIL else "memories"
+        told[slot][step.entry.number] = step.line
+    return {**prefix, **{name: [*lines.values()] for name, lines in told.items()}}
 
 
 def _barest(plan: Plan) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]]:
@@ -384,7 +436,7 @@ def _barest(plan: Plan) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[Lin
 
 def _give_up(kept: dict[SlotName, list[Line]], over: int) -> None:
     """Drop the last-ranked lines, of the least valuable slot first, until they are worth what is too much."""
-    order: tuple[SlotName, ...] = ("memories", "noted", "summaries", "profile", "instructions")
+    order: tuple[SlotName, ...] = ("summaries", "profile", "instructions")
     for name in order:
         while kept.get(name) and over > 0:
             over -= kept[name].pop().cost

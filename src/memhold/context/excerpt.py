@@ -1,35 +1,35 @@
-"""The sentences of a long message that most likely answer: what is shown of it where there is no room for the whole."""
+"""The sentences of a long text that most likely answer: what is shown of it where there is no room for the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
+from math import log
 
-from memhold.index.marks import QUESTION_MARKS
 from memhold.text.analysis import QueryWord, analyse, analyse_query
-from memhold.text.change import word_count
 from memhold.text.person import person_of
 from memhold.text.sentences import Span, sampled, sentences
 from memhold.text.token_estimate import Count
 from memhold.values.records import Message, WrittenBy
 
-# ruff: noqa: RUF001 - quotation marks of every script
-
-__all__ = ["GAP", "Asked", "asked_of", "excerpt", "tells"]
+__all__ = ["GAP", "Asked", "asked_of", "excerpt"]
 
 GAP = " … "
-"""Stands where sentences are left out."""
+"""Stands where something is left out."""
 WEAK = 0.2
 """What a function word counts beside another word, as in recall."""
 LOOKED_AT = 256
 """Sentences of one text that are looked at: a pasted book costs no more than a long letter."""
-PASSING = 15
-"""Words up to which a question of a message is asked in passing: a longer one tells something as well."""
 NEAREST = 1.5
-"""What it counts that a sentence is the message's nearest in meaning."""
+"""What it counts that a sentence is the text's nearest in meaning."""
+_WORD = re.compile(r"\S+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Asked:
     """What a context's memory was asked for: its words, the writer whose words it is about, None where people talk.
 
@@ -40,75 +40,112 @@ class Asked:
     writer: WrittenBy | None = "user"
     nearest: Callable[[int, Sequence[Span]], Span | None] | None = None
 
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """By term the place of the word that it stands for."""
+        return {term: at for at, word in enumerate(self.words) for term in word.terms}
+
+    @cached_property
+    def begins(self) -> re.Pattern[str] | None:
+        """Where a word may begin that says something of what is asked; None where nothing is."""
+        words = {form for word in self.words if not word.weak for form in (word.word, *word.terms)}
+        stems = {re.escape(form[: max(3, len(form) - 3)]) for form in words}
+        return re.compile("|".join(sorted(stems)), re.IGNORECASE) if stems else None
+
 
 def excerpt(text: str, limit: int, asked: Asked, *, number: int, count: Count) -> str:
     """The text in about `limit` tokens: the sentences that have most of what is asked, in their order.
 
-    A text that fits comes back as it is. The best sentence is there whatever it costs, shorter ones beside it as far as
-    there is room, those nearest to the best first where nothing else tells. Of a text of very many sentences
-    `LOOKED_AT` from end to end are looked at, and the nearest in meaning.
+    A text that fits comes back as it is. A sentence that does not fit is cut around its first word that was asked for,
+    where less than half of the limit is used yet. What a smaller limit shows, a larger one shows too.
     """
-    if count(text) <= limit:
+    if len(text) * 4 < limit or count(text) <= limit:
         return text
     spans = sentences(text)
     if not spans:
         return text
-    nearest = None if asked.nearest is None else asked.nearest(number, sampled(spans))
-    if len(spans) > LOOKED_AT:
-        step = len(spans) / LOOKED_AT
-        kept_spans = {spans[int(at * step)] for at in range(LOOKED_AT)} | ({nearest} if nearest else set())
-        spans = sorted(kept_spans, key=lambda one: one.start)
-    worth = [_worth(one, text, asked, nearest) for one in spans]
-    best = max(range(len(spans)), key=lambda at: (worth[at], -at))
-    kept, left = {best}, limit - count(spans[best].of(text))
-    for at in sorted(range(len(spans)), key=lambda at: (-worth[at], abs(at - best), at)):
-        cost = count(spans[at].of(text))
-        if at not in kept and cost <= left:
-            kept.add(at)
-            left -= cost
-    return _joined(text, spans, sorted(kept))
+    shown: list[Span] = []
+    left = limit
+    for span in _best_first(text, spans, asked, number):
+        cost = count(span.of(text))
+        if cost > left:
+            if left > limit / 2:
+                shown.append(_around(text, span, left, asked, count))
+            break
+        shown.append(span)
+        left -= cost
+    return _joined(text, sorted(shown, key=lambda one: one.start))
 
 
-def tells(text: str, asked: Asked) -> str:
-    """The text without what it only asks in passing: short questions that share no word with what is asked.
+def _best_first(text: str, spans: Sequence[Span], asked: Asked, number: int) -> Iterator[Span]:
+    """The sentences by what they have of what is asked, then those nearest to the best.
 
-    Where everything is a question, or two people talk, it comes back as it is.
+    A word counts the less the more of the sentences have it.
     """
-    if asked.writer is None or QUESTION_MARKS.isdisjoint(text):
-        return text
-    spans = sentences(text)
-    words = {term for word in asked.words if not word.weak for term in word.terms}
-    kept = [at for at, one in enumerate(spans) if not _in_passing(one.of(text), words, code=one.code)]
-    says = any(char.isalnum() for at in kept for char in spans[at].of(text))
-    return _joined(text, spans, kept) if says and len(kept) < len(spans) else text
+    nearest = None if asked.nearest is None else asked.nearest(number, sampled(spans))
+    looked = spans if len(spans) <= LOOKED_AT else _looked_at(text, spans, asked, nearest)
+    words = [
+        {asked.places[term] for term in asked.places.keys() & analyse(one.of(text)).counts.keys()} for one in looked
+    ]
+    often = Counter(word for each in words for word in each)
+
+    def worth(at: int) -> float:
+        near = nearest is not None and looked[at].start < nearest.end and nearest.start < looked[at].end
+        said = sum((WEAK if asked.words[word].weak else 1.0) / (1 + log(often[word])) for word in words[at])
+        return said + NEAREST * near
+
+    worths = [worth(at) for at in range(len(looked))]
+    best = max(range(len(looked)), key=lambda at: (worths[at], -at))
+    for at in sorted(range(len(looked)), key=lambda at: (-worths[at], abs(at - best), at)):
+        yield looked[at]
 
 
-def _in_passing(sentence: str, words: Set[str], *, code: bool) -> bool:
-    asks = not code and sentence.rstrip("\"'”’)]» ")[-1:] in QUESTION_MARKS
-    return asks and word_count(sentence) <= PASSING and words.isdisjoint(analyse(sentence).counts)
+def _looked_at(text: str, spans: Sequence[Span], asked: Asked, nearest: Span | None) -> list[Span]:
+    """Of very many sentences those that may have most of what is asked, and some from end to end."""
+    starts = [one.start for one in spans]
+    found: dict[int, Set[str]] = {}
+    for match in asked.begins.finditer(text) if asked.begins else ():
+        at = bisect_right(starts, match.start()) - 1
+        found[at] = found.get(at, frozenset()) | {match[0].casefold()}
+    often = Counter(stem for stems in found.values() for stem in stems)
+    by_worth = sorted(found, key=lambda at: (-sum(1 / often[stem] for stem in found[at]), at))
+    kept = {*by_worth[: LOOKED_AT // 2]}
+    step = len(spans) / (LOOKED_AT - len(kept))
+    kept |= {int(place * step) for place in range(LOOKED_AT - len(kept))}
+    if nearest is not None:
+        kept.add(max(0, bisect_right(starts, nearest.start) - 1))
+    return [spans[at] for at in sorted(kept)]
 
 
-def _worth(span: Span, text: str, asked: Asked, nearest: Span | None) -> float:
-    terms = analyse(span.of(text)).counts
-    words = sum(WEAK if word.weak else 1.0 for word in asked.words if any(term in terms for term in word.terms))
-    near = nearest is not None and span.start < nearest.end and nearest.start < span.end
-    return words + NEAREST * near
+def _around(text: str, span: Span, limit: int, asked: Asked, count: Count) -> Span:
+    """The words of one long sentence on both sides of the first that was asked for, in about `limit` tokens."""
+    words = [(one.start(), one.end()) for one in _WORD.finditer(text, span.start, span.end)]
+    if len(words) < 2:  # a script without spaces, or no words at all
+        words = [(at, at + 1) for at in range(span.start, span.end)]
+    match = asked.begins.search(text, span.start, span.end) if asked.begins else None
+    middle = bisect_right(words, (match.start(), span.end)) - 1 if match else 0
+    first = last = max(0, middle)
+    low, high = 0, len(words)
+    while low < high:  # the widest stretch that fits
+        wide = (low + high + 1) // 2
+        start, end = words[max(0, middle - wide)][0], words[min(len(words) - 1, middle + wide)][1]
+        if count(text[start:end]) <= limit:
+            low, first, last = wide, max(0, middle - wide), min(len(words) - 1, middle + wide)
+        else:
+            high = wide - 1
+    return Span(words[first][0], words[last][1], span.code)
 
 
-def _joined(text: str, spans: Sequence[Span], kept: Sequence[int]) -> str:
+def _joined(text: str, shown: Sequence[Span]) -> str:
+    """The spans with a mark between those that do not follow on each other, and at the ends of a text that goes on."""
     parts: list[str] = []
-    last = -1
-    for at in kept:
-        gap = at != last + 1
-        if parts and not gap:
-            parts.append(text[spans[last].end : spans[at].start])
-        elif gap:
-            parts.append(GAP if parts else GAP.lstrip())
-        parts.append(spans[at].of(text))
-        last = at
-    if last < len(spans) - 1:
-        parts.append(GAP.rstrip())
-    return "".join(parts)
+    end = 0
+    for span in shown:
+        between = text[end : span.start]
+        parts += [GAP if any(map(str.isalnum, between)) else between, span.of(text)]
+        end = span.end
+    parts.append(GAP if any(map(str.isalnum, text[end:])) else text[end:])
+    return "".join(parts).strip()
 
 
 def asked_of(

@@ -16,10 +16,12 @@ from memhold.facts.unstated import without_unstated
 from memhold.journal.beside import began_after
 from memhold.journal.visibility import seen
 from memhold.journal.windows import When, kept_from, skipped, spoken
+from memhold.messages.fences import unquoted
 from memhold.ports.transaction import ReadTx
-from memhold.text.sentences import Span
+from memhold.text.mood import is_asked
+from memhold.text.sentences import Span, sentences
 from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
-from memhold.values.origins import from_user
+from memhold.values.origins import from_user, spoken_by
 from memhold.values.records import Memory, Message, Session, Tier
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "history",
     "instructions",
     "profile",
+    "questions",
     "read_window",
     "summaries",
 ]
@@ -47,6 +50,8 @@ LEAST_PROFILE = 10
 LINE = 20
 """Tokens of a short line with its date and its source."""
 MAX_SUMMARIES = 20
+SHORT_ANSWER, QUESTION = 60, 120
+"""Characters up to which a message may need the question before it to be understood, and those told of that."""
 MAX_ROLLUPS: Mapping[Tier, int] = MappingProxyType({"mid": 14, "long": 30})
 """Roll-ups that are read: days of the last weeks (mid tier), weeks and months of half a year (long)."""
 MAX_TOLD = 12
@@ -183,10 +188,11 @@ def instructions(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
 
 def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
-    """Every current fact, and pinned notes, best first: as many as so many tokens could show.
+    """The current facts and pinned notes that the user told, best first, as many as so many tokens could show.
 
-    First what the user told, then what others noted, each as many: pinned first, then the long-term ones, then by
-    importance and age. What the user told stands there also when its life in the mid tier is over: it still holds.
+    Pinned first, then the long-term ones, then by importance and age; also those whose life in the mid tier is over:
+    they still hold. Then what speaks against one of them, and what others noted and somebody pinned. All else that was
+    noted is told where a question finds it.
     """
     limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // LINE))
     held: list[Memory] = []
@@ -202,10 +208,9 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
     ordered = sorted(without_unstated(tx, held), key=place)
     of_user = [memory for memory in ordered if from_user(memory)][:limit]
-    # What speaks against what the user told is told before what others noted.
-    doubts = {one.id: one for found in told_with(tx, of_user).values() for one in found}
-    others = [memory for memory in ordered if not from_user(memory) and memory.id not in doubts]
-    return [*of_user, *doubts.values(), *others[: max(0, limit - len(doubts))]]
+    doubts = [one for found in told_with(tx, of_user).values() for one in found]
+    others = [memory for memory in ordered if memory.pinned and not from_user(memory)][:limit]
+    return [*{one.id: one for one in (*of_user, *doubts, *others)}.values()]
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str | None) -> list[Memory]:
@@ -246,7 +251,7 @@ class Seen:
     message current or not, or hides it, gives the index another, but for time, of which `at` is the store's. `unread`
     counts messages that were not even looked at, at most. `nearest` is that of `Asked`, `damaged` are ids of what was
     left out as damaged. `outdated` tells by document number which of the items say a value that holds no longer;
-    `reworded` are the ids of those that a model put into words of its own.
+    `reworded` are the ids of those that a model put into words of its own, `questions` as of that function.
     """
 
     items: tuple[Memory | Message, ...] = ()
@@ -258,6 +263,23 @@ class Seen:
     nearest: Callable[[int, Sequence[Span]], Span | None] | None = None
     damaged: tuple[str, ...] = ()
     reworded: frozenset[str] = frozenset()
+    questions: Mapping[int, str] = field(default_factory=dict)
+
+
+def questions(tx: ReadTx, items: Iterable[Memory | Message]) -> Mapping[int, str]:
+    """By document number of each short answer the question that another put right before it."""
+    said = {(one.session, one.seq): one for one in items if isinstance(one, Message)}
+    found: dict[int, str] = {}
+    for (session, seq), one in said.items():
+        if len(one.text) > SHORT_ANSWER or is_asked(one.text):
+            continue
+        known = said.get((session, seq - 1))
+        for before in [known] if known else tx.messages(session, after=max(0, seq - 2), until=seq - 1):
+            text = unquoted(before).strip()
+            last = sentences(text)[-1].of(text) if text and not before.opaque else ""
+            if is_asked(last) and spoken_by(before) != spoken_by(one):
+                found[one.number] = last if len(last) <= QUESTION else f"… {last[-QUESTION:].partition(' ')[2]}"
+    return found
 
 
 def confirm(tx: ReadTx, numbers: Iterable[int]) -> dict[int, Memory | Message]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
+from memhold.context.allocate import Lane
 from memhold.context.answer import LeftOut, Part
 from memhold.context.cuts import cut, kept_ids, passed_too, passed_words
 from memhold.context.excerpt import Asked
 from memhold.context.gather import WindowRead
-from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_line, message_line
+from memhold.context.render import Entry, memory_entry, message_entry
 from memhold.context.strategies import SlotName, Strategy, chosen
 from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
 from memhold.facts.outdated import Outdated
+from memhold.facts.together import named_by
 from memhold.messages.fences import Fence
 from memhold.messages.window import Body, Window, is_system
 from memhold.text.instructions import tells_state
@@ -23,8 +26,12 @@ from memhold.values.records import Memory, Message, Scope, Shape
 
 __all__ = ["RESERVED", "Block", "Elsewhere", "Inputs", "Plan", "Request", "planned", "said", "unread"]
 
-RESERVED = 8
+RESERVED = 20
 """One of so many parts of the budget is kept back where the caller names no reserve."""
+OTHER_SIDE = 0.1
+"""Of what was said earlier the part of those whose words are not asked for."""
+BETWEEN = 2
+"""After so many messages that the question finds comes one that a memory quotes which it finds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +66,10 @@ class Request:
 class Inputs:
     """What the slots gave: the caller's messages, the journal's, and memory, each list best first.
 
-    Of `profile` only the word of whoever asks stands among the instructions, the rest below as `noted`: also what a
-    model made of it in words of its own (`reworded`, by id), and what other people told (`of_others`, by id). `asked`
-    is what is asked for. `outdated` tells by document number which of them say a value that holds no longer. `unread`
-    counts what was said and is not even among `messages`.
+    Of `profile` only the word of whoever asks stands among the instructions: not what a model made of it in words of
+    its own (`reworded`, by id), nor what other people told (`of_others`, by id). `asked`
+    is what is asked for. `outdated` tells by document number which of them say a value that holds no longer,
+    `questions` what those of a few words answer. `unread` counts what was said and is not even among `messages`.
     """
 
     given: Sequence[Body] = ()
@@ -75,6 +82,7 @@ class Inputs:
     messages: Sequence[Message] = ()
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
     asked: Asked = field(default_factory=Asked)
+    questions: Mapping[int, str] = field(default_factory=dict)
     unread: int = 0
     degraded: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
@@ -128,7 +136,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that is fixed before the fitting: instructions, pieces of the window, lines by slot.
+    """Everything that is fixed before the fitting: instructions, pieces of the window, entries by slot.
 
     `elsewhere` is what is told of further scopes. A plan with a `title` is that of such a scope: of another user's
     nothing stands among the instructions (`vouched` is false), and no message follows. `keep` is how many messages of
@@ -144,7 +152,7 @@ class Plan:
     keep: int | None
     older: int
     whole: int
-    lines: Mapping[SlotName, Sequence[Line]]
+    entries: Mapping[SlotName, Sequence[Entry]]
     secret: bytes
     cost: Costs
     lost: tuple[LeftOut, ...] = ()
@@ -159,6 +167,19 @@ class Plan:
         """The window that the strategy wants, within a budget or whole."""
         older, leave = self.older, self.leave
         return cut(self.pieces, self.keep, self.request.shape, budget=budget, cost=self.cost, older=older, leave=leave)
+
+    @property
+    def lanes(self) -> Sequence[Lane]:
+        """What is told before the newest message, each kind with its share; what the other side said has a part."""
+        said, shares = _pointed_at(self.entries["messages"], self.entries["memories"]), self.strategy.shares
+        sides = [[one for one in said if one.own is own] for own in (True, False)]
+        return [
+            *(Lane(share=shares[name], entries=self.entries[name]) for name in ("noted", "memories")),
+            *(
+                Lane(share=shares["messages"] * part, entries=side)
+                for side, part in zip(sides, (1 - OTHER_SIDE, OTHER_SIDE), strict=True)
+            ),
+        ]
 
     def with_bodies(self, bodies: Mapping[int, Body]) -> Plan:
         """The same with other bodies for some of the pieces, which are shortened then."""
@@ -190,7 +211,7 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         keep=_kept(pieces, strategy, request),
         older=older,
         whole=held + held * older // max(1, len(pieces)),
-        lines=_remembered(gathered, request.count),
+        entries=_remembered(gathered, request.count),
         secret=secret,
         cost=cost,
         lost=lost,
@@ -206,31 +227,35 @@ def unread(window: WindowRead, pieces: Sequence[Piece]) -> int:
     return max(0, window.older - passed)
 
 
-def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Line]]:
-    """The lines of each slot of memory; a memory of several stands in each of them."""
+def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Entry]]:
+    """The entries of each slot of memory; a memory of several stands in each of them."""
     wishes, states = _wishes(gathered)
     slots: Mapping[SlotName, Sequence[Memory]] = {
         "corrections": [one for one in gathered.corrections if gathered.theirs(one)],
         "instructions": wishes,
         "profile": [*states, *(one for one in gathered.profile if gathered.theirs(one))],
-        "noted": [*_elses(gathered), *(one for one in gathered.profile if not gathered.theirs(one))],
+        "noted": _noted(gathered),
         "summaries": gathered.summaries,
         "memories": gathered.memories,
     }
-    lines: dict[SlotName, Sequence[Line]] = {"messages": ()}
+    entries: dict[SlotName, Sequence[Entry]] = {"messages": ()}
     first: set[str] = set()
     for name, memories in slots.items():
-        tokens = CORRECTION_TOKENS if name == "corrections" else LINE_TOKENS
-        lines[name] = [
-            memory_line(one, gathered.outdated.get(one.number), tokens=tokens, count=count)
+        asked = Asked() if name in _STEADY else gathered.asked
+        entries[name] = [
+            memory_entry(one, name, asked, gathered.outdated.get(one.number), count=count)
             for one in {one.id: one for one in memories if one.id not in first}.values()
         ]
         if name in {"corrections", "instructions"}:
             first |= {one.id for one in memories}
-    return lines
+    return entries
 
 
-def said(gathered: Inputs, plan: Plan, window: Window) -> list[Line]:
+_STEADY = frozenset({"corrections", "instructions", "profile", "summaries"})
+"""What no question changes: it stands in the prefix."""
+
+
+def said(gathered: Inputs, plan: Plan, window: Window) -> list[Entry]:
     """What was said earlier and does not stand in a window, best first."""
     if not gathered.messages:
         return []
@@ -239,13 +264,29 @@ def said(gathered: Inputs, plan: Plan, window: Window) -> list[Line]:
     # What the caller passes may stand in another session: whoever begins one brings the conversation along.
     copied |= passed_too(gathered.messages, passed_words(plan.pieces, window))
     told = _told([one for wishes in _wishes(gathered) for one in wishes])
-    count, past = plan.request.count, gathered.outdated
-    lines = (
-        message_line(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=count)
+    entries = (
+        message_entry(
+            one,
+            gathered.asked,
+            gathered.outdated.get(one.number),
+            told=told.get(one.id, ()),
+            answers=gathered.questions.get(one.number, ""),
+            count=plan.request.count,
+        )
         for one in gathered.messages
         if one.id not in in_window | copied
     )
-    return [line for line in lines if line is not None]
+    return [entry for entry in entries if entry is not None]
+
+
+def _pointed_at(said: Sequence[Entry], memories: Sequence[Entry]) -> Sequence[Entry]:
+    """The messages with those that the memories quote in their turns: what finds a fact finds who said it."""
+    known = {one.id: one for one in said}
+    quoted = iter([known[one] for memory in memories for one in memory.rests_on if one in known])
+    mixed = []
+    for at in range(0, len(said), BETWEEN):
+        mixed += [*said[at : at + BETWEEN], *islice(quoted, 1)]
+    return [*{one.number: one for one in mixed}.values()]
 
 
 def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
@@ -255,10 +296,15 @@ def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
     return [one for one in standing if one not in states], states
 
 
-def _elses(gathered: Inputs) -> list[Memory]:
-    """What other people corrected, and how they want to be answered: to be known, and nobody else's."""
-    told = [*gathered.corrections, *gathered.instructions]
-    return [one for one in told if one.id in gathered.of_others and from_user(one)]
+def _noted(gathered: Inputs) -> list[Memory]:
+    """What is to be known whatever is asked, and is not the word of whoever asks.
+
+    What other people corrected, how they want to be answered, what speaks against what the user told, what is pinned.
+    """
+    told = [one for one in (*gathered.corrections, *gathered.instructions) if one.id in gathered.of_others]
+    beside = named_by(gathered.profile)
+    noted = [one for one in gathered.profile if not gathered.theirs(one) and (one.pinned or one.id in beside)]
+    return [*(one for one in told if from_user(one)), *noted]
 
 
 def _told(clauses: Sequence[Memory]) -> Mapping[str, Sequence[str]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 
-from memhold.context.excerpt import GAP, Asked, excerpt, tells
-from memhold.context.shorten import shorten_text
+from memhold.context.excerpt import GAP, Asked, excerpt
 from memhold.context.strategies import SlotName
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import NOTICE, STANDING_NOTICE, Fence, fence, unquoted
@@ -15,24 +16,24 @@ from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import name_of, shown_name, spoken_by
 from memhold.values.records import Memory, Message, Origin
 
-__all__ = ["Line", "memory_line", "message_line", "rendered", "short_day"]
+__all__ = ["BRIEF_TOKENS", "LINE_TOKENS", "Entry", "Line", "memory_entry", "message_entry", "rendered", "short_day"]
 
 LINE_TOKENS = 400
 """Longest line, in tokens: one memory does not push out all others; the rest of it is a `get` away."""
-BRIEF_TOKENS = 48
-"""An earlier message's brief form, in tokens: about two sentences."""
+BRIEF_TOKENS = 160
+"""What an entry shows first, in tokens: most messages are whole in that."""
 CORRECTION_TOKENS = 100
 """Longest line of a correction, in tokens: they are never dropped, so they are kept short."""
-MOST_ENDED, VALUE_CHARS = 3, 60
+MOST_ENDED, VALUE_CHARS = 2, 24
 """Of a line at most so many values are told that hold no longer, and so many characters of each."""
 
 _TOLD: dict[Origin, str] = {
-    "user": "told by the user",
-    "agent": "noted by the assistant",
-    "tool": "noted by a tool",
-    "import": "imported",
-    "rules": "found by rules",
-    "model": "learned from the conversation",
+    "user": "Told by the user",
+    "agent": "Noted by the assistant",
+    "tool": "Noted by a tool",
+    "import": "Imported",
+    "rules": "Found by rules",
+    "model": "Learned from the conversation",
 }
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -42,55 +43,113 @@ _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
     "instructions": "The user's stated preferences (the later one holds):",
     "profile": "Known of the user:",
-    "noted": "Noted by others than the user, who has not confirmed it:",
     "summaries": "Earlier conversation, in summary:",
-    "memories": "Remembered, perhaps related:",
     "messages": "Said earlier (UTC):",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One memory or message as an entry of a fence: its id, its place in the stable order, its text and its cost.
+    """One memory or message as it stands in a fence: its id, its place in the stable order, its text and its cost.
 
-    Entries of one `day` stand below it, once. `stated` is the same message without what it asks in passing, `brief` the
-    same in fewer sentences; `own` tells that it is by the writer whose words are asked for.
+    Lines of one `heading` stand below it, once, and of them those of one `day`. `whole` tells that nothing of it is
+    left out.
     """
 
     id: str
     number: int
     text: str
     cost: int
+    heading: str
     day: str = ""
-    stated: Line | None = None
-    brief: Line | None = None
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Something that may be told: `cut` gives it as a line whose text has about so many tokens, the more the more.
+
+    Parts of one message have its id and each a `number`. What a shorter line shows stands in a longer one. `own` tells
+    that it is by the writer whose words are asked for; `rests_on` names the messages that a memory quotes.
+    """
+
+    id: str
+    number: int
+    slot: SlotName
+    cut: Callable[[int], Line]
     own: bool = True
+    rests_on: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> Line:
+        """The longest line that it may have."""
+        return self.cut(LINE_TOKENS)
 
 
-def _line(item: str, number: int, said: str, text: str, tokens: int, count: Count) -> Line:
-    short = shorten_text(text.strip(), tokens, handle=item if item.startswith("msg_") else None, count=count)
-    # Lines of a memory are set in, so that none of them can stand for an entry of its own.
-    whole = "\n    ".join(f"{said}{short}".splitlines())
-    return Line(id=item, number=number, text=whole, cost=count(whole))
-
-
-def memory_line(
-    memory: Memory, past: Outdated | None = None, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens
-) -> Line:
-    """A memory with the day that it speaks of, where it came from, and what of it holds no longer (`past`)."""
-    if memory.kind == "instruction":  # a person's own words, whenever they were said
-        name = shown_name(memory.speaker)
-        return _line(memory.id, memory.number, f"- {name}: " if name else "- ", memory.text, tokens, count)
-    said = f"- ({memory.event_time:%Y-%m-%d}, {_source(memory)}{_no_longer(past)}) "
+def memory_entry(
+    memory: Memory, slot: SlotName, asked: Asked, past: Outdated | None = None, *, count: Count = estimate_tokens
+) -> Entry:
+    """A memory below its day and the heading of who brought it, with what of it holds no longer (`past`)."""
+    doubt = "doubtful" if memory.doubtful else ""
+    said = _marked(shown_name(memory.speaker), ", ".join(filter(None, (doubt, _no_longer(past)))))
     # What is doubtful is told with the words that it rests on: whoever reads it judges for themselves.
     text = f"{memory.text}; the words were: “{memory.quote}”" if memory.doubtful and memory.quote else memory.text
-    return _line(memory.id, memory.number, said, text, tokens, count)
+    heading = _HEADINGS.get("summaries" if memory.kind in {"summary", "rollup"} else slot) or _source(memory)
+    day = "" if memory.kind == "instruction" else _day(memory.event_time)  # a wish holds whenever it was said
+    line = partial(_line, memory, text.strip(), asked, heading=heading, day=day, said=said, count=count)
+    rests_on = () if slot == "noted" else tuple(one.message_id for one in memory.quotes)  # that is told anyway
+    return Entry(id=memory.id, number=memory.number, slot=slot, cut=line, rests_on=rests_on)
+
+
+def message_entry(
+    message: Message,
+    asked: Asked,
+    past: Outdated | None = None,
+    *,
+    told: Sequence[str] = (),
+    answers: str = "",
+    count: Count = estimate_tokens,
+) -> Entry | None:
+    """An earlier message below its day, with its speaker, without what it quotes itself.
+
+    What of it holds no longer (`past`) stands in front, and so does the question that it `answers`, where it is too
+    short to be understood alone. The clauses `told` stand elsewhere, and are left out; None where nothing else is said.
+    The day of the week is there because people say "on Friday", and mean the one after they said it.
+    """
+    # The name stands where the role does.
+    text = _without(unquoted(message).strip(), told).removeprefix(f"{message.speaker}: ")
+    if not any(map(str.isalnum, text)):
+        return None
+    marks = ", ".join(filter(None, (_no_longer(past), f"asked “{answers}”" if answers else "")))
+    said = _marked(spoken_by(message), marks)
+    own = asked.writer in {None, message.written_by}
+    day, heading = _day(message.event_time), _HEADINGS["messages"]
+    line = partial(_line, message, text, asked, heading=heading, day=day, said=said, count=count)
+    return Entry(id=message.id, number=message.number, slot="messages", cut=line, own=own)
+
+
+def _line(
+    item: Memory | Message, text: str, asked: Asked, tokens: int, *, heading: str, day: str, said: str, count: Count
+) -> Line:
+    short = excerpt(text, tokens, asked, number=item.number, count=count)
+    # Lines of a memory are set in, so that none of them can stand for an entry of its own.
+    shown = "\n    ".join(f"{said}{short}".splitlines())
+    cost, whole = count(shown), short == text
+    return Line(id=item.id, number=item.number, text=shown, cost=cost, heading=heading, day=day, whole=whole)
+
+
+def _marked(name: str, marks: str) -> str:
+    """What stands before a text: who said it, and what a reader must know of it."""
+    return f"- {name}{f' ({marks})' if marks else ''}{': ' if name else ' ' if marks else ''}"
+
+
+def _day(at: datetime) -> str:
+    return f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year:04}:"
 
 
 def _source(memory: Memory) -> str:
-    """Who said it, and whether the user did or confirmed it: nobody's note passes for the user's word."""
-    name = shown_name(memory.speaker)
-    source = f"said by {name}" if name else _TOLD[memory.origin]
+    """Who brought it, and whether the user said or confirmed it: nobody's note passes for the user's word."""
+    source = _TOLD[memory.origin]
     brought = memory.origin in {"agent", "tool"}
     if brought:
         source += name_of(memory.actor)
@@ -98,53 +157,11 @@ def _source(memory: Memory) -> str:
         source += ", from the user's words"
     elif not brought and memory.trust == "tool":
         source += ", from a tool's output"
-    elif not (brought or name or memory.origin == "import") and memory.trust == "assistant":  # nobody saw who said that
-        source += ", said by the assistant"
-    if memory.doubtful:
-        source += ", doubtful"
+    elif not (brought or memory.speaker or memory.origin == "import") and memory.trust == "assistant":
+        source += ", said by the assistant"  # nobody saw who said that
     if memory.origin != "user" and memory.last_confirmed_at is not None:
-        return f"{source}, confirmed by the user"
-    return f"{source}, not confirmed" if brought else source
-
-
-def message_line(
-    message: Message,
-    asked: Asked | None = None,
-    past: Outdated | None = None,
-    *,
-    told: Sequence[str] = (),
-    count: Count = estimate_tokens,
-) -> Line | None:
-    """An earlier message with its day and its speaker, without what it quotes itself; `asked` makes it brief too.
-
-    What of it holds no longer (`past`) stands in front. The clauses `told` stand elsewhere, and are left out; None
-    where nothing else is said. The day of the week is there because people say "on Friday", and mean the one after they
-    said it.
-    """
-    at = message.event_time
-    said = f"- {spoken_by(message)}{_no_longer(past)}: "
-    own_text = unquoted(message).strip()
-    named = f"{message.speaker}: "  # it stands where the role does
-    text = _without(own_text, told).removeprefix(named)
-    if not any(map(str.isalnum, text)):
-        return None
-    day = f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year:04}:"
-    own = asked is None or asked.writer in {None, message.written_by}
-    whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
-    if asked is None:
-        return whole
-
-    def less(text: str, tokens: int) -> Line | None:
-        line = replace(_line("", message.number, said, text, tokens, count), id=message.id, day=day, own=own)
-        return line if line.cost < whole.cost else None
-
-    rest = tells(text, asked)
-    stated = None if rest == text else less(rest, LINE_TOKENS)
-    if whole.cost <= BRIEF_TOKENS:
-        return replace(whole, stated=stated)
-    short = _without(excerpt(own_text, BRIEF_TOKENS, asked, number=message.number, count=count), told) or text
-    short = short.removeprefix(named)
-    return replace(whole, stated=stated, brief=less(short, 2 * BRIEF_TOKENS))
+        return f"{source}, confirmed by the user:"
+    return f"{source}, not confirmed:" if brought else f"{source}:"
 
 
 def _no_longer(past: Outdated | None) -> str:
@@ -154,7 +171,7 @@ def _no_longer(past: Outdated | None) -> str:
         f"{_short(one.value)} since {one.since:%Y-%m-%d}{f' (now {_short(one.now)})' if one.now else ''}"
         for one in values[:MOST_ENDED]
     ]
-    return f", no longer so: {'; '.join(told)}" if told else ""
+    return f"no longer so: {'; '.join(told)}" if told else ""
 
 
 def _short(value: str) -> str:
@@ -164,9 +181,10 @@ def _short(value: str) -> str:
 
 def _without(text: str, told: Sequence[str]) -> str:
     """A text with some of its clauses left out; empty where no word is left."""
+    left = text
     for clause in told:
-        text = text.replace(clause, GAP)
-    return _GAPS.sub(GAP, text).strip() if any(map(str.isalnum, text)) else ""
+        left = left.replace(clause, GAP)
+    return text if left == text else _GAPS.sub(GAP, left).strip()
 
 
 def short_day(day: str) -> str:
@@ -175,27 +193,24 @@ def short_day(day: str) -> str:
 
 
 def rendered(
-    slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes, title: str | None = None
+    lines: Iterable[Line], *, secret: bytes, instructs: bool = False, title: str | None = None
 ) -> Fence | None:
-    """The lines of some slots in one fence, in the order of their numbers; None where there are none.
+    """The lines in one fence below their headings, each heading's in the order of their numbers; None without lines.
 
-    A `title` stands in front: of whose memory they are, where that is another's.
-
-    Equal lines give equal text, so that what did not change keeps a provider's prompt cache.
+    A `title` stands in front: of whose memory they are, where that is another's. Headings stand in the order in which
+    the lines come. Equal lines give equal text, so that what did not change keeps a provider's prompt cache.
     """
-    ids: list[str] = []
-    lines: list[str] = []
-    for name, held in slots:
-        if not held:
-            continue
-        lines.append(_HEADINGS[name])
+    below: dict[str, list[Line]] = {}
+    for line in lines:
+        below.setdefault(line.heading, []).append(line)
+    told, ids = [] if title is None else [title], list[str]()
+    for heading, held in below.items():
+        told.append(heading)
         day = ""
         for line in sorted(held, key=lambda one: one.number):
             if line.day != day:
-                lines.append(line.day if line.day[-_YEAR:] != day[-_YEAR:] else short_day(line.day))
+                told.append(line.day if line.day[-_YEAR:] != day[-_YEAR:] else short_day(line.day))
                 day = line.day
             ids.append(line.id)
-            lines.append(line.text)
-    instructs = any(name == "instructions" and held for name, held in slots)
-    told = lines if title is None else [title, *lines]
-    return fence(ids, told, secret=secret, notice=STANDING_NOTICE if instructs else NOTICE) if lines else None
+            told.append(line.text)
+    return fence(ids, told, secret=secret, notice=STANDING_NOTICE if instructs else NOTICE) if below else None

@@ -46,7 +46,7 @@ MEMORY_FIRST = Strategy(
 )
 ADAPTIVE = Strategy(
     name="adaptive",
-    shares=MappingProxyType({"window": 0.2, "noted": 0.05, "memories": 0.1, "messages": 0.65}),
+    shares=MappingProxyType({"window": 0.2, "noted": 0.02, "memories": 0.05, "messages": 0.7}),
     tail=None,
     step=2 / 3,
     crosses=MEMORY_FIRST.name,

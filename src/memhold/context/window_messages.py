@@ -11,7 +11,7 @@ from typing import Any
 from memhold.context.convert import in_shape
 from memhold.journal.windows import is_result
 from memhold.messages.anthropic_pairs import person_wrote
-from memhold.messages.fences import without_fences
+from memhold.messages.fences import charged, without_fences
 from memhold.messages.ingest import OWN_KEYS
 from memhold.messages.openai_pairs import user_wrote
 from memhold.messages.reasoning import without_reasoning
@@ -75,8 +75,11 @@ class Costs:
         """The estimate of one message, in tokens."""
         found = self.known.get(id(body))
         if found is None or found[0] is not body:
-            found = self.known[id(body)] = (body, estimate_message(body, self.count))
+            found = self.known[id(body)] = (body, estimate_message(body, self._charge))
         return found[1]
+
+    def _charge(self, text: str) -> int:
+        return charged(text, self.count)
 
 
 def is_person(body: Body, shape: Shape) -> bool:

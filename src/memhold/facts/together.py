@@ -8,7 +8,7 @@ from memhold.journal.visibility import sees
 from memhold.ports.transaction import ReadTx
 from memhold.values.records import TOGETHER, Memory, Message
 
-__all__ = ["told_with", "with_linked"]
+__all__ = ["named_by", "told_with", "with_linked"]
 
 
 def told_with(tx: ReadTx, items: Iterable[Message | Memory]) -> Mapping[str, tuple[Memory, ...]]:
@@ -29,6 +29,11 @@ def with_linked(tx: ReadTx, items: Sequence[Message | Memory], limit: int) -> li
     for item in items:
         every |= {one.id: one for one in (item, *linked.get(item.id, ())) if one.id not in every}
     return list(every.values())[:limit]
+
+
+def named_by(items: Iterable[Memory]) -> frozenset[str]:
+    """The ids of what is told together with some of these."""
+    return frozenset(one for item in items for one in _named(item))
 
 
 def _named(memory: Memory) -> list[str]:

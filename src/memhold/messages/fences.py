@@ -29,6 +29,7 @@ __all__ = [
     "STANDING_NOTICE",
     "UNKNOWN",
     "Fence",
+    "charged",
     "erased",
     "fence",
     "find_quotes",
@@ -51,6 +52,8 @@ TAG_BYTES = 8
 """64 bits of the HMAC: whoever guesses has one chance in 2**64 for each text that is stored."""
 _LETTERS = "bcdfghjkmnpqrstv"
 """The digits of a tag: letters cost tokenizers less than digits do, and these make no words."""
+DEAREST = 14
+"""Tokens of the dearest of 20,000 tags by the estimate; the middle one has ten."""
 UNKNOWN = "*"
 """Stands among a quote's ids where the store does not know any more what it showed: any forget erases it."""
 
@@ -78,6 +81,15 @@ class Fence:
 def neutral(text: str) -> str:
     """Stored text that cannot be taken for the edge of a fence: the bracket of a look-alike becomes U+2039."""
     return _LOOKALIKE.sub("\u2039", text)
+
+
+def charged(text: str, count: Callable[[str], int]) -> int:
+    """What a text costs, each tag at the cost of nearly the dearest: so equal lines cost the same in every store."""
+    if "<memhold-recall " not in text:
+        return count(text)
+    dearest = f"<memhold-recall{' a' * DEAREST}>\n"
+    more = sum(max(0, count(opening[0]) - count(dearest)) for opening in _OPEN.finditer(text))
+    return count(_OPEN.sub(dearest, text)) + more
 
 
 def tag_of(secret: bytes, inside: str) -> str:

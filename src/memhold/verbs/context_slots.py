@@ -204,6 +204,7 @@ class ContextSlots:
                 degraded=one.degraded,
                 unread=max(0, said_in(tx, caches) - most) if len(one.found[1]) == most else 0,
                 nearest=None if one.sentences is None else one.sentences.nearest,
+                questions=gather.questions(tx, one.found[1]),
                 damaged=tuple(tx.damaged),
             )
 
@@ -292,6 +293,7 @@ def _inputs(
         unread=earlier.unread,
         reworded=frozenset(chain(*(seen.reworded for seen in found.values()))),
         asked=asked_of(question, messages, earlier.nearest),
+        questions=earlier.questions,
         degraded=degraded,
     )
 

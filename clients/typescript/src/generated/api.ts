@@ -1234,7 +1234,7 @@ export interface ContextArguments {
   strategy?: string | undefined;
   /** The provider's shape, "openai" or "anthropic". Default: "openai". */
   shape?: "openai" | "anthropic" | undefined;
-  /** Tokens kept back for the answer, tools and whatever else is sent; left out: an eighth. */
+  /** Tokens kept back for the answer, tools and whatever else is sent; left out: a twentieth. */
   reserve?: number | null | undefined;
   /** What memory is asked for; left out: the newest user's message. */
   query?: string | null | undefined;

@@ -744,7 +744,7 @@ class SyncScope:
                 half of the room, or more of a small one; "full_history" leaves memory less. "memory_first" sends only
                 the last `tail` messages before the newest user's, whatever room there is.
             shape: The provider's shape, "openai" or "anthropic".
-            reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: an eighth.
+            reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: a twentieth.
             query: What memory is asked for; left out: the newest user's message.
             tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting
                 `context_tail`.
