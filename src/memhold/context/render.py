@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from memhold.context.excerpt import GAP, Asked, excerpt
 from memhold.context.strategies import SlotName
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import NOTICE, STANDING_NOTICE, Fence, fence, unquoted
+from memhold.recall.excerpt import GAP, Asked, excerpt
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import name_of, shown_name, spoken_by
 from memhold.values.records import Memory, Message, Origin
