@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from agent_framework import (
     Agent,
@@ -25,6 +26,7 @@ from agent_framework import (
 
 from memhold import Memhold
 from memhold.integrations.agent_framework import MemholdContextProvider, MemholdHistoryProvider
+from memhold.integrations.sdk import conversation
 
 ROLES = ["user", "assistant", "user", "assistant", "tool", "assistant"]
 
@@ -107,7 +109,19 @@ def second(folder: Path) -> None:
         asyncio.run(with_the_history_of_the_framework(mem))
         asyncio.run(each_call_by_itself(mem))
         asyncio.run(two_users_at_once(mem))
+        asyncio.run(counted_as_the_model_counts(mem))
     asyncio.run(a_store_that_is_gone(mem))
+
+
+async def counted_as_the_model_counts(mem: Memhold) -> None:
+    """The model of the run, else the agent's, says whose tokens the budget is of."""
+    with patch.object(conversation, "count_of", wraps=conversation.count_of) as counts:
+        providers = [MemholdContextProvider(mem, user="erin")]
+        agent = Agent(client=Client(), default_options={"model": "gpt-5"}, context_providers=providers)
+        await say(agent, "c1", "My parrot is called Kiwi.")
+        await agent.run("What is it called?", session=agent.create_session(session_id="c2"), options={"model": "gpt-4"})
+    named = [one.args[0] for one in counts.call_args_list]
+    assert named == ["gpt-5", "gpt-4"], named
 
 
 async def as_it_was_saved(mem: Memhold) -> None:

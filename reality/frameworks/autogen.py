@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core import FunctionCall
@@ -20,6 +21,7 @@ from autogen_ext.models.replay import ReplayChatCompletionClient
 from memhold import Memhold
 from memhold.errors import MemholdError
 from memhold.integrations.autogen import MemholdMemory
+from memhold.integrations.sdk import conversation
 
 SEEN: list[Sequence[LLMMessage]] = []
 
@@ -86,6 +88,7 @@ def second(folder: Path) -> None:
         asyncio.run(said_again(mem))
         asyncio.run(asked(mem))
         asyncio.run(many_turns(mem))
+        asyncio.run(counted_as_the_model_counts(mem))
     gone = MemholdMemory(mem.scope(user="alice", session="s9"))
     logging.getLogger("memhold.integrations").setLevel(logging.CRITICAL)
     assert asyncio.run(say(agent_over(gone), "Are you there?")) == "It is so.", "a store that is gone ends no turn"
@@ -125,6 +128,14 @@ async def many_turns(mem: Memhold) -> None:
     await context.add_message(UserMessage(content="I am another agent.", source="planner"))
     await other.update_context(context)
     assert [one.role for one in mem.scope(user="alice", session="s4").messages()] == ["assistant"]
+
+
+async def counted_as_the_model_counts(mem: Memhold) -> None:
+    """The model that the program names says whose tokens the budget is of."""
+    with patch.object(conversation, "count_of", wraps=conversation.count_of) as counts:
+        await say(agent_over(MemholdMemory(mem.scope(user="erin", session="c1"), model="gpt-5")), "My parrot is Kiwi.")
+    named = [one.args[0] for one in counts.call_args_list]
+    assert set(named) == {"gpt-5"}, named
 
 
 async def asked(mem: Memhold) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
@@ -19,6 +20,7 @@ from llama_index.core.memory import Memory
 
 from memhold import Memhold
 from memhold.integrations.llama_index import MemholdMemoryBlock
+from memhold.integrations.sdk import conversation
 
 SEEN: list[str] = []
 
@@ -74,6 +76,7 @@ def second(folder: Path) -> None:
             assert "My cat is called Mochi." in SEEN[-1], SEEN[-1]
         assert [one.role for one in scope.messages()] == [*roles, "user", "assistant"], scope.messages()
         once_though_they_leave(mem)
+        counted_as_the_model_counts(mem)
         asyncio.run(from_a_chat_engine(mem))
     logging.getLogger("memhold.integrations").setLevel(logging.CRITICAL)
     assert asyncio.run(say(memory_over(mem, "s9"), "Are you there?")) == "It is so.", (
@@ -92,6 +95,16 @@ def once_though_they_leave(mem: Memhold) -> None:
     assert lines[0] not in str(memory.get_all()[-4:])
     asyncio.run(say(memory, "What does box 0 hold?"))
     assert lines[0] in SEEN[-1], SEEN[-1]
+
+
+def counted_as_the_model_counts(mem: Memhold) -> None:
+    """The model that the program names says whose tokens the budget is of."""
+    with patch.object(conversation, "count_of", wraps=conversation.count_of) as counts:
+        blocks = [MemholdMemoryBlock(mem, user="erin", model="gpt-5")]
+        memory = Memory.from_defaults(session_id="c1", memory_blocks=blocks, tokenizer_fn=str.split)
+        asyncio.run(say(memory, "My parrot is called Kiwi."))
+    named = [one.args[0] for one in counts.call_args_list]
+    assert set(named) == {"gpt-5"}, named
 
 
 async def from_a_chat_engine(mem: Memhold) -> None:

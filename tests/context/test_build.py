@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from memhold.context.allocate import Lane, steps
 from memhold.context.build import build, built
-from memhold.context.excerpt import Asked, asked_of, excerpt
 from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Request
 from memhold.context.render import memory_entry, message_entry
@@ -22,6 +21,7 @@ from memhold.errors import TooLarge
 from memhold.messages.fences import NOTICE, STANDING_NOTICE, find_quotes, tag_at
 from memhold.messages.former import former_passages
 from memhold.messages.tool_pairs import repair_window
+from memhold.recall.excerpt import Asked, asked_of, excerpt
 from memhold.testing.chaos import rules
 from memhold.text.token_estimate import estimate_message, estimate_tokens
 from memhold.values.records import Memory, MemoryQuote, Message

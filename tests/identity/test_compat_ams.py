@@ -226,6 +226,22 @@ async def test_a_prompt_holds_the_session_and_what_is_known(client: MemoryAPICli
     assert any("I feel ill today" in text for text in texts)
 
 
+@pytest.mark.parametrize("filters", [None, {"text": "", "topics": {"any": ["garden"]}}], ids=["chosen", "with filters"])
+async def test_a_prompt_for_a_model_is_counted_by_its_tokens(
+    client: MemoryAPIClient, filters: dict[str, Any] | None
+) -> None:
+    said = [{"role": "user", "content": f"지난주 {number}번째 정원에 장미를 심었어요."} for number in range(80)]
+    await client.append_messages_to_working_memory("s", said)
+
+    async def told(**model: Any) -> int:
+        made = await client.memory_prompt(
+            "장미를 몇 번 심었나요?", session_id="s", context_window_max=900, long_term_search=filters, **model
+        )
+        return sum("심었어요" in message["content"]["text"] for message in made["messages"])
+
+    assert await told(model_name="gpt-4o") > 1.3 * await told()
+
+
 async def test_what_a_client_keeps_beside_the_messages(client: MemoryAPIClient, memhold: AsyncMemhold) -> None:
     await client.append_messages_to_working_memory("s", [{"role": "user", "content": "I feel ill today"}])
     await client.set_working_memory_data("s", {"ui": {"theme": "dark", "size": 2}})

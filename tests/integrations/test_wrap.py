@@ -23,6 +23,7 @@ from memhold.integrations.sdk.conversation import Conversation
 from memhold.integrations.sdk.openai_chat import ChatCompletions
 from memhold.integrations.sdk.openai_responses import Responses
 from memhold.integrations.wrap import remembering
+from memhold.providers.vocabularies import count_of
 
 CHAT, MESSAGES, RESPONSES = ChatCompletions(), Messages(), Responses()
 
@@ -275,6 +276,34 @@ def test_what_memory_adds_fits_the_budget_and_says_nothing_that_the_program_send
     assert any("planted" in text for text in known.texts)
     assert sum(len(text) for text in known.texts) < 600 * 5
     assert not any("This is what was said" in text for text in known.texts)
+
+
+def knowing_much(mem: Memhold) -> list[dict[str, str]]:
+    """A long conversation, whose language costs a tokenizer half of the estimate, over a memory that fills any room."""
+    for number in range(90):
+        mem.scope(user="alice", session=f"old {number}").add(
+            user(f"지난주 {number}번째 정원에 장미를 {number}송이 심었고 물도 두 번 줬어요.")
+        )
+    return dialogue(*(f"정원의 장미 이야기를 {number}번째로 나누는 중이에요." for number in range(41)))
+
+
+@pytest.mark.parametrize(
+    ("how", "model", "least"),
+    [("before", "gpt-5", 0.75), ("beside", "gpt-5", 0.65), ("before", "claude-9", 0.0), ("beside", "claude-9", 0.0)],
+)
+def test_what_is_sent_and_what_memory_adds_are_counted_as_the_model_counts(
+    mem: Memhold, how: str, model: str, least: float
+) -> None:
+    history, count, budget = knowing_much(mem), count_of(model), 1_500
+    if how == "before":
+        known = talk(mem, budget=budget).before_now(Request.of(CHAT, {"model": model, "messages": history}))
+    else:
+        conversation = Conversation(Reach(mem.scope(user="alice", session="s1")), budget=budget, model=model)
+        known = asyncio.run(conversation.beside(history))
+    cost = sum(map(count, known.texts))
+    assert least * budget <= cost <= budget
+    assert any("심었고" in text for text in known.texts)
+    assert how == "beside" or not any("이야기를" in text for text in known.texts), "what is sent is not said again"
 
 
 def test_other_clients_are_told_what_to_do_instead(mem: Memhold) -> None:

@@ -154,11 +154,18 @@ async def test_what_stands_in_one_clause_is_found_and_named(memhold: AsyncMemhol
 
 
 @pytest.mark.asyncio
-async def test_without_an_embedding_no_sentence_is_named(tmp_path) -> None:
+async def test_without_an_embedding_words_tell_what_of_a_long_text_is_asked_and_no_sentence_is_named(tmp_path) -> None:
     async with AsyncMemhold.open(tmp_path / "m.db", worker=False, embedding="none") as memhold:
         scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": STORY}])
         assert (await scope.recall("allergic")).hits[0].excerpt is None
+        before = " ".join(f"We walked along canal {number} and counted the boats." for number in range(80))
+        await scope.add({"role": "user", "content": f"{before} The locksmith is called Anneke. {before}"})
+        excerpt = (await scope.recall("Who is the locksmith?", roles=["user"])).hits[0].excerpt
+        assert excerpt is not None
+        assert "The locksmith is called Anneke." in excerpt
+        assert excerpt.startswith("…")
+        assert len(excerpt) < 700
 
 
 @pytest.mark.asyncio

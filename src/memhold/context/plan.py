@@ -10,7 +10,6 @@ from typing import Any
 from memhold.context.allocate import Lane
 from memhold.context.answer import LeftOut, Part
 from memhold.context.cuts import cut, kept_ids, passed_too, passed_words
-from memhold.context.excerpt import Asked
 from memhold.context.gather import WindowRead
 from memhold.context.render import Entry, memory_entry, message_entry
 from memhold.context.strategies import SlotName, Strategy, chosen
@@ -19,6 +18,7 @@ from memhold.facts.outdated import Outdated
 from memhold.facts.together import named_by
 from memhold.messages.fences import Fence
 from memhold.messages.window import Body, Window, is_system
+from memhold.recall.excerpt import Asked
 from memhold.text.instructions import tells_state
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import from_user

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from memhold.context.excerpt import GAP, Asked, excerpt
 from memhold.context.strategies import SlotName
 from memhold.facts.outdated import Outdated
 from memhold.messages.fences import NOTICE, STANDING_NOTICE, Fence, fence, unquoted
+from memhold.recall.excerpt import GAP, Asked, excerpt
 from memhold.text.token_estimate import Count, estimate_tokens
-from memhold.values.origins import name_of, shown_name, spoken_by
+from memhold.values.origins import name_of, shown_name, spoken_by, with_quote
 from memhold.values.records import Memory, Message, Origin
 
 __all__ = ["BRIEF_TOKENS", "LINE_TOKENS", "Entry", "Line", "memory_entry", "message_entry", "rendered", "short_day"]
@@ -92,11 +92,10 @@ def memory_entry(
     """A memory below its day and the heading of who brought it, with what of it holds no longer (`past`)."""
     doubt = "doubtful" if memory.doubtful else ""
     said = _marked(shown_name(memory.speaker), ", ".join(filter(None, (doubt, _no_longer(past)))))
-    # What is doubtful is told with the words that it rests on: whoever reads it judges for themselves.
-    text = f"{memory.text}; the words were: “{memory.quote}”" if memory.doubtful and memory.quote else memory.text
     heading = _HEADINGS.get("summaries" if memory.kind in {"summary", "rollup"} else slot) or _source(memory)
     day = "" if memory.kind == "instruction" else _day(memory.event_time)  # a wish holds whenever it was said
-    line = partial(_line, memory, text.strip(), asked, heading=heading, day=day, said=said, count=count)
+    text = with_quote(memory, memory.text).strip()
+    line = partial(_line, memory, text, asked, heading=heading, day=day, said=said, count=count)
     rests_on = () if slot == "noted" else tuple(one.message_id for one in memory.quotes)  # that is told anyway
     return Entry(id=memory.id, number=memory.number, slot=slot, cut=line, rests_on=rests_on)
 

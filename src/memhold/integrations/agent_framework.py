@@ -172,7 +172,8 @@ class MemholdContextProvider(ContextProvider):
         said = _said([*_history(agent, session, context), *context.input_messages])
         context.metadata[self.source_id] = said  # behind the run the history has the run in it
         conversation = self._sessions.of(context.session_id)
-        known = await (conversation.known(said) if _has_history(agent) else conversation.beside(said))
+        tell = conversation.known if _has_history(agent) else conversation.beside
+        known = await tell(said, model=_model(agent, context))
         if known.standing:
             context.extend_instructions(self.source_id, known.standing)
         if data := (*known.noted, *known.recalled):
@@ -190,6 +191,14 @@ class MemholdContextProvider(ContextProvider):
 
 def _providers(agent: SupportsAgentRun) -> Sequence[ContextProvider]:
     return getattr(agent, "context_providers", None) or ()
+
+
+def _model(agent: SupportsAgentRun, context: SessionContext) -> str | None:
+    """The model of a run: what the run names, else the agent, else its client."""
+    options = (context.options, getattr(agent, "default_options", None) or {})
+    named = next((one["model"] for one in options if one.get("model")), None)
+    found = named or getattr(getattr(agent, "client", None), "model", None)
+    return found if isinstance(found, str) else None
 
 
 def _has_history(agent: SupportsAgentRun) -> bool:

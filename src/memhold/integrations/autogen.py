@@ -50,6 +50,7 @@ class MemholdMemory(Memory):
         *,
         people: Collection[str] = PEOPLE,
         budget: int = BUDGET,
+        model: str | None = None,
         limit: int = 10,
         erase: bool = False,
     ) -> None:
@@ -59,11 +60,12 @@ class MemholdMemory(Memory):
             scope: Whose memory, and which session: `mem.scope(user="alice", session="s1")`.
             people: The sources whose messages are a person's; those of any other are an agent's word.
             budget: Tokens that memory may add to a turn.
+            model: The model that the agent asks, by whose tokens is counted; AutoGen tells its memory no model.
             limit: How many memories a `query` gives.
             erase: Whether `clear` erases for good; else it hides.
         """
         self._reach = Reach(scope)
-        self._conversation = Conversation(self._reach, budget=budget)
+        self._conversation = Conversation(self._reach, budget=budget, model=model)
         self._people = frozenset(people)
         self._limit = limit
         self._erase = erase

@@ -40,6 +40,7 @@ class MemholdMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
     _store: Any = PrivateAttr()
     _names: dict[str, Any] = PrivateAttr()
     _budget: int = PrivateAttr()
+    _model: str | None = PrivateAttr()
     _sessions: dict[str | None, Conversation] = PrivateAttr(default_factory=dict)
 
     def __init__(
@@ -50,6 +51,7 @@ class MemholdMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
         namespace: str = "default",
         agent: str | None = None,
         budget: int = BUDGET,
+        model: str | None = None,
         **block: Any,
     ) -> None:
         """Over `Memhold.open(…)`, or an `AsyncMemhold` on its loop.
@@ -60,10 +62,11 @@ class MemholdMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
             namespace: Sets users apart from others of the same name.
             agent: Which agent of the user's.
             budget: Tokens that memory may add to a turn.
+            model: The model that is asked, by whose tokens is counted; LlamaIndex tells its memory no model.
             block: What every block takes: `name`, `description`, `priority`.
         """
         super().__init__(**block)
-        self._store, self._budget = store, budget
+        self._store, self._budget, self._model = store, budget, model
         self._names = {"user": user, "namespace": namespace, "agent": agent}
 
     async def _aget(
@@ -89,7 +92,7 @@ class MemholdMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
             if len(self._sessions) >= _MOST_SESSIONS:
                 self._sessions = {name: one for name, one in self._sessions.items() if one.waiting}
             reach = Reach.within(self._store, session=session, **self._names)
-            self._sessions[session] = Conversation(reach, budget=self._budget)
+            self._sessions[session] = Conversation(reach, budget=self._budget, model=self._model)
         return self._sessions[session]
 
 

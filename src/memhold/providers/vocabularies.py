@@ -12,9 +12,9 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
-from memhold.text.token_estimate import estimate_for
+from memhold.text.token_estimate import Count, estimate_for, estimate_tokens
 
-__all__ = ["family_of", "tokenizer_of"]
+__all__ = ["count_of", "family_of", "tokenizer_of"]
 
 _FAMILIES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"gpt-4o|gpt-4\.|gpt-[5-9]|gpt-oss|chatgpt-|o[1-9](?:-|$)"), "o200k_base"),
@@ -46,6 +46,12 @@ def tokenizer_of(model: str) -> tuple[str, Callable[[str], int]] | None:
     if found is not None:
         return family, found
     return f"{family}, estimated", estimate_for(family.removesuffix("_base"))
+
+
+def count_of(model: str | None) -> Count:
+    """What counts for a model: its family's tokenizer or estimate, and the estimate for any where neither is known."""
+    found = tokenizer_of(model) if model else None
+    return estimate_tokens if found is None else found[1]
 
 
 @cache

@@ -13,11 +13,13 @@ from memhold.index.repeats import Repeats, one_a_message
 from memhold.index.words import best_first
 from memhold.ports.transaction import ReadTx
 from memhold.recall.confidence import Evidence, confidence, said_of
+from memhold.recall.excerpt import EXCERPT_CHARS, Asked, excerpt
 from memhold.recall.fusion import WEIGHTS, Signal
 from memhold.recall.hits import Candidate, as_hit, with_neighbours
 from memhold.recall.near import Sentences
 from memhold.recall.pages import Place, best_left, unshown
 from memhold.recall.signals import Question
+from memhold.text.analysis import analyse_query
 from memhold.values.answers import DAMAGED, Hit, Query, Reason, Recall
 from memhold.values.records import Memory, Message
 
@@ -92,7 +94,11 @@ def answered(
     order = ranking.order[query.offset : end].tolist()
     page = list(_loaded(tx, ranking, [*order, *ranking.filling], held))
     found = _candidates(tx, ranking, page)
-    hits = [_excerpted(as_hit(one, item), item, ranking.sentences) for one, (_, item) in zip(found, page, strict=True)]
+    asked = _asked(query.text, ranking.sentences)
+    hits = [
+        _excerpted(as_hit(one, item), item, asked, ranking.sentences)
+        for one, (_, item) in zip(found, page, strict=True)
+    ]
     linked = told_with(tx, [item for _, item in page])
     hits = [replace(hit, together=linked.get(hit.id, ())) for hit in hits] if linked else hits
     following = len(place.shown) + end
@@ -112,7 +118,17 @@ def answered(
     return replace(answer, account=_account(ranking, gaps)) if query.explain else answer
 
 
-def _excerpted(hit: Hit, item: Message | Memory, sentences: Sentences | None) -> Hit:
+def _asked(question: str, sentences: Sentences | None) -> Asked | None:
+    """What a long text is cut around; None where nothing is asked."""
+    if not question.strip():
+        return None
+    return Asked(words=analyse_query(question), nearest=None if sentences is None else sentences.nearest)
+
+
+def _excerpted(hit: Hit, item: Message | Memory, asked: Asked | None, sentences: Sentences | None) -> Hit:
+    text = hit.text if isinstance(item, Message) else item.text
+    if asked is not None and len(text) > EXCERPT_CHARS:
+        return replace(hit, excerpt=excerpt(text, EXCERPT_CHARS, asked, number=item.number, count=len))
     return hit if sentences is None else replace(hit, excerpt=sentences.excerpt(item.number, hit.text))
 
 

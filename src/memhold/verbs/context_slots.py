@@ -10,7 +10,6 @@ from time import monotonic
 from typing import Any, get_args
 
 from memhold.context import gather
-from memhold.context.excerpt import asked_of
 from memhold.context.plan import RESERVED, Inputs, Request
 from memhold.context.strategies import check_strategy
 from memhold.context.window_messages import is_person, only_recalled, words_of
@@ -21,6 +20,7 @@ from memhold.messages.shapes import listed_messages
 from memhold.messages.window import entries_of, is_system
 from memhold.ports.transaction import ReadTx
 from memhold.recall.conversation import TURNS, asked_with, asker_of, last_turns, points_back, turn_of
+from memhold.recall.excerpt import asked_of
 from memhold.recall.people import People
 from memhold.recall.recall import Meaning, checked, related, said_in
 from memhold.text.stretches import both_ends

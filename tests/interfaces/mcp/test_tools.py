@@ -311,6 +311,19 @@ async def test_a_session_ends_and_status_and_context_tell() -> None:
         assert (await call(client, "memory_status")).startswith("2 messages in 1 session; 1 raw.")
 
 
+async def test_a_context_for_a_model_is_counted_by_its_tokens() -> None:
+    async with memory() as (client, _):
+        for number in range(40):
+            await call(client, "add_message", text=f"지난주 {number}번째 정원에 장미를 심었어요.", session="s")
+
+        async def told(**model: str) -> int:
+            return (await call(client, "get_context", message="and?", session="s", budget=600, **model)).count(
+                "심었어요"
+            )
+
+        assert await told(model="gpt-5") > 1.3 * await told()
+
+
 # ------------------------------------------------------------------------------------------------ what a model reads
 
 
@@ -386,10 +399,34 @@ async def test_a_long_text_is_cut_and_can_be_read_whole() -> None:
     async with memory() as (client, _):
         await call(client, "add_message", text=long)
         shown = await call(client, "recall", query="boiler")
-        assert len(shown) < 6_000
+        assert len(shown) < 1_000
         uri = f"memhold://items/{ids_in(shown)[0]}"
-        assert f"16,011 more characters: read {uri}" in shown
+        assert f"more characters: read {uri}" in shown
         assert long in (await client.read_resource(uri)).contents[0].text
+
+
+LOG = "\n".join(
+    f"2026-05-01T09:{number // 60:02}:{number % 60:02}Z INFO worker-{number % 7} processed job {number * 37} in {number} ms"
+    if number != 700
+    else "2026-05-01T10:11:12Z FATAL worker-4 cannot bind to 0.0.0.0:8443: address already in use by pid 31337"
+    for number in range(1_000)
+)
+
+
+async def test_of_a_long_text_the_line_that_matches_is_shown() -> None:
+    async with memory() as (client, memhold):
+        await call(client, "add_message", text=f"Here is the log of the crash:\n{LOG}")
+        shown = await call(client, "recall", query="Which address was already in use?")
+        assert "0.0.0.0:8443: address already in use" in shown
+        assert "more characters: read memhold://items/" in shown
+        assert len(shown) < 1_500
+        hit = (await memhold.scope(namespace="acme", user="alice").recall("Which address was already in use?")).hits[0]
+        assert "8443" in (hit.excerpt or "")
+        assert len(hit.excerpt or "") < 700
+        assert hit.text.endswith("in 999 ms"), "the text is whole"
+        assert (await memhold.scope(namespace="acme", user="alice").recall("")).hits[0].excerpt is None, (
+            "nothing is asked"
+        )
 
 
 async def test_pages_follow_each_other() -> None:

@@ -7,6 +7,7 @@ user needs the right `act`. What has no counterpart is refused with `NotMapped` 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -39,7 +40,8 @@ from memhold.faces.compat.ams_values import (
     text_of,
 )
 from memhold.faces.rest.frame import caller, json_response
-from memhold.text.token_estimate import estimate_message
+from memhold.providers.vocabularies import count_of
+from memhold.text.token_estimate import Count, estimate_message
 from memhold.values.errors import InvalidInput, NotFound
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
@@ -236,9 +238,9 @@ async def _prompt(
     sent: Sequence[Mapping[str, Any]]
     if filters:
         window = [{"role": one["role"], "content": one["content"]} for one in told.get("messages", ())]
-        sent = _newest([*window, question], budget)
+        sent = _newest([*window, question], budget, await asyncio.to_thread(count_of, session.model_name))
     else:
-        sent = (await scope.context([question], budget=budget)).openai()
+        sent = (await scope.context([question], budget=budget, model=session.model_name)).openai()
     before = []
     if told.get("context"):
         before.append(("system", f"What the conversation was before:\n{told['context']}"))
@@ -250,12 +252,12 @@ async def _prompt(
     return [{"role": role, "content": {"type": "text", "text": text}} for role, text in every]
 
 
-def _newest(messages: Sequence[Mapping[str, Any]], budget: int) -> list[Mapping[str, Any]]:
+def _newest(messages: Sequence[Mapping[str, Any]], budget: int, count: Count) -> list[Mapping[str, Any]]:
     """As many of the last messages as a budget of tokens holds; the last one always."""
     kept = [messages[-1]]
-    left = budget - estimate_message(messages[-1])
+    left = budget - estimate_message(messages[-1], count)
     for one in reversed(messages[:-1]):
-        left -= estimate_message(one)
+        left -= estimate_message(one, count)
         if left < 0:
             break
         kept.append(one)

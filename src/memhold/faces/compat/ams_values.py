@@ -171,6 +171,7 @@ class PromptSession(_Body):
     user_id: str | None = None
     namespace: str | None = None
     context_window_max: int | None = Field(default=None, ge=1, le=10_000_000)
+    model_name: str | None = None
 
 
 class PromptBody(_Body):

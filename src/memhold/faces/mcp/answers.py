@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.context.answer import Context
 from memhold.recall.confidence import THRESHOLD
+from memhold.recall.excerpt import EXCERPT_CHARS, Asked, excerpt
+from memhold.text.analysis import analyse_query
 from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status, missing_sentences, trouble_told
 from memhold.values.documents import Document, DocumentHits, DocumentPage, DocumentWrite
 from memhold.values.jsonable import iso, to_jsonable
@@ -85,7 +87,7 @@ def answer_of(verb: str, given: Mapping[str, Any], answer: Any) -> Answer:
         case DocumentPage():
             return _documents(answer.items, answer.cursor, missing_sentences((), answer.damaged))
         case DocumentHits():
-            return _found_documents(answer)
+            return _found_documents(answer, str(given.get("query") or ""))
         case Recall():
             return _recall(answer, asked=bool(str(given.get("query") or "").strip()))
         case Context():
@@ -117,13 +119,16 @@ def counted(number: int, noun: str) -> str:
 # ------------------------------------------------------------------------------------------------ entries
 
 
-def entry(item: str, about: Iterable[str], text: str, *, most: int | None = SHOWN_CHARS) -> str:
-    """One entry of a fence: id, what is to be said of it, and its text, cut at `most` characters.
+def entry(
+    item: str, about: Iterable[str], text: str, *, most: int | None = SHOWN_CHARS, excerpt: str | None = None
+) -> str:
+    """One entry of a fence: id, what is to be said of it, its text; of one over `most` characters the excerpt.
 
     Further lines of a text are set in, so that none of them can stand for an entry of its own.
     """
     if most is not None and len(text) > most:
-        text = f"{text[:most]}… ({len(text) - most:,} more characters: read memhold://items/{item})"
+        shown = excerpt or f"{text[:most]}…"
+        text = f"{shown} ({len(text) - len(shown):,} more characters: read memhold://items/{item})"
     body = text.replace("\r", "").replace("\n", "\n    ")
     return f"{item} ({', '.join(about)}) {body}"
 
@@ -223,7 +228,8 @@ def _lines(hit: Hit, told: set[str]) -> list[str]:
         return []
     others = [one for one in hit.together if one.id not in told]
     told |= {hit.id, *(one.id for one in others)}
-    return [entry(hit.id, _about(hit), with_quote(hit, words_of(hit))), *(memory_entry(one) for one in others)]
+    own = entry(hit.id, _about(hit), with_quote(hit, words_of(hit)), excerpt=hit.excerpt)
+    return [own, *(memory_entry(one) for one in others)]
 
 
 def _about(hit: Hit) -> list[str]:
@@ -317,7 +323,7 @@ def _documents(items: Sequence[Document], cursor: str | None, late: Sequence[str
     return Answer(said="\n".join([*late, *more]), recalled=Recalled(ids=tuple(one.id for one in items), lines=lines))
 
 
-def _found_documents(found: DocumentHits) -> Answer:
+def _found_documents(found: DocumentHits, question: str) -> Answer:
     late = missing_sentences(found.degraded)
     if not found.hits:
         return Answer(said=" ".join(["Nothing matches.", *late]))
@@ -327,8 +333,18 @@ def _found_documents(found: DocumentHits) -> Answer:
     notes += [f"For more ask the same with offset {found.next_offset}"] if found.next_offset is not None else []
     shown = [(one.document, one.document.content) for one in found.hits]
     texts = [text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for _, text in shown]
-    lines = tuple(entry(one.id, _about_document(one), text) for (one, _), text in zip(shown, texts, strict=True))
+    lines = tuple(
+        entry(one.id, _about_document(one), text, excerpt=_around(text, question))
+        for (one, _), text in zip(shown, texts, strict=True)
+    )
     return Answer(said="\n".join(notes), recalled=Recalled(ids=tuple(one.id for one, _ in shown), lines=lines))
+
+
+def _around(text: str, question: str) -> str | None:
+    """What of a text too long to be shown has the words of a question."""
+    if len(text) <= SHOWN_CHARS:
+        return None
+    return excerpt(text, EXCERPT_CHARS, Asked(words=analyse_query(question)), number=0, count=len)
 
 
 def _held(found: Status, kind: str) -> str:

@@ -31,7 +31,7 @@ class ToolsByHand:
             name="get_context", title="Get the context", idempotent=True,
             use="The conversation so far and what memory knows about the new message, within a budget of tokens. Use it"
             " to begin or continue a conversation.",
-            shows=("message", "query", "budget", "strategy", "session"),
+            shows=("message", "query", "budget", "model", "strategy", "session"),
         ),
         bounds={"budget": (1, None)},
     )  # fmt: skip
@@ -41,18 +41,20 @@ class ToolsByHand:
         *,
         query: str | None = None,
         budget: int = 8000,
+        model: str | None = None,
         strategy: Literal["adaptive", "full_history", "memory_first"] = "adaptive",
     ) -> Context:
         """What to read before answering.
 
         Args:
-            message: The user's new message; it is not stored.
-            query: What to look for, where it is not the message.
+            message: The new message; it is not stored.
+            query: What to look for, if not the message.
             budget: Most tokens.
-            strategy: What to cut where not all fits.
+            model: Your model.
+            strategy: What to cut if not all fits.
         """
         new = [] if message is None else [{"role": "user", "content": message}]
-        return await self._scope.context(new, query=query, budget=budget, strategy=strategy)
+        return await self._scope.context(new, query=query, budget=budget, model=model, strategy=strategy)
 
     @verb(
         "write",

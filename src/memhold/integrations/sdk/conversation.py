@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -15,7 +16,8 @@ from memhold.integrations.sdk.alignment import Mark, kept_of, marks, marks_of_sa
 from memhold.integrations.sdk.api import Body, Known, Request
 from memhold.messages.openai_pairs import user_wrote
 from memhold.messages.window import is_system
-from memhold.text.token_estimate import estimate_message, estimate_tokens
+from memhold.providers.vocabularies import count_of
+from memhold.text.token_estimate import Count, estimate_message
 from memhold.values.records import Message
 from memhold.verbs.scope import AsyncScope
 
@@ -60,9 +62,10 @@ class Conversation:
     Safe to share between threads and tasks. Nothing that it does ends the caller's request.
     """
 
-    def __init__(self, reach: Reach, *, budget: int) -> None:
+    def __init__(self, reach: Reach, *, budget: int, model: str | None = None) -> None:
         self._recorder = Recorder(reach)
         self._budget = budget
+        self._model = model
         self._kept: list[Mark] = []
         self._read = False
         self._known: OrderedDict[bytes, Known] = OrderedDict()
@@ -80,16 +83,21 @@ class Conversation:
         """Keep what is new of a request, and say what memory adds to it."""
         return await self._told(request.said, lambda turn: _asking(request, turn, self._budget))
 
-    async def beside(self, said: Sequence[Body]) -> Known:
-        """Keep what is new of a conversation whose older turns the program may have dropped, and say what is known."""
-        return await self._told(said, lambda turn: _asking_beside(turn, self._budget))
+    async def beside(self, said: Sequence[Body], *, model: str | None = None) -> Known:
+        """Keep what is new of a conversation whose older turns the program may have dropped, and say what is known.
 
-    async def known(self, said: Sequence[Body]) -> Known:
+        `model` is who is asked now, where that is not whom the conversation was made for.
+        """
+        return await self._told(said, lambda turn: _asking_beside(turn, self._budget, model or self._model))
+
+    async def known(self, said: Sequence[Body], *, model: str | None = None) -> Known:
         """Say what is known beside a conversation that somebody else keeps."""
         turn = _turn_of(said, marks(said), len(said))
         if (known := self._held(turn)) is not None:
             return known
-        asked = await self._recorder.look(_asking_beside(turn, self._budget), otherwise=_NOT_ASKED)
+        asked = await self._recorder.look(
+            _asking_beside(turn, self._budget, model or self._model), otherwise=_NOT_ASKED
+        )
         return self._added(turn, *asked, durable=True)
 
     async def keep(self, said: Sequence[Body]) -> None:
@@ -215,34 +223,50 @@ def _asking(request: Request, turn: Turn, room: int) -> Call[Asked]:
     named = model if isinstance(model, str) else None
     alone = turn.alone and not any(request.body.get(field) for field in request.api.held_by)
     given = turn.said if alone else (turn.said[turn.asked],)
-    own = sum(map(estimate_message, given))
-    sent = sum(map(estimate_message, turn.said)) + estimate_tokens(request.api.instructions(request.body))
 
     async def ask(scope: AsyncScope) -> Asked:
+        count = await asyncio.to_thread(count_of, named)
+        own = room + _cost(given, count)
         if alone:
-            context = await scope.context(given, budget=room + own, reserve=0, model=named)
+            context = await scope.context(given, budget=own, reserve=0, model=named)
             return _read(context, len(given)), context.degraded
+        sent = _cost(turn.said, count) + count(request.api.instructions(request.body))
         context = await scope.context(given, budget=room + sent, reserve=0, strategy="full_history", model=named)
         known = _read(context, None)
-        if sum(map(estimate_tokens, known.texts)) > room:
+        if _all(known, count) > room:
             # The session's window is shorter than what the program sends: then memory fills what the window leaves.
-            context = await scope.context(given, budget=room + own, reserve=0, strategy="memory_first", model=named)
+            context = await scope.context(given, budget=own, reserve=0, strategy="memory_first", model=named)
             known = _read(context, None)
         return known, context.degraded
 
     return ask
 
 
-def _asking_beside(turn: Turn, room: int) -> Call[Asked]:
+def _asking_beside(turn: Turn, room: int, model: str | None) -> Call[Asked]:
     """Ask for what fits into the room, of all but the turns that are sent: older ones of the session are found too."""
-    sent = sum(map(estimate_message, turn.said))
 
     async def ask(scope: AsyncScope) -> Asked:
-        newest = (turn.said[turn.asked],)
-        context = await scope.context(newest, budget=room + sent, reserve=0, strategy="memory_first", tail=turn.asked)
-        return _read(context, None), context.degraded
+        count = await asyncio.to_thread(count_of, model)
+        newest, tail = (turn.said[turn.asked],), turn.asked
+        for beside in (turn.said, newest):  # of a long conversation memory may take more than the room
+            budget = room + _cost(beside, count)
+            context = await scope.context(
+                newest, budget=budget, reserve=0, strategy="memory_first", tail=tail, model=model
+            )
+            known = _read(context, None)
+            if _all(known, count) <= room:
+                break
+        return known, context.degraded
 
     return ask
+
+
+def _all(known: Known, count: Count) -> int:
+    return sum(map(count, known.texts))
+
+
+def _cost(said: Sequence[Body], count: Count) -> int:
+    return sum(estimate_message(one, count) for one in said)
 
 
 def _read(context: Context, given: int | None) -> Known:

@@ -16,10 +16,12 @@ from memhold.text.sentences import Span, sampled, sentences
 from memhold.text.token_estimate import Count
 from memhold.values.records import Message, WrittenBy
 
-__all__ = ["GAP", "Asked", "asked_of", "excerpt"]
+__all__ = ["EXCERPT_CHARS", "GAP", "Asked", "asked_of", "excerpt"]
 
 GAP = " … "
 """Stands where something is left out."""
+EXCERPT_CHARS = 600
+"""Characters of a longer text that a hit shows by itself."""
 WEAK = 0.2
 """What a function word counts beside another word, as in recall."""
 LOOKED_AT = 256
@@ -31,7 +33,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What a context's memory was asked for: its words, the writer whose words it is about, None where people talk.
+    """What memory was asked for: its words, the writer whose words it is about, None where people talk.
 
     `nearest` gives of a message, by its number and the pieces of its text, the one that is nearest in meaning.
     """
