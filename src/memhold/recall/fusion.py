@@ -46,9 +46,9 @@ words: the question's words in the message, its window and its session. meaning:
 sentences' vectors. sentence: nearness of its nearest sentence. surroundings: the meaning of its window. speaker: said
 by somebody whom the question names. key: a fact whose subject and attribute the question names. time: said in a time
 that the question names. role: of the role whose words are asked for. advice: the user states something of themselves,
-where advice is asked for. order: the last or the first of what matches, where order words ask for it. change: the user tells in short of a change.
-reply: said in answer to a question, and no question itself, where speakers have names. recency: said lately, where the
-question goes on with a conversation.
+where advice is asked for. order: the last or the first of what matches, where order words ask for it. change: the
+user tells in short of a change. reply: said in answer to a question, and no question itself, where speakers have names.
+recency: said lately, where the question goes on with a conversation.
 """
 SIGNALS = tuple(WEIGHTS)
 _OF_A_MODEL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "sentence": 0.5})

@@ -125,9 +125,9 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
     """
     ends = [0, *(found.end() for found in _ENDS.finditer(text)), len(text)]
     spans = [(start, end) for start, end in pairwise(ends) if text[start:end].strip()]
-    found, events = list(times(text, now)), list(anchors(text))
-    goes_on = len(spans) > 1 and sum(not word.weak for word in analyse_query(text)) > TELLS
-    if goes_on:
+    found, events, several = list(times(text, now)), list(anchors(text)), len(spans) > 1
+    words = analyse_query(text, frozenset() if several else NOW)
+    if several:
         asked = [(start, end) for start, end in spans if not QUESTION_MARKS.isdisjoint(text[start:end])]
         found = [
             one for one in found if one.start < now and any(start <= one.span[0] < end for start, end in asked or spans)
@@ -135,10 +135,10 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
         events = []
     return Question(
         text=text,
-        words=(*analyse_query(text, frozenset() if goes_on else NOW), *carried),
+        words=(*words, *carried),
         times=tuple(found),
         anchors=tuple(events),
-        goes_on=goes_on,
+        goes_on=several and sum(not word.weak for word in words) > TELLS,
         person=person_of(text),
     )
 
