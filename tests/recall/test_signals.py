@@ -129,7 +129,7 @@ async def test_words_count_as_far_as_they_say_what_is_asked(memhold: AsyncMemhol
 
 
 @pytest.mark.asyncio
-async def test_of_several_sentences_words_count_whole_and_the_mean_of_them_less(memhold: AsyncMemhold) -> None:
+async def test_of_several_long_sentences_words_count_whole_and_the_mean_of_them_less(memhold: AsyncMemhold) -> None:
     scope = memhold.scope(user="alice", session="s")
     told = "We keep some money tucked away for a rainy day."
     await scope.add([{"role": "user", "content": told}])
@@ -137,7 +137,10 @@ async def test_of_several_sentences_words_count_whole_and_the_mean_of_them_less(
     await memhold.settle()
     asked = "When is the first day of daycare for my toddlers?"
     alone = await scope.recall(asked, explain=True)
-    answer = await scope.recall(f"They were so tired of us yesterday. {asked}", explain=True)
+    brief = await scope.recall(f"They were so tired of us yesterday. {asked}", explain=True)
+    assert 0 < _part(brief, told, "words") < 1, "a short question of two sentences is one question"
+    more = "They were so tired of us yesterday, after breakfast, naps, swings, slides, puddles, ducks, two ice creams and a long walk home through the park."
+    answer = await scope.recall(f"{more} {asked}", explain=True)
     assert _part(answer, told, "words") == 1
     assert alone.account is not None
     assert answer.account is not None
@@ -229,3 +232,35 @@ async def test_naming_all_signals_is_naming_none_and_without_meaning_is_without_
             other = await bare.scope(user=DEMO_USER).recall(asked)
             assert [(hit.id, hit.score) for hit in without.hits] == [(hit.id, hit.score) for hit in other.hits]
             assert without.total == other.total
+
+
+@pytest.mark.asyncio
+async def test_what_one_told_of_oneself_is_preferred_where_advice_is_asked_for(memhold: AsyncMemhold) -> None:
+    wish = "I follow a strict vegan diet."
+    others = ("Where is the manual of my boiler?", "List three captivating titles for a podcast.")
+    for place, text in enumerate((wish, *others)):
+        await memhold.scope(user="alice", session=f"s{place}").add([{"role": "user", "content": text}])
+    await memhold.settle()
+    scope = memhold.scope(user="alice")
+    answer = await scope.recall("I'm visiting Spain soon. Which dishes would you recommend?")
+    assert answer.hits[0].text == wish
+    assert [_part(answer, text, "advice") for text in (wish, *others)] == [1, 0, 0]
+    plain = await scope.recall("Which titles did the podcast have?")
+    assert _part(plain, wish, "advice") == 0, "no advice is asked for"
+
+
+@pytest.mark.asyncio
+async def test_order_words_ask_for_the_last_or_the_first_of_what_matches(memhold: AsyncMemhold) -> None:
+    trips = ("Back from our trip to Ghent.", "Weekend trip to Leipzig with Tom.", "Home from the trip to Riga.")
+    for place, text in enumerate((*trips, "The boiler was repaired.")):
+        at = datetime(2025, 1, 1 + place, tzinfo=UTC)
+        message = {"role": "user", "content": text, "event_time": at}
+        await memhold.scope(user="alice", session=f"s{place}").add([message])
+    await memhold.settle()
+    scope = memhold.scope(user="alice")
+    last = await scope.recall("What was my latest trip?")
+    assert last.hits[0].text == trips[2]
+    assert _part(last, "boiler was repaired.", "order") == 0, "it is no trip"
+    assert (await scope.recall("Where did the first trip go?")).hits[0].text == trips[0]
+    advised = await scope.recall("Which trip should I take first?")
+    assert _part(advised, trips[0], "order") == 0, "the order is of what is to come"

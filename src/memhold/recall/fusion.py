@@ -32,6 +32,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "key": 1.5,
         "time": 0.6,
         "role": 0.7,
+        "advice": 0.5,
+        "order": 0.4,
         "change": 0.25,
         "reply": 0.25,
         "recency": 0.3,
@@ -43,9 +45,10 @@ and RealMem's conversations, and the second stood beside; the others while looki
 words: the question's words in the message, its window and its session. meaning: nearness of the middle of its
 sentences' vectors. sentence: nearness of its nearest sentence. surroundings: the meaning of its window. speaker: said
 by somebody whom the question names. key: a fact whose subject and attribute the question names. time: said in a time
-that the question names. role: of the role whose words are asked for. change: the user tells in short of a change.
-reply: said in answer to a question, and no question itself, where speakers have names. recency: said lately, where the
-question goes on with a conversation.
+that the question names. role: of the role whose words are asked for. advice: the user states something of themselves,
+where advice is asked for. order: the last or the first of what matches, where order words ask for it. change: the
+user tells in short of a change. reply: said in answer to a question, and no question itself, where speakers have names.
+recency: said lately, where the question goes on with a conversation.
 """
 SIGNALS = tuple(WEIGHTS)
 _OF_A_MODEL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "sentence": 0.5})

@@ -23,7 +23,8 @@ from memhold.recall.near import Near
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.text.change import NOW
-from memhold.text.person import Person, person_of
+from memhold.text.order import order_of, proposes
+from memhold.text.person import Person, first_terms, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
 
@@ -40,9 +41,11 @@ __all__ = [
     "MEANS_IT",
     "NEARER",
     "Question",
+    "advice_signal",
     "by_words",
     "key_signal",
     "meaning_signals",
+    "order_signal",
     "recency_signal",
     "reply_signal",
     "role_signal",
@@ -67,6 +70,12 @@ SAID = 0.5
 """The share of a question's words, each by how rare it is, from which on a document that says them answers by words."""
 BEST = 5
 """How many of the best by words are looked at for that."""
+TELLS = 12
+"""Up to so many words that say something, several sentences are one question ("I'm moving. Which cities fit me?")."""
+OF_ONESELF = 40
+"""Words up to which a message that tells of oneself is short."""
+AS_ALIKE = 0.5
+"""The share of the best from which on a document matches, where order words ask for the first or the last of them."""
 HALF_LIFE = timedelta(days=14)
 """After this long a message counts half as recent."""
 SHOULDER = timedelta(days=7)
@@ -87,8 +96,8 @@ _ENDS = lazily.compile(
 class Question:
     """A question, read: its words, the times it names, whose words it is about, whether it goes on with a conversation.
 
-    `goes_on`: it has more than one sentence. Whoever only asks names what is meant; whoever tells something and then
-    asks goes on with what was talked about lately.
+    `goes_on`: it has more than one sentence, and many words. Whoever only asks names what is meant; whoever tells
+    something and then asks goes on with what was talked about lately.
     """
 
     text: str
@@ -116,8 +125,9 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
     """
     ends = [0, *(found.end() for found in _ENDS.finditer(text)), len(text)]
     spans = [(start, end) for start, end in pairwise(ends) if text[start:end].strip()]
-    found, events, goes_on = list(times(text, now)), list(anchors(text)), len(spans) > 1
-    if goes_on:
+    found, events, several = list(times(text, now)), list(anchors(text)), len(spans) > 1
+    words = analyse_query(text, frozenset() if several else NOW)
+    if several:
         asked = [(start, end) for start, end in spans if not QUESTION_MARKS.isdisjoint(text[start:end])]
         found = [
             one for one in found if one.start < now and any(start <= one.span[0] < end for start, end in asked or spans)
@@ -125,10 +135,10 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
         events = []
     return Question(
         text=text,
-        words=(*analyse_query(text, frozenset() if goes_on else NOW), *carried),
+        words=(*words, *carried),
         times=tuple(found),
         anchors=tuple(events),
-        goes_on=goes_on,
+        goes_on=several and sum(not word.weak for word in words) > TELLS,
         person=person_of(text),
     )
 
@@ -202,13 +212,39 @@ def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
 
     if two_people(index):
         return None
-    kind, role = index.columns["kind"], index.columns["role"]
-    if question.person.second:
-        score = role == ROLE_OF["assistant"]
-    else:
-        people = (role == ROLE_OF["user"]) | (role == ROLE_OF["participant"])
-        score = people | (kind != KIND_OF["message"])
+    score = index.columns["role"] == ROLE_OF["assistant"] if question.person.second else _theirs(index)
     return Signal(name="role", score=score.astype(np.float32), found=_nothing(index))
+
+
+def advice_signal(question: Question, index: DecodedIndex) -> Signal | None:
+    """What the user states of themselves in short, and what was learnt of them, where they ask for advice.
+
+    What they like, avoid or cannot have seldom shares a word with "I'm visiting Spain, what should I try?". Told by the
+    grammar of proposals. None where people with names talk, or the question goes on with a conversation.
+    """
+    import numpy as np
+
+    if question.goes_on or question.person.second or two_people(index) or not proposes(question.text):
+        return None
+    terms = first_terms(question.text)
+    score: Floats | None = index.memo.get(("of oneself", terms))
+    if score is None:
+        asking, own = (np.zeros(len(index), dtype=np.bool_) for _ in range(2))
+        asking[index.find(np.array([term_key(ASKING)], dtype=np.uint64)).row] = True
+        own[index.find(np.array(sorted(map(term_key, terms)), dtype=np.uint64)).row] = True
+        states = own & ~asking & (index.columns["length"] <= OF_ONESELF)
+        score = (_theirs(index) & (states | (index.columns["kind"] != KIND_OF["message"]))).astype(np.float32)
+        index.memo["of oneself", terms] = score
+    return Signal(name="advice", score=score, found=_nothing(index))
+
+
+def _theirs(index: DecodedIndex) -> Mask:
+    """What people said, and what was learnt of it."""
+    import numpy as np
+
+    people = np.isin(index.columns["role"], [ROLE_OF["user"], ROLE_OF["participant"]])
+    theirs: Mask = people | (index.columns["kind"] != KIND_OF["message"])
+    return theirs
 
 
 def two_people(index: DecodedIndex) -> bool:
@@ -304,6 +340,29 @@ def time_signal(question: Question, index: DecodedIndex) -> Signal | None:
     if question.goes_on and not question.only_time:
         score *= np.float32(ASIDE)
     return Signal(name="time", score=score, found=inside)
+
+
+def order_signal(question: Question, index: DecodedIndex, about: Floats) -> Signal | None:
+    """Where order words ask for the last or the first, the messages that match by when they were said.
+
+    `about` is how far each document matches. None without such a word, where a time says when, and where the order is
+    another ("What should I try first?", "Which did you name first?").
+    """
+    import numpy as np
+
+    latest = order_of(question.text)
+    if latest is None or question.goes_on or question.times or question.anchors or question.person.second:
+        return None
+    if proposes(question.text):
+        return None
+    near = (about > 0) & (about >= AS_ALIKE * about.max(initial=0))
+    rows = np.flatnonzero(near & index.living & (index.columns["kind"] == KIND_OF["message"]))
+    if len(rows) < 2:
+        return None
+    order = rows[np.argsort(index.columns["event_time"][rows], kind="stable")]
+    score = np.zeros(len(index), dtype=np.float32)
+    score[order if latest else order[::-1]] = np.linspace(0, 1, len(order), dtype=np.float32)
+    return Signal(name="order", score=score, found=_nothing(index))
 
 
 def recency_signal(question: Question, index: DecodedIndex, now: int) -> Signal | None:

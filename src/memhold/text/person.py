@@ -14,7 +14,7 @@ from functools import cache
 from types import MappingProxyType
 
 from memhold.text import lazily
-from memhold.text.analysis import language_of
+from memhold.text.analysis import analyse, language_of
 from memhold.text.letter_words import WIDE
 
 # ruff: noqa: RUF001 - letters of every script
@@ -103,7 +103,7 @@ def person_of(text: str) -> Person:
         if _UNSPACED_PAST.search(text):
             return Person(second=True)
         return Person(first=_UNSPACED_FIRST.search(text) is not None)
-    language = "russian" if _CYRILLIC.search(text) else language_of(text)
+    language = _spoken(text)
     plain = _REQUEST.sub(" ", text.lower().replace("’", "'"))
     past = _PAST.get(language)
     if past is not None and past.search(plain) and not _TOLD.search(plain):
@@ -111,6 +111,20 @@ def person_of(text: str) -> Person:
     words = {*_WORD.findall(plain)}
     words |= {word[: word.index("'") + 1] for word in words if "'" in word}
     return Person(first=not words.isdisjoint(_words(language)))
+
+
+def first_terms(text: str) -> frozenset[str]:
+    """The terms of the words index that stand for "I" and "my" in the language that a text is taken for."""
+    return frozenset("我咱俺私僕내나저제") if WIDE.search(text) else _terms(_spoken(text))
+
+
+@cache
+def _terms(language: str) -> frozenset[str]:
+    return frozenset(analyse(_FIRST.get(language, ""), language).counts)
+
+
+def _spoken(text: str) -> str:
+    return "russian" if _CYRILLIC.search(text) else language_of(text)
 
 
 @cache
