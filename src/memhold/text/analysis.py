@@ -133,14 +133,14 @@ _FOLDING = _Folding()
 _INVISIBLE = dict.fromkeys((0x00AD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), "") | {0x200B: " "}
 
 
-def analyse(text: str) -> Terms:
-    """Give the terms under which a text is found; its language is guessed.
+def analyse(text: str, language: str | None = None) -> Terms:
+    """Give the terms under which a text is found; its language is guessed where none is given.
 
     The same text gives the same terms on every machine. Never raises, whatever the string holds (NUL, lone surrogates).
     """
     tokens = _tokens(text)
     known = [_KNOWN[token] for token in tokens]
-    language = _likeliest(_scores([weights for _, weights in known if weights])) or "english"
+    language = language or _likeliest(_scores([weights for _, weights in known if weights])) or "english"
     if language == "english":
         analysed = [english for english, _ in known]
     else:
