@@ -26,7 +26,7 @@ from agent_framework import (
 
 from memhold import Memhold
 from memhold.integrations.agent_framework import MemholdContextProvider, MemholdHistoryProvider
-from memhold.integrations.sdk import conversation
+from memhold.providers.vocabularies import count_of
 
 ROLES = ["user", "assistant", "user", "assistant", "tool", "assistant"]
 
@@ -115,7 +115,7 @@ def second(folder: Path) -> None:
 
 async def counted_as_the_model_counts(mem: Memhold) -> None:
     """The model of the run, else the agent's, says whose tokens the budget is of."""
-    with patch.object(conversation, "count_of", wraps=conversation.count_of) as counts:
+    with patch("memhold.integrations.sdk.conversation.count_of", wraps=count_of) as counts:
         providers = [MemholdContextProvider(mem, user="erin")]
         agent = Agent(client=Client(), default_options={"model": "gpt-5"}, context_providers=providers)
         await say(agent, "c1", "My parrot is called Kiwi.")

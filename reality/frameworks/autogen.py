@@ -21,7 +21,7 @@ from autogen_ext.models.replay import ReplayChatCompletionClient
 from memhold import Memhold
 from memhold.errors import MemholdError
 from memhold.integrations.autogen import MemholdMemory
-from memhold.integrations.sdk import conversation
+from memhold.providers.vocabularies import count_of
 
 SEEN: list[Sequence[LLMMessage]] = []
 
@@ -132,7 +132,7 @@ async def many_turns(mem: Memhold) -> None:
 
 async def counted_as_the_model_counts(mem: Memhold) -> None:
     """The model that the program names says whose tokens the budget is of."""
-    with patch.object(conversation, "count_of", wraps=conversation.count_of) as counts:
+    with patch("memhold.integrations.sdk.conversation.count_of", wraps=count_of) as counts:
         await say(agent_over(MemholdMemory(mem.scope(user="erin", session="c1"), model="gpt-5")), "My parrot is Kiwi.")
     named = [one.args[0] for one in counts.call_args_list]
     assert set(named) == {"gpt-5"}, named

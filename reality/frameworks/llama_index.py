@@ -20,7 +20,7 @@ from llama_index.core.memory import Memory
 
 from memhold import Memhold
 from memhold.integrations.llama_index import MemholdMemoryBlock
-from memhold.integrations.sdk import conversation
+from memhold.providers.vocabularies import count_of
 
 SEEN: list[str] = []
 
@@ -99,7 +99,7 @@ def once_though_they_leave(mem: Memhold) -> None:
 
 def counted_as_the_model_counts(mem: Memhold) -> None:
     """The model that the program names says whose tokens the budget is of."""
-    with patch.object(conversation, "count_of", wraps=conversation.count_of) as counts:
+    with patch("memhold.integrations.sdk.conversation.count_of", wraps=count_of) as counts:
         blocks = [MemholdMemoryBlock(mem, user="erin", model="gpt-5")]
         memory = Memory.from_defaults(session_id="c1", memory_blocks=blocks, tokenizer_fn=str.split)
         asyncio.run(say(memory, "My parrot is called Kiwi."))

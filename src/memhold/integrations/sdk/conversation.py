@@ -246,17 +246,19 @@ def _asking_beside(turn: Turn, room: int, model: str | None) -> Call[Asked]:
     """Ask for what fits into the room, of all but the turns that are sent: older ones of the session are found too."""
 
     async def ask(scope: AsyncScope) -> Asked:
-        count = await asyncio.to_thread(count_of, model)
-        newest, tail = (turn.said[turn.asked],), turn.asked
-        for beside in (turn.said, newest):  # of a long conversation memory may take more than the room
-            budget = room + _cost(beside, count)
-            context = await scope.context(
+        count, newest = await asyncio.to_thread(count_of, model), (turn.said[turn.asked],)
+
+        async def within(sent: Sequence[Body]) -> Context:
+            budget, tail = room + _cost(sent, count), turn.asked
+            return await scope.context(
                 newest, budget=budget, reserve=0, strategy="memory_first", tail=tail, model=model
             )
-            known = _read(context, None)
-            if _all(known, count) <= room:
-                break
-        return known, context.degraded
+
+        context = await within(turn.said)
+        if _all(_read(context, None), count) > room:
+            # Beside a long conversation memory takes a part of what its turns would have.
+            context = await within(newest)
+        return _read(context, None), context.degraded
 
     return ask
 
