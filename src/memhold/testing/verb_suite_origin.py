@@ -166,7 +166,7 @@ class OriginCases:
             assert "vegan" in _system(context)
             assert "Evil" not in _system(context)
             assert "Evil Inc" in _everything(context)
-            assert 'noted by the assistant "cursor", not confirmed' in _everything(context)
+            assert 'Noted by the assistant "cursor", not confirmed:' in _everything(context)
         noted = (await alice.list(actor="cursor", kinds=["fact"])).items[0]
         await alice.confirm(noted.id)
         assert "Evil Inc" in _system(await alice.context([user("Where do I shop?")]))
