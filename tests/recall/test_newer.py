@@ -94,7 +94,9 @@ def test_a_question_that_stands_alone_is_not_about_what_else_was_said_to_be_now(
     assert [word.word for word in read.words if not word.weak] == content
 
 
-RAIN = "It rained today: cards, comics, bread, bicycle repair, photo albums, soup, naps, puzzles, tea, chess, early night."
+RAIN = (
+    "It rained today: cards, comics, bread, bicycle repair, photo albums, soup, naps, puzzles, tea, chess, early night."
+)
 """Told before a question: a text of so many words goes on with a conversation."""
 
 
