@@ -315,15 +315,12 @@ def _view(
     if asker is not None and mine is not None:
         facts = _as_asked(facts, asker, mine, others)
     timed = bool(question.times or question.anchors)
-    given = (
-        speaker,
-        key_signal(question, facts, index, others),
-        rest.ask("time", lambda: time_signal(question, index), there=timed),
-    )
     signals = [
         words,
         *near,
-        *given,
+        speaker,
+        key_signal(question, facts, index, others),
+        rest.ask("time", lambda: time_signal(question, index), there=timed),
         role_signal(question, index),
         advice_signal(question, index),
         order_signal(question, index, about),

@@ -217,7 +217,7 @@ def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
 
 
 def advice_signal(question: Question, index: DecodedIndex) -> Signal | None:
-    """What the user states of themselves in short, and what was learnt of them, where they ask for advice.
+    """What the user states of themselves in short, where they ask for advice.
 
     What they like, avoid or cannot have seldom shares a word with "I'm visiting Spain, what should I try?". Told by the
     grammar of proposals. None where people with names talk, or the question goes on with a conversation.
@@ -232,8 +232,9 @@ def advice_signal(question: Question, index: DecodedIndex) -> Signal | None:
         asking, own = (np.zeros(len(index), dtype=np.bool_) for _ in range(2))
         asking[index.find(np.array([term_key(ASKING)], dtype=np.uint64)).row] = True
         own[index.find(np.array(sorted(map(term_key, terms)), dtype=np.uint64)).row] = True
-        states = own & ~asking & (index.columns["length"] <= OF_ONESELF)
-        score = (_theirs(index) & (states | (index.columns["kind"] != KIND_OF["message"]))).astype(np.float32)
+        message = index.columns["kind"] == KIND_OF["message"]
+        states = own & ~asking & message & (index.columns["length"] <= OF_ONESELF)
+        score = (states & _theirs(index)).astype(np.float32)
         index.memo["of oneself", terms] = score
     return Signal(name="advice", score=score, found=_nothing(index))
 
