@@ -20,9 +20,10 @@ from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.recall.near import Near
+from memhold.recall.told import Told
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
-from memhold.text.change import NOW
+from memhold.text.change import NOW, asks_history
 from memhold.text.person import Person, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
@@ -63,6 +64,8 @@ ASKED_FOR = 0.5
 """The share of a fact's subject and attribute from which on it is what a question asks for."""
 ELSES = 0.4
 """What is left of that share where the question asks for it of somebody else: below what is asked for."""
+OTHER_KIND = 0.5
+"""What is left of a memory's role where it has no price, time, name or number and one is asked for."""
 SAID = 0.5
 """The share of a question's words, each by how rare it is, from which on a document that says them answers by words."""
 BEST = 5
@@ -88,7 +91,7 @@ class Question:
     """A question, read: its words, the times it names, whose words it is about, whether it goes on with a conversation.
 
     `goes_on`: it has more than one sentence. Whoever only asks names what is meant; whoever tells something and then
-    asks goes on with what was talked about lately.
+    asks goes on with what was talked about lately. `history`: it asks how something changed.
     """
 
     text: str
@@ -97,6 +100,7 @@ class Question:
     anchors: tuple[Anchor, ...]
     goes_on: bool
     person: Person = field(default_factory=Person)
+    history: bool = False
 
     @property
     def only_time(self) -> bool:
@@ -130,6 +134,7 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
         anchors=tuple(events),
         goes_on=goes_on,
         person=person_of(text),
+        history=not goes_on and asks_history(text),
     )
 
 
@@ -192,11 +197,12 @@ def speaker_signal(question: Question, index: DecodedIndex, mine: Mask | None = 
     return Signal(name="speaker", score=score, found=_nothing(index)), aside
 
 
-def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
+def role_signal(question: Question, index: DecodedIndex, told: Told) -> Signal | None:
     """What people said, and what was learnt of it; where a question asks for the assistant's words, those.
 
-    A person asks their assistant mostly for what they told it, also where the grammar does not say so. None where
-    people with names talk with each other: who of them spoke is the speaker signal's.
+    A person asks their assistant mostly for what they told it, also where the grammar does not say so. A memory is of
+    whoever said what it quotes, and half of that where it has nothing of the kind that is asked for. None where people
+    with names talk with each other: who of them spoke is the speaker signal's.
     """
     import numpy as np
 
@@ -204,11 +210,15 @@ def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
         return None
     kind, role = index.columns["kind"], index.columns["role"]
     if question.person.second:
-        score = role == ROLE_OF["assistant"]
+        whose = role == ROLE_OF["assistant"]
     else:
         people = (role == ROLE_OF["user"]) | (role == ROLE_OF["participant"])
-        score = people | (kind != KIND_OF["message"])
-    return Signal(name="role", score=score.astype(np.float32), found=_nothing(index))
+        whose = people | (kind != KIND_OF["message"])
+    score = whose.astype(np.float32)
+    for row, said in told.quoted.items():
+        score[row] = whose[said].any()
+    score[[*told.unfit]] *= np.float32(OTHER_KIND)
+    return Signal(name="role", score=score, found=_nothing(index))
 
 
 def two_people(index: DecodedIndex) -> bool:
