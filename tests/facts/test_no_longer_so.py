@@ -143,8 +143,11 @@ async def test_past_values_that_are_asked_for_name_what_replaced_them_and_stand_
     facts = {hit.value: hit for hit in found if hit.kind == "fact"}
     assert [value for value in (hit.value for hit in found) if value] == ["Quay9", "Hub7", "Fit4U"]
     assert facts["Fit4U"].superseded_by == facts["Hub7"].id
-    said = {hit.text: (place, hit) for place, hit in enumerate(found) if hit.kind == "message"}
+    told = facts["Quay9"].sources
+    found = (await scope.recall("desk Fit4U Hub7", include_superseded=True, kinds=["message"], limit=50)).hits
+    said = {hit.text: (place, hit) for place, hit in enumerate(found)}
     newest, oldest = said["My desk is at Quay9 now."], said[SAID]
+    assert newest[1].id in told, "a fact and the message that it quotes are one hit"
     assert newest[1].superseded_by is None
     assert newest[1].outdated == ()
     [ended] = oldest[1].outdated
@@ -191,9 +194,10 @@ async def test_what_else_a_message_said_is_found_and_a_summary_says_what_holds_n
     now = await current(memhold)
     hits = (await alice.recall("Where do I live, and what is my cat called?", limit=50)).hits
     places = {(hit.kind, hit.text.endswith(said)): place for place, hit in enumerate(hits)}
+    assert ("fact", False) not in places, "the newer message tells its fact, which has no name that is asked for"
     for kind in ("message", "summary"):
         hit = hits[places[kind, True]]
-        assert places["fact", False] < places[kind, True], "it ranks behind what replaced it"
+        assert places["message", False] < places[kind, True], "it ranks behind what replaced it"
         assert hit.superseded_by == now.id
         assert [(one.value, one.since, one.now) for one in hit.outdated] == [("Oslo", now.valid_from, "Bergen")]
         assert not hits[places[kind, False]].outdated

@@ -140,10 +140,10 @@ async def test_a_known_fact_stands_first_and_is_sure_and_what_was_never_told_is_
 async def test_a_fact_that_is_asked_for_is_found_among_many(memhold: AsyncMemhold) -> None:
     scope = memhold.scope(user="alice", session="s")
     await scope.remember(attribute="address", value="Busan Haeundae", subject="user")
-    for number in range(40):
+    for number in range(80):
         await scope.remember(attribute=f"shelf {number}", value="where do we live, a novel", subject="user")
-    answer = await scope.recall("Where do I live?", limit=3)
-    assert answer.hits[0].value == "Busan Haeundae"
+    [found] = [hit for hit in (await scope.recall("Where do I live?", limit=100)).hits if hit.attribute == "address"]
+    assert "key" in {reason.signal for reason in found.why}, "more facts than are read say the question's words"
 
 
 @pytest.mark.asyncio

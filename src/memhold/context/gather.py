@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -245,7 +245,7 @@ def history(confirmed: Sequence[Memory]) -> list[Memory]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a slot read, best first, and the signals that were missing.
+    """What a slot read, best first, and the signals that were missing; past values are asked for by `then`, by number.
 
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
     message current or not, or hides it, gives the index another, but for time, of which `at` is the store's. `unread`
@@ -256,6 +256,7 @@ class Seen:
 
     items: tuple[Memory | Message, ...] = ()
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
+    then: frozenset[int] = frozenset()
     rev: int | None = None
     at: datetime | None = None
     degraded: tuple[str, ...] = ()
@@ -282,21 +283,24 @@ def questions(tx: ReadTx, items: Iterable[Memory | Message]) -> Mapping[int, str
     return found
 
 
-def confirm(tx: ReadTx, numbers: Iterable[int]) -> dict[int, Memory | Message]:
+def confirm(tx: ReadTx, numbers: Iterable[int], then: Set[int] = frozenset()) -> dict[int, Memory | Message]:
     """Read again, in one snapshot, what the slots found one by one: what was replaced meanwhile is left out."""
-    return current(tx.find_numbers(list(dict.fromkeys(numbers))), tx.now)
+    return current(tx.find_numbers(list(dict.fromkeys(numbers))), tx.now, then)
 
 
-def current(items: Iterable[Memory | Message], now: datetime) -> dict[int, Memory | Message]:
+def current(
+    items: Iterable[Memory | Message], now: datetime, then: Set[int] = frozenset()
+) -> dict[int, Memory | Message]:
     """By document number what of one snapshot still holds; what is pinned outlives its time, here as in recall.
 
     Of facts that say different things of one attribute only the newest stays, what the user told before all others (an
-    agent's own fact and one of no agent may differ).
+    agent's own fact and one of no agent may differ). Past values stay that are asked for, by their numbers (`then`).
     """
     found = {item.number: item for item in items}
     memories = [item for item in found.values() if isinstance(item, Memory)]
     active = [m for m in memories if m.shown and (m.pinned or m.state == "expired" or not _over(m, now))]
     kept = {memory.number for memory in _one_a_key(active)}
+    kept |= {memory.number for memory in memories if memory.number in then and memory.state == "superseded"}
     return {one: item for one, item in found.items() if isinstance(item, Message) or one in kept}
 
 

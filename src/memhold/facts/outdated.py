@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from memhold.facts.quotes import says
@@ -17,7 +18,7 @@ from memhold.text.compare import same_value
 from memhold.values.answers import Ended
 from memhold.values.records import Kind, Memory, State
 
-__all__ = ["Outdated", "ended_instructions", "outdated", "reads_as_current", "replaced"]
+__all__ = ["End", "Outdated", "ended_instructions", "outdated", "reads_as_current", "replaced"]
 
 _PAGE = 1000
 _PAST: Final[tuple[State, ...]] = ("superseded", "retracted")
@@ -27,19 +28,33 @@ _HOLDING = frozenset({"active", "expired"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """A value that holds no longer, by the numbers of memories: the `old` one and the `new` one that holds now.
+
+    `new` is -1 where nothing does. `said` are the messages that say so, `since` and `until` when the old one held.
+    """
+
+    old: int
+    new: int
+    said: tuple[int, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outdated:
     """A message or memory that something came after.
 
-    `by` is the memory that took the place of what it says; None where nothing did, or that memory is gone. `by_number`
-    is the number of what holds in its place now (-1 where nothing does), which may have come later than `by`, and
-    `said` are the messages that say so. `values` are what it says and holds no longer.
+    `by` is the memory that took the place of what it says; None where nothing did, or that memory is gone. `values` are
+    what it says and holds no longer, and `ends` the same for a ranking. `beside` are the numbers of what else was
+    learnt from it and still holds.
     """
 
     number: int
     by: str | None
-    by_number: int
-    said: tuple[int, ...] = ()
     values: tuple[Ended, ...] = ()
+    ends: tuple[End, ...] = ()
+    beside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,7 +80,7 @@ def reads_as_current(ended: Ended, text: str) -> bool:
 
 
 def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
-    """Every message, summary and roll-up that says a value which no longer holds, by document number.
+    """Every fact that holds no longer, and every message, summary and roll-up that says so, by document number.
 
     That it does not is told by facts that the scope's agent sees.
 
@@ -73,7 +88,8 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
     its sources stands in its text too, without its end.
     """
     by_source: dict[str, list[_Past]] = {}
-    for past in _ended(tx):
+    every = [*_ended(tx)]
+    for past in every:
         for one in past.fact.sources:
             by_source.setdefault(one, []).append(past)
     messages = tx.find_messages([source for source in by_source if source.startswith("msg_")])
@@ -81,10 +97,17 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
         one.id: [past for past in by_source[one.id] if past.by is None or one.id not in past.by.sources]
         for one in messages
     }
-    later = [past.now or past.by for pasts in held.values() for past in pasts]
+    later = [past.now or past.by for past in every]
     after = sorted({source for one in later if one is not None for source in one.sources})
     numbers = {one.id: one.number for one in tx.find_messages(after)}
-    found = {one.number: _mark(one.number, held[one.id], numbers) for one in messages if held[one.id]}
+    holds: dict[str, list[int]] = {}
+    for memory in tx.derived([one.id for one in messages]):
+        for source in memory.sources if memory.kind in {"fact", "note"} and memory.shown else ():
+            holds.setdefault(source, []).append(memory.number)
+    found = {past.fact.number: _mark(past.fact.number, [past], numbers) for past in every}
+    found |= {
+        one.number: _mark(one.number, held[one.id], numbers, holds.get(one.id, ())) for one in messages if held[one.id]
+    }
     told = {one.id: by_source[one.id] for one in messages}
     while told:
         above: dict[str, list[_Past]] = {}
@@ -94,10 +117,11 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
             pasts = dict.fromkeys(past for source in memory.sources for past in told.get(source, ()))
             if said := [past for past in pasts if past.stands_in(memory.text) and not _tells_end(tx, memory, past)]:
                 above[memory.id] = said
-                found[memory.number] = _mark(memory.number, said, numbers)
+                beside = [number for source in memory.sources for number in holds.get(source, ())]
+                found[memory.number] = _mark(memory.number, said, numbers, beside)
         told = above
     # What replaced something and was replaced itself comes first: whoever goes down the ranking goes behind it.
-    return dict(sorted(found.items(), key=lambda entry: -entry[1].by_number))
+    return dict(sorted(found.items(), key=lambda entry: -max(end.new for end in entry[1].ends)))
 
 
 def _tells_end(tx: ReadTx, memory: Memory, past: _Past) -> bool:
@@ -107,16 +131,26 @@ def _tells_end(tx: ReadTx, memory: Memory, past: _Past) -> bool:
     return any(message.event_time == past.ended.since for message in tx.find_messages(memory.sources))
 
 
-def _mark(number: int, pasts: Sequence[_Past], numbers: Mapping[str, int]) -> Outdated:
+def _mark(number: int, pasts: Sequence[_Past], numbers: Mapping[str, int], beside: Sequence[int] = ()) -> Outdated:
     last = next((past for past in reversed(pasts) if past.by is not None), pasts[-1])
-    now = last.now or last.by
-    said = () if now is None else tuple(numbers[one] for one in now.sources if one in numbers)
     return Outdated(
         number=number,
         by=None if last.by is None else last.by.id,
-        by_number=-1 if now is None else now.number,
-        said=tuple(one for one in said if one != number),
         values=tuple(past.ended for past in pasts),
+        ends=tuple(_end(past, number, numbers) for past in pasts),
+        beside=tuple(dict.fromkeys(beside)),
+    )
+
+
+def _end(past: _Past, number: int, numbers: Mapping[str, int]) -> End:
+    now, fact = past.now or past.by, past.fact
+    said = () if now is None else tuple(numbers[one] for one in now.sources if numbers.get(one, number) != number)
+    return End(
+        old=fact.number,
+        new=-1 if now is None else now.number,
+        said=said,
+        since=fact.valid_from if fact.state == "superseded" else None,
+        until=fact.valid_to,
     )
 
 
@@ -186,7 +220,9 @@ def replaced(tx: ReadTx) -> Mapping[int, Outdated]:
         ordered |= {one.id: one for one in reversed(way.values())}
     return {
         one.number: Outdated(
-            number=one.number, by=one.superseded_by, by_number=numbers.get(one.superseded_by or "", -1)
+            number=one.number,
+            by=one.superseded_by,
+            ends=(End(old=one.number, new=numbers.get(one.superseded_by or "", -1)),),
         )
         for one in ordered.values()
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memhold.facts.outdated import Outdated
+from memhold.facts.outdated import End, Outdated
 from memhold.facts.together import told_with, with_linked
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import Repeats, one_a_message
@@ -58,6 +58,12 @@ class Ranking:
     near: Rows | None = None
     """What no signal found, the nearest first, as far as the first page has room for it."""
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
+    ends: Mapping[int, End] = field(default_factory=dict)
+    """By document number which of the values that hold no longer is asked for."""
+    folded: Mapping[int, int] = field(default_factory=dict)
+    """What is no hit of its own, by row the one that it is told with: a memory and the message that it quotes."""
+    then: frozenset[int] = frozenset()
+    """The numbers of facts that hold no longer and are asked for."""
     evidence: Evidence | None = None
     """What the best hits say of whether the answer is among them; None where nothing is asked."""
     question: Question | None = None
@@ -150,7 +156,11 @@ def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]
     What is told together with one of them stands right behind it.
     """
     page = _loaded(tx, ranking, [*ranking.order[:limit].tolist(), *ranking.filling], None)
-    current = [item for _, item in page if isinstance(item, Message) or item.superseded_by is None]
+    current = [
+        item
+        for _, item in page
+        if isinstance(item, Message) or item.superseded_by is None or item.number in ranking.then
+    ]
     return with_linked(tx, current, limit)
 
 
@@ -203,13 +213,14 @@ def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message 
 
 
 def _same(ranking: Ranking, row: int) -> list[int]:
-    """The hits that say the same as this one, best first."""
+    """The hits that say the same as this one, best first, and what is told with it."""
     if ranking.repeats is None:
         return []
+    told = [one for one, other in ranking.folded.items() if other == row]
     rows = ranking.repeats.of(row)
     others = rows[ranking.hit[rows] & (rows != row)]
     best: list[int] = best_first(ranking.score, others, REPEATS).tolist()
-    return best
+    return [*best, *told]
 
 
 def reasons_of(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:

@@ -93,6 +93,8 @@ def _kept_out(
     if leader != row and ranking.hit[row]:
         leads = tx.find_numbers([int(ranking.index.numbers[leader])])
         return "repeats", leads[0].id if leads else None
+    if row in ranking.folded:
+        return "repeats", tx.find_numbers([int(ranking.index.numbers[ranking.folded[row]])])[0].id
     if not ranking.hit[row]:
         return (None, None) if row in ranking.filling else ("signals", None)
     on_page = query.cursor is not None or query.offset < rank <= query.offset + query.limit

@@ -29,7 +29,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "sentence": 0.05,
         "surroundings": 0.1,
         "speaker": 0.15,
-        "key": 1.5,
+        "key": 0.6,
         "time": 0.6,
         "role": 0.7,
         "advice": 0.5,

@@ -114,7 +114,7 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
         state=item.state,
         created_at=item.created_at,
         event_time=item.event_time,
-        sources=(*item.sources, *candidate.repeated),
+        sources=(*dict.fromkeys((*item.sources, *candidate.repeated)),),
         why=candidate.why,
         session=item.session,
         agent=item.agent,

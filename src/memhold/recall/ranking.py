@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from memhold.facts.outdated import Outdated
+from memhold.facts.outdated import End, Outdated
 from memhold.index.documents import KIND_OF
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import leading, one_a_message, repeats_of
@@ -21,6 +22,7 @@ from memhold.recall.near import Near
 from memhold.recall.newer import lift_newer
 from memhold.recall.signals import MEANS_IT, Question
 from memhold.recall.spread import spread_out
+from memhold.recall.told import Told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +35,7 @@ __all__ = [
     "MOVES",
     "RERANK",
     "View",
+    "asked_ends",
     "evidence_of",
     "newest_first",
     "ordered",
@@ -77,6 +80,7 @@ class View:
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     fused: Fused | None = None
     nearer: Mask | None = None
+    told: Told = field(default_factory=Told)
 
 
 def ordered(
@@ -89,12 +93,14 @@ def ordered(
     *,
     now: bool = True,
     behind: Mask | None = None,
+    ends: Mapping[int, End] = MappingProxyType({}),
 ) -> Ranking:
     """The order of what was found and may be shown.
 
     `allowed` is what the filters let through, `found` what the signals found, `past` ranks behind what replaced it,
     `most` is how far the order must reach (None: to its end). `now` says that it is asked what holds now: then the
-    newer stands above the older. `behind` is what others say of themselves where whoever asks asks about themselves.
+    newer stands above the older. `behind` is what others say of themselves where whoever asks asks about themselves,
+    `ends` which of the values that hold no longer is asked for (`asked_ends`).
     """
     index, near = view.index, view.near
     hit = found & allowed
@@ -105,7 +111,7 @@ def ordered(
     stages.append(score.copy())
     sink_given_up(index, score, found & index.living)
     stages.append(score.copy())
-    _demote(index, score, found & index.living, past)
+    _demote(index, score, found & index.living, ends)
     stages.append(score.copy())
     if now:
         about, as_much = partial(_about, view), partial(_as_much, view)
@@ -116,6 +122,8 @@ def ordered(
     moved, weights = _with_moves(view.weights, _moves([*stages, score]))
     repeats = repeats_of(index)
     hit = one_a_message(index, score, hit, view.scores.own)
+    folded = view.told.repeated(score, hit)
+    hit[[*folded]] = False
     order = leading(score, hit, repeats, most)
     return Ranking(
         index=index,
@@ -129,6 +137,8 @@ def ordered(
         hit=hit,
         repeats=repeats,
         outdated=past,
+        ends=ends,
+        folded=folded,
         question=view.question,
         sentences=None if near is None else near.sentences,
     )
@@ -160,24 +170,46 @@ def _move(name: str, by: Floats) -> list[tuple[Signal, float]]:
     return [(Signal(name=name, score=by / most, found=np.zeros(len(by), dtype=np.bool_)), float(most))]
 
 
-def with_followers(fused: Fused, index: DecodedIndex, past: Mapping[int, Outdated]) -> Fused:
-    """What is found brings along what came after it, with no lower a score: the memory, and the best message of it.
+def with_followers(fused: Fused, index: DecodedIndex, ends: Mapping[int, End], told: Told) -> Fused:
+    """What is found brings along what came after it, with no lower a score, and a memory the messages that it quotes.
 
-    Whoever asks in the words of what was so finds what is so now, though it shares none of them.
+    Whoever asks in the words of what was so finds what is so now, though it shares none of them. What is known is found
+    by how it is told, and so are the words that it was learnt from. Values of the time that is asked for come before
+    those of today.
     """
-    if not past:
-        return fused
     score, found = fused.score.copy(), fused.found.copy()
-    for one in past.values():
-        old = index.rows_of([one.number])
+    for number, end in ends.items():
+        old = index.rows_of([number])
         if not fused.found[old].any():
             continue
-        for rows in (index.rows_of([one.by_number]), index.rows_of(one.said)):
+        for rows in (index.rows_of([end.new]), index.rows_of(end.said)):
             there = rows[index.living[rows]]
             if len(there):
                 row = there[score[there].argmax()]
                 score[row], found[row] = max(score[row], fused.score[old[0]]), True
-    return replace(fused, score=score, found=found)
+    told.then.lift(index, score, found)
+    told.lift(score, found, index.active | told.then.rows(index))
+    return Fused(score=score, found=found)
+
+
+def asked_ends(index: DecodedIndex, past: Mapping[int, Outdated], score: Floats) -> dict[int, End]:
+    """By document number which of the values that it says and that hold no longer is asked for, if one of them is.
+
+    A message says several things. Where what else was learnt from it answers better, it is as good as it was.
+    """
+    named = {number for one in past.values() for end in one.ends for number in (end.old, end.new)}
+    rows = index.rows_of(sorted(named.union(*(one.beside for one in past.values()))))
+    scores: dict[int, float] = dict(zip(index.numbers[rows].tolist(), score[rows].tolist(), strict=True))
+
+    def best(*numbers: int) -> float:
+        return max((scores.get(number, 0.0) for number in numbers), default=0.0)
+
+    found = {}
+    for one in past.values():
+        asked = max(one.ends, key=lambda end: best(end.old, end.new))
+        if best(asked.old, asked.new) >= best(*one.beside):
+            found[one.number] = asked
+    return found
 
 
 def reranked(ranking: Ranking, told: Mapping[int, float]) -> Ranking:
@@ -196,7 +228,7 @@ def reranked(ranking: Ranking, told: Mapping[int, float]) -> Ranking:
     for above, below in pairwise(judged.tolist()):
         score[below] = min(score[below], np.nextafter(score[above], np.float32(-1)))
     moved, ahead = score - ranking.score, score.copy()
-    _demote(ranking.index, score, ranking.hit & ranking.index.living, ranking.outdated)
+    _demote(ranking.index, score, ranking.hit & ranking.index.living, ranking.ends)
     signals = [one for one in ranking.signals if one.name != OUTDATED]
     before = [one.score * ranking.weights[OUTDATED] for one in ranking.signals if one.name == OUTDATED]
     sunk = sum(before, score - ahead)
@@ -229,6 +261,7 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
     # A hit comes before whatever else is known of its message.
     best = np.where(ranking.hit, np.float32(np.inf), ranking.score)
     others = one_a_message(ranking.index, best, ranking.hit | (ranking.allowed & says)) & ~ranking.hit
+    others[[*ranking.folded]] = False
     rest = leading(ranking.score, others, ranking.repeats)
     shown = set(ranking.repeats.group[ranking.order].tolist()) - {-1}
     near: list[int] = []
@@ -321,15 +354,15 @@ def _short(view: View, score: Floats, hit: Mask) -> float:
     return shortfall(float(theirs.max(initial=0)), float(plain[hit].max()))
 
 
-def _demote(index: DecodedIndex, score: Floats, found: Mask, past: Mapping[int, Outdated]) -> None:
+def _demote(index: DecodedIndex, score: Floats, found: Mask, ends: Mapping[int, End]) -> None:
     """What rests on a superseded value ranks after what replaced it, and after the best message that says so."""
     import numpy as np
 
-    for one in past.values():
-        old = index.rows_of([one.number])
+    for number, end in ends.items():
+        old = index.rows_of([number])
         if not found[old].any():
             continue
-        new, said = index.rows_of([one.by_number]), index.rows_of(one.said)
+        new, said = index.rows_of([end.new]), index.rows_of(end.said)
         later = [rows[found[rows]] for rows in (new, said) if found[rows].any()]
         if later:
             least = min(score[rows].max() for rows in later)

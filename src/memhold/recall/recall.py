@@ -25,7 +25,7 @@ from memhold.recall.answering import Gaps, Ranking, answered, standing
 from memhold.recall.conversation import carried
 from memhold.recall.expected import expected
 from memhold.recall.filters import allowed_rows, filters_of, held_then, passing_rows
-from memhold.recall.fusion import SIGNALS, Signal, asked_of, fuse, weights_of
+from memhold.recall.fusion import SIGNALS, asked_of, fuse, weights_of
 from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
@@ -33,6 +33,7 @@ from memhold.recall.pages import Place, place_of, read_snapshot
 from memhold.recall.people import People
 from memhold.recall.ranking import (
     View,
+    asked_ends,
     evidence_of,
     newest_first,
     ordered,
@@ -56,6 +57,8 @@ from memhold.recall.signals import (
     understood,
     words_signal,
 )
+from memhold.recall.then import Then, asked_then
+from memhold.recall.told import Told, told_of
 from memhold.text.person import person_of
 from memhold.values.answers import Query, Recall
 from memhold.values.bounds import MAX_HITS, MAX_NEIGHBOURS
@@ -90,8 +93,9 @@ MAX_QUERY = 10_000
 RERANKED = 30
 """How many of the best a reranker reads."""
 LATE = "out of time"
-FACTS = 32
-"""How many of the best facts the key signal looks at, and of those with a word for what is asked, the rarest first."""
+BEST_TOLD, FACTS = 32, 16
+"""How many of the best facts and notes are read; of those that hold no longer, and of the facts with a word for what is
+asked, the rarest first."""
 OF_OTHERS = 100
 """How many of the best that other people said are read for whether they say it of themselves."""
 EXACT_BY_WORDS = 1000
@@ -232,13 +236,14 @@ def recall(
 class Related:
     """What several queries of one text found, the signals that were missing, and which sentences are the nearest.
 
-    `outdated` tells by document number what of the scope says a value that holds no longer. `sentences` is None where
-    that would have to be read from the store.
+    `outdated` tells by document number what of the scope says a value that holds no longer, `then` which of these past
+    values are asked for. `sentences` is None where that would have to be read from the store.
     """
 
     found: Sequence[Sequence[Message | Memory]]
     degraded: tuple[str, ...]
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
+    then: frozenset[int] = frozenset()
     sentences: Sentences | None = None
 
 
@@ -265,6 +270,7 @@ def related(
         found=found,
         degraded=view.gaps.degraded,
         outdated=caches.outdated(tx),
+        then=frozenset(view.told.then.ends),
         sentences=sentences if lasting else None,
     )
 
@@ -311,17 +317,19 @@ def _view(
     words = words_signal(scores, said)
     about = np.maximum(words.score, near[0].score) if near else words.score
     rest = Rest(gaps=gaps, in_time=in_time)
-    facts = rest.ask("key", lambda: _facts(tx, index, question, words, near), there=_has_facts(index)) or []
-    if asker is not None and mine is not None:
-        facts = _as_asked(facts, asker, mine, others)
-    timed = bool(question.times or question.anchors)
+    past = {} if query.states or query.as_of or query.known_at else caches.outdated(tx)
+    told = rest.ask("key", lambda: _told(tx, index, question, about, past), there=_has_memories(index)) or Told()
+    facts = told.facts if asker is None or mine is None else _as_asked(told.facts, asker, mine, others)
+    given = (
+        speaker,
+        key_signal(question, facts, index, others),
+        rest.ask("time", lambda: time_signal(question, index), there=bool(question.times or question.anchors)),
+    )
     signals = [
         words,
         *near,
-        speaker,
-        key_signal(question, facts, index, others),
-        rest.ask("time", lambda: time_signal(question, index), there=timed),
-        role_signal(question, index),
+        *given,
+        role_signal(question, index, told),
         advice_signal(question, index),
         order_signal(question, index, about),
         change_signal(question, index, about, said),
@@ -332,7 +340,9 @@ def _view(
     weights = weights_of(static=meaning.static, goes_on=question.goes_on)
     fused = fuse(asked, weights=weights)
     nearer = next((signal.score >= NEARER for signal in asked if signal.name == "meaning"), None)
-    return replace(view, speaker=speaker, near=found, signals=asked, weights=weights, fused=fused, nearer=nearer)
+    told = replace(told, then=told.then.of_the_best(index, fused.score))
+    view = replace(view, speaker=speaker, near=found, signals=asked, weights=weights)
+    return replace(view, told=told, fused=fused, nearer=nearer)
 
 
 def _by_row(tx: ReadTx, ranking: Ranking, scores: Mapping[str, float]) -> dict[int, float]:
@@ -355,7 +365,9 @@ def _ranking(
     """The scope, ranked, as far as the page goes and at least as far as `reach`."""
     index = view.index
     past = _past(tx, query, caches) if held is None else {}
-    filters = filters_of(tx, index, query, held)
+    then = view.told.then if held is None and not query.states else Then()
+    filters = dict(filters_of(tx, index, query, held))
+    filters["state"] = filters["state"] | (then.rows(index) & index.living)
     kept_out = {name: int((~mask).sum()) for name, mask in filters.items()} if query.explain else {}
     allowed = allowed_rows(index, filters)
     if among is not None:
@@ -366,20 +378,23 @@ def _ranking(
     if view.fused is None:
         listed = newest_first(index, passing_rows(tx, index, query, held, allowed), past)
         return replace(listed, kept_out=kept_out)
+    ends = asked_ends(index, past, view.fused.score)
     # Only words, meaning, key and time find; one that is asked alone, or some that only rank, find what they score.
     found = view.fused.found
     if query.signals is not None and (len(view.signals) == 1 or not found.any()):
         found = found | (view.fused.score > 0)
     passing = passing_rows(tx, index, query, held, found & allowed)
     nearer = view.nearer if view.nearer is not None and passing.any() else False
-    fused = with_followers(replace(view.fused, found=found | nearer), index, past)
+    fused = with_followers(replace(view.fused, found=found | nearer), index, ends, replace(view.told, then=then))
     passing |= passing_rows(tx, index, query, held, fused.found & ~found & allowed)
     found = fused.found
     allowed &= passing | ~found
     most = None if query.cursor is not None else max(query.offset + query.limit, reach)
     behind = _of_themselves(tx, view, fused.score, found)
-    ranking = ordered(view, fused, allowed, found, past, most, now=held is None and not query.states, behind=behind)
-    ranking = replace(ranking, kept_out=kept_out)
+    ends = {number: end for number, end in ends.items() if end.old not in then.ends}
+    now = held is None and not query.states
+    ranking = ordered(view, fused, allowed, found, past, most, now=now, behind=behind, ends=ends)
+    ranking = replace(ranking, kept_out=kept_out, then=frozenset(then.ends))
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking
     return with_nearest(ranking, query.limit, lambda rows: passing_rows(tx, index, query, held, rows))
@@ -422,33 +437,33 @@ def _past(tx: ReadTx, query: Query, caches: Caches) -> Mapping[int, Outdated]:
     return {**replaced(tx), **past} if query.include_superseded else past
 
 
-def _fact_rows(index: DecodedIndex) -> Rows:
+def _memory_rows(index: DecodedIndex) -> Rows:
     import numpy as np
 
-    rows: Rows | None = index.memo.get("facts")
+    rows: Rows | None = index.memo.get("told")
     if rows is None:
-        rows = index.memo["facts"] = np.flatnonzero(index.columns["kind"] == KIND_OF["fact"])
+        kinds = index.columns["kind"]
+        rows = np.flatnonzero((kinds == KIND_OF["fact"]) | (kinds == KIND_OF["note"]))
+        index.memo["told"] = rows
     return rows
 
 
-def _has_facts(index: DecodedIndex) -> bool:
-    return len(_fact_rows(index)) > 0
+def _has_memories(index: DecodedIndex) -> bool:
+    return len(_memory_rows(index)) > 0
 
 
-def _facts(
-    tx: ReadTx, index: DecodedIndex, question: Question, words: Signal, near: Sequence[Signal]
-) -> list[tuple[int, Memory]]:
-    """The facts that the other signals put first, and those that have a word for what is asked: (row, fact)."""
+def _told(tx: ReadTx, index: DecodedIndex, question: Question, about: Floats, past: Mapping[int, Outdated]) -> Told:
+    """The facts and notes that the other signals put first, and the facts that have a word for what is asked."""
     import numpy as np
 
-    rows = _fact_rows(index)
-    promise = sum((signal.score[rows] for signal in near), words.score[rows])
-    best = rows[np.argsort(-promise, kind="stable")[:FACTS]]
+    times, rows = () if question.goes_on else question.times, _memory_rows(index)
+    then = asked_then(times, past.values(), history=question.history)
+    rows, holds = rows[np.argsort(-about[rows], kind="stable")], index.active | then.rows(index)
+    best = np.union1d(rows[holds[rows]][:BEST_TOLD], rows[~holds[rows]][:FACTS])
     terms = sorted({term_key(term) for term in attribute_terms(asked_concepts(question.text))})
     told = index.find(np.array(terms, dtype=np.uint64))
     common = np.bincount(told.key, minlength=len(terms))[told.key]
     rarest = told.row[np.lexsort((-told.row, common))]
-    some = np.union1d(best, rarest[np.isin(rarest, rows)][:FACTS])
-    found = {item.number: item for item in tx.find_numbers(index.numbers[some].tolist())}
-    items = ((int(row), found.get(int(index.numbers[row]))) for row in some)
-    return [(row, item) for row, item in items if isinstance(item, Memory)]
+    facts = rarest[np.isin(rarest, rows) & (index.columns["kind"][rarest] == KIND_OF["fact"])]
+    kind = None if question.goes_on else question.text
+    return replace(told_of(tx, index, np.union1d(best, facts[:FACTS]).tolist(), kind), then=then)

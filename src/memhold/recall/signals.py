@@ -20,9 +20,10 @@ from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.recall.near import Near
+from memhold.recall.told import Told
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
-from memhold.text.change import NOW
+from memhold.text.change import NOW, asks_history
 from memhold.text.order import order_of, proposes
 from memhold.text.person import Person, first_terms, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
@@ -66,6 +67,8 @@ ASKED_FOR = 0.5
 """The share of a fact's subject and attribute from which on it is what a question asks for."""
 ELSES = 0.4
 """What is left of that share where the question asks for it of somebody else: below what is asked for."""
+OTHER_KIND = 0.5
+"""What is left of a memory's role where it has no price, time, name or number and one is asked for."""
 SAID = 0.5
 """The share of a question's words, each by how rare it is, from which on a document that says them answers by words."""
 BEST = 5
@@ -97,7 +100,7 @@ class Question:
     """A question, read: its words, the times it names, whose words it is about, whether it goes on with a conversation.
 
     `goes_on`: it has more than one sentence, and many words. Whoever only asks names what is meant; whoever tells
-    something and then asks goes on with what was talked about lately.
+    something and then asks goes on with what was talked about lately. `history`: it asks how something changed.
     """
 
     text: str
@@ -106,6 +109,7 @@ class Question:
     anchors: tuple[Anchor, ...]
     goes_on: bool
     person: Person = field(default_factory=Person)
+    history: bool = False
 
     @property
     def only_time(self) -> bool:
@@ -140,6 +144,7 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
         anchors=tuple(events),
         goes_on=several and sum(not word.weak for word in words) > TELLS,
         person=person_of(text),
+        history=not several and asks_history(text),
     )
 
 
@@ -202,18 +207,23 @@ def speaker_signal(question: Question, index: DecodedIndex, mine: Mask | None = 
     return Signal(name="speaker", score=score, found=_nothing(index)), aside
 
 
-def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
+def role_signal(question: Question, index: DecodedIndex, told: Told) -> Signal | None:
     """What people said, and what was learnt of it; where a question asks for the assistant's words, those.
 
-    A person asks their assistant mostly for what they told it, also where the grammar does not say so. None where
-    people with names talk with each other: who of them spoke is the speaker signal's.
+    A person asks their assistant mostly for what they told it, also where the grammar does not say so. A memory is of
+    whoever said what it quotes, and half of that where it has nothing of the kind that is asked for. None where people
+    with names talk with each other: who of them spoke is the speaker signal's.
     """
     import numpy as np
 
     if two_people(index):
         return None
-    score = index.columns["role"] == ROLE_OF["assistant"] if question.person.second else _theirs(index)
-    return Signal(name="role", score=score.astype(np.float32), found=_nothing(index))
+    whose = index.columns["role"] == ROLE_OF["assistant"] if question.person.second else _theirs(index)
+    score = whose.astype(np.float32)
+    for row, said in told.quoted.items():
+        score[row] = whose[said].any()
+    score[[*told.unfit]] *= np.float32(OTHER_KIND)
+    return Signal(name="role", score=score, found=_nothing(index))
 
 
 def advice_signal(question: Question, index: DecodedIndex) -> Signal | None:

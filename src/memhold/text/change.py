@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 
+from memhold.languages.tables import speech, spoken
 from memhold.text import lazily
 from memhold.text.letter_words import LETTER_WORD, WIDE, letter_words
 
-__all__ = ["BRIEF", "NOW", "asks_past", "changes", "word_count"]
+__all__ = ["BRIEF", "NOW", "asks_history", "asks_past", "changes", "word_count"]
 
 BRIEF = 30
 """Words up to which a sentence is a short clause: longer ones tell of more than one thing."""
@@ -172,6 +173,11 @@ def changes(text: str) -> bool:
 def asks_past(question: str) -> bool:
     """Whether a question asks for what was before: "at first", "used to", "before", "the old one"."""
     return _BEFORE.search(_small(question)) is not None
+
+
+def asks_history(question: str) -> bool:
+    """Whether a question asks how something changed, or for all that it has been: "how has it developed", "history"."""
+    return speech(spoken(question)).has("asks", "history", question.lower())
 
 
 def word_count(text: str) -> int:

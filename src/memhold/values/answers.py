@@ -170,8 +170,8 @@ class Hit:
     `score` compares hits of one answer only. `superseded_by` names the memory that replaced a value which this hit
     still mentions. `outdated` are the values that this text says and that hold no longer: replaced, removed or
     corrected (where `superseded_by` is None, nothing took their place). The `sources` of a message are messages that
-    say the same and were folded into it. `neighbours` are the turns around a message, where they were asked for.
-    `excerpt` is what is asked: of a text of more than 600 characters its sentences that match, about so long, with "…"
+    say the same, and memories that quote it, and were folded into it. `neighbours` are the turns around a message,
+    where they were asked for. `excerpt` is what is asked: of a text of more than 600 characters its sentences that match, about so long, with "…"
     where something is left out; of a shorter one the sentence that is nearest in meaning, None where it has one, or
     nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
     `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which

@@ -201,6 +201,7 @@ class ContextSlots:
                 at=tx.now,
                 items=tuple(chain(*one.found)),
                 outdated=one.outdated,
+                then=one.then,
                 degraded=one.degraded,
                 unread=max(0, said_in(tx, caches) - most) if len(one.found[1]) == most else 0,
                 nearest=None if one.sentences is None else one.sentences.nearest,
@@ -218,11 +219,14 @@ class ContextSlots:
         Where the index of the scope did not change between the slots' reads, they were of one snapshot.
         """
         items = [item for seen in found.values() for item in seen.items]
+        then = frozenset(chain(*(seen.then for seen in found.values())))
         if len({seen.rev for seen in found.values()} - {None}) < 2:
             times = [seen.at for seen in found.values() if seen.at is not None]
-            return gather.current(items, max(times)) if times else {}, ()
+            return gather.current(items, max(times), then) if times else {}, ()
         wanted = [item.number for item in items]
-        again, unsure = await self._side_by_side({"current": self._tx.read(lambda tx: gather.confirm(tx, wanted))})
+        again, unsure = await self._side_by_side(
+            {"current": self._tx.read(lambda tx: gather.confirm(tx, wanted, then))}
+        )
         return again.get("current", {}), [name for name, seen in found.items() if unsure and seen.items]
 
     async def _of_others(
