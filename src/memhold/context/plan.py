@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 from memhold.context.allocate import Lane
@@ -30,8 +29,6 @@ RESERVED = 20
 """One of so many parts of the budget is kept back where the caller names no reserve."""
 OTHER_SIDE = 0.1
 """Of what was said earlier the part of those whose words are not asked for."""
-BETWEEN = 2
-"""After so many messages that the question finds comes one that a memory quotes which it finds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +168,7 @@ class Plan:
     @property
     def lanes(self) -> Sequence[Lane]:
         """What is told before the newest message, each kind with its share; what the other side said has a part."""
-        said, shares = _pointed_at(self.entries["messages"], self.entries["memories"]), self.strategy.shares
+        said, shares = self.entries["messages"], self.strategy.shares
         sides = [[one for one in said if one.own is own] for own in (True, False)]
         return [
             *(Lane(share=shares[name], entries=self.entries[name]) for name in ("noted", "memories")),
@@ -277,16 +274,6 @@ def said(gathered: Inputs, plan: Plan, window: Window) -> list[Entry]:
         if one.id not in in_window | copied
     )
     return [entry for entry in entries if entry is not None]
-
-
-def _pointed_at(said: Sequence[Entry], memories: Sequence[Entry]) -> Sequence[Entry]:
-    """The messages with those that the memories quote in their turns: what finds a fact finds who said it."""
-    known = {one.id: one for one in said}
-    quoted = iter([known[one] for memory in memories for one in memory.rests_on if one in known])
-    mixed = []
-    for at in range(0, len(said), BETWEEN):
-        mixed += [*said[at : at + BETWEEN], *islice(quoted, 1)]
-    return [*{one.number: one for one in mixed}.values()]
 
 
 def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:

@@ -171,14 +171,14 @@ class Hit:
     still mentions. `outdated` are the values that this text says and that hold no longer: replaced, removed or
     corrected (where `superseded_by` is None, nothing took their place). The `sources` of a message are messages that
     say the same, and memories that quote it, and were folded into it. `neighbours` are the turns around a message,
-    where they were asked for. `excerpt` is what is asked: of a text of more than 600 characters its sentences that match, about so long, with "…"
-    where something is left out; of a shorter one the sentence that is nearest in meaning, None where it has one, or
-    nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
-    `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this one, which
-    compaction found: they are told with it, whether the question finds them or not. A document has its `path`, and the
-    first 4,000 characters of its text. Of a message, `text` is what one writer wrote of it: `written_by` says who, and
-    `speaker` the name that they came with, if any; `role` is the provider's. Of a memory `speaker` is the name of the
-    person who stated it, where it came with one. `scope` is whose memory it stands in,
+    where they were asked for. `excerpt` is what is asked: of a text of more than 600 characters its sentences that
+    match, about so long, with "…" where something is left out; of a shorter one the sentence that is nearest in
+    meaning, None where it has one, or nothing was asked by meaning. `origin` says who said it and `actor` the name
+    of that, `last_confirmed_at` when a person last said that it is so. `together` are the notes that add to this
+    one, which compaction found: they are told with it, whether the question finds them or not. A document has its
+    `path`, and the first 4,000 characters of its text. Of a message, `text` is what one writer wrote of it:
+    `written_by` says who, and `speaker` the name that they came with, if any; `role` is the provider's. Of a memory
+    `speaker` is the name of the person who stated it, where it came with one. `scope` is whose memory it stands in,
     where the read named further scopes (`also`; None elsewhere): its id is known there, and its score compares with
     hits of that scope only. `quote` are the words that a model's statement rests on, `standing` whether something
     speaks against it, and `doubts` what.
