@@ -91,7 +91,8 @@ def memory_entry(
 ) -> Entry:
     """A memory below its day and the heading of who brought it, with what of it holds no longer (`past`)."""
     doubt = "doubtful" if memory.doubtful else ""
-    said = _marked(shown_name(memory.speaker), ", ".join(filter(None, (doubt, _no_longer(past)))))
+    ended = _no_longer(past, since=memory.kind == "fact")
+    said = _marked(shown_name(memory.speaker), ", ".join(filter(None, (doubt, ended))))
     heading = _HEADINGS.get("summaries" if memory.kind in {"summary", "rollup"} else slot) or _source(memory)
     day = "" if memory.kind == "instruction" else _day(memory.event_time)  # a wish holds whenever it was said
     text = with_quote(memory, memory.text).strip()
@@ -163,13 +164,19 @@ def _source(memory: Memory) -> str:
     return f"{source}, not confirmed:" if brought else f"{source}:"
 
 
-def _no_longer(past: Outdated | None) -> str:
-    """What a text says that holds no longer, since when, and what holds now."""
-    values = () if past is None else past.values
-    told = [
-        f"{_short(one.value)} since {one.since:%Y-%m-%d}{f' (now {_short(one.now)})' if one.now else ''}"
-        for one in values[:MOST_ENDED]
-    ]
+def _no_longer(past: Outdated | None, *, since: bool = False) -> str:
+    """That a text says what holds no longer, and what holds now, or which value it is that nothing replaced.
+
+    With `since` both and the day: of a fact that ended, which only a question about then finds.
+    """
+    ended = () if past is None else past.values[:MOST_ENDED]
+    if since:
+        told = [
+            f"{_short(one.value)} since {one.since:%Y-%m-%d}{f' (now {_short(one.now)})' if one.now else ''}"
+            for one in ended
+        ]
+    else:
+        told = [f"now {_short(one.now)}" if one.now else _short(one.value) for one in ended]
     return f"no longer so: {'; '.join(told)}" if told else ""
 
 
