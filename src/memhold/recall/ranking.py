@@ -180,7 +180,7 @@ def with_followers(fused: Fused, index: DecodedIndex, ends: Mapping[int, End], t
     score, found = fused.score.copy(), fused.found.copy()
     for number, end in ends.items():
         old = index.rows_of([number])
-        if not fused.found[old].any():
+        if not (fused.found & index.active)[old].any():
             continue
         for rows in (index.rows_of([end.new]), index.rows_of(end.said)):
             there = rows[index.living[rows]]

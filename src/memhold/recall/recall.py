@@ -320,15 +320,13 @@ def _view(
     past = {} if query.states or query.as_of or query.known_at else caches.outdated(tx)
     told = rest.ask("key", lambda: _told(tx, index, question, about, past), there=_has_memories(index)) or Told()
     facts = told.facts if asker is None or mine is None else _as_asked(told.facts, asker, mine, others)
-    given = (
-        speaker,
-        key_signal(question, facts, index, others),
-        rest.ask("time", lambda: time_signal(question, index), there=bool(question.times or question.anchors)),
-    )
+    timed = bool(question.times or question.anchors)
     signals = [
         words,
         *near,
-        *given,
+        speaker,
+        key_signal(question, facts, index, others),
+        rest.ask("time", lambda: time_signal(question, index), there=timed),
         role_signal(question, index, told),
         advice_signal(question, index),
         order_signal(question, index, about),
