@@ -253,7 +253,7 @@ _STEADY = frozenset({"corrections", "instructions", "profile", "summaries"})
 
 
 def said(gathered: Inputs, plan: Plan, window: Window) -> list[Entry]:
-    """What was said earlier and does not stand in a window, best first."""
+    """What was said earlier and does not stand whole in a window, best first."""
     if not gathered.messages:
         return []
     in_window = kept_ids(plan.pieces, window)
