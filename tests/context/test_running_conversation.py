@@ -226,6 +226,20 @@ def test_no_step_of_the_budget_loses_a_message_of_the_window(shape):
     assert len({len(one) for one in left}) > 8
 
 
+def test_no_step_of_the_budget_loses_a_message_of_the_window_beside_a_long_profile():
+    profile = [memory(number, f"likes rain {number}" + " and wind" * (number * 7 % 11)) for number in range(60)]
+    before = [{"role": "user", "content": f"In room {number} we once found a broken valve."} for number in range(60)]
+    said = [replace(one, id=f"msg_b{one.seq:031x}", session="before") for one in journal(before, "openai")]
+    window = WindowRead(messages=journal(turns(12), "openai", first=100))
+    gathered = Inputs(given=[NEW], window=window, profile=profile, messages=said)
+    request = Request(budget=1, reserve=0, strategy="adaptive", shape="openai", threshold=0)
+    left = []
+    for budget in range(800, 1_400, 3):
+        context = build(gathered, replace(request, budget=budget), secret=SECRET)
+        left.append({one.id for one in context.dropped if one.slot == "window" and one.reason == "budget"})
+        assert left[-1] <= left[max(0, len(left) - 2)], budget
+
+
 @st.composite
 def running(draw):
     shape = draw(st.sampled_from(SHAPES))

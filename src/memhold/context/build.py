@@ -137,7 +137,7 @@ def _made(gathered: Inputs, plan: Plan) -> tuple[Context, Assembled]:
     newest = newest_person(plan.pieces, plan.request.shape)
     plan = _fitting_newest(plan, newest, plan.request.available - fixed_cost(plan))
     plan, taken, spare = _with_prefix(plan, newest)
-    plan, window, grant = _with_window(gathered, plan, taken, newest)
+    plan, window, grant = _with_window(gathered, plan, taken, newest, spare)
     plan, made, kept = _fitted(plan, taken, spare, grant, window)
     return answered(gathered, plan, made, kept), made
 
@@ -230,16 +230,17 @@ def _part(name: SlotName, entries: Sequence[Entry], room: int) -> int:
 
 
 def _with_window(
-    gathered: Inputs, plan: Plan, taken: Mapping[SlotName, Sequence[Line]], newest: int | None
+    gathered: Inputs, plan: Plan, taken: Mapping[SlotName, Sequence[Line]], newest: int | None, spare: int
 ) -> tuple[Plan, Window, int]:
     """The plan with what was said outside of its window, the window, and what that may cost.
 
     A conversation is whole where it fits beside a small part of what is remembered. Else it has its share, and in steps
-    what memory leaves: so its beginning moves seldom.
+    what memory leaves: so its beginning moves seldom. What the prefix leaves free (`spare`) is none of its room, or one
+    more line of the profile would cost a message.
     """
     window = plan.cut(None)
     whole = sum(map(plan.cost, window.messages))
-    room = plan.request.available - sent(plan, taken, window).used + whole
+    room = plan.request.available - spare - sent(plan, taken, window).used + whole
     found = said(gathered, plan, window)
     beside = replace(plan, entries={**plan.entries, "messages": found})
     limit = plan.whole // BESIDE
@@ -279,8 +280,8 @@ def _least(plan: Plan, newest: int | None, room: int) -> int:
 
 def _left_to_memory(room: int, told: int) -> int:
     """Of a room what memory keeps where it wants less: in eighths, so that it seldom changes."""
-    step = max(1, room // 8)
-    return max(0, min(room, -(-told // step) * step))
+    eighths = min(8, -(-8 * told // max(1, room)))
+    return max(0, room) * eighths // 8
 
 
 def _share(strategy: Strategy, room: int) -> int:
@@ -294,7 +295,7 @@ def _beside(plan: Plan, limit: int, own: Set[str]) -> Plan:
     """The plan with no more of what is not the conversation's `own` than where it is whole: more budget never loses."""
     others = {name: [one for one in plan.entries[name] if one.id not in own] for name in TAIL}
     apart = replace(plan, entries={**plan.entries, **others})
-    kept = own | {step.entry.id for step in _within(apart, limit)}
+    kept = own | {step.entry.id for step in _within(apart, limit - FENCE_TOKENS)}
     held = {name: [one for one in plan.entries[name] if one.id in kept] for name in TAIL}
     lost = [
         LeftOut(slot=name, id=one.id, reason="budget")

@@ -138,8 +138,9 @@ class Plan:
     `elsewhere` is what is told of further scopes. A plan with a `title` is that of such a scope: of another user's
     nothing stands among the instructions (`vouched` is false), and no message follows. `keep` is how many messages of
     the window are wanted, None all, of which so many `older` ones were not even read. `whole` is what all that is
-    wanted costs, with what was not read by what the others cost. `prefix` names the tokens of which the prefix takes
-    its parts; None: all that are available. A window that does not fit may `leave` so many tokens of its room.
+    wanted costs at least: what was not read counts as half of what the others cost. `prefix` names the tokens of which
+    the prefix takes its parts; None: all that are available. A window that does not fit may `leave` so many tokens of
+    its room.
     """
 
     request: Request
@@ -207,7 +208,7 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         pieces=pieces,
         keep=_kept(pieces, strategy, request),
         older=older,
-        whole=held + held * older // max(1, len(pieces)),
+        whole=held + held * older // (2 * max(1, len(pieces))),
         entries=_remembered(gathered, request.count),
         secret=secret,
         cost=cost,
