@@ -37,6 +37,8 @@ ANSWERED = 2_000
 """Tokens in which most questions have their answer: from there on memory has at most half of the room."""
 OTHERS_SHARE = 4
 """Further scopes together get one in so many parts of what is available."""
+LEAST_BLOCK = 100
+"""What a further scope is given anyway, the first that was named before the others: a fence with a line or two."""
 SLACK = 0.03
 """The share of what is available from which on further scopes are given what this one leaves."""
 LEAST_CUT = 16
@@ -103,10 +105,14 @@ def _once(gathered: Inputs, elsewhere: Sequence[Elsewhere]) -> list[Elsewhere]:
 
 
 def _blocks(elsewhere: Sequence[Elsewhere], room: int, request: Request, secret: bytes) -> list[Block]:
-    """What is told of each further scope: an equal part of the room, and what those before it leave."""
+    """What is told of each further scope: an equal part of the room, and what those before it leave.
+
+    Where an equal part holds no line, the first that were named are told.
+    """
     found: list[Block] = []
     for at, one in enumerate(elsewhere):
-        tokens = (room - sum(block.part.used for block in found)) // (len(elsewhere) - at)
+        left = room - sum(block.part.used for block in found)
+        tokens = max(left // (len(elsewhere) - at), min(left, LEAST_BLOCK))
         found.append(_block(one, tokens, request, secret, prefix=request.available // OTHERS_SHARE // len(elsewhere)))
     return found
 
