@@ -601,6 +601,25 @@ def test_an_excerpt_shows_what_a_shorter_one_shows(parts, limit, more):
     assert all(one in long for one in shown)
 
 
+@pytest.mark.parametrize(
+    "text_",
+    [
+        "\U0001f600" * 9_000 + "my locker code is 4711 " + "\U0001f600" * 9_000,
+        "." * 50_000,
+        "-" * 9_000 + "\nMy locker code is 4711.\n" + "-" * 9_000,
+        "My locker code is 4711." + "\n" * 9_000 + "My locker is blue.",
+        "data:locker;base64," + "QUJD" * 9_000 + " my code is 4711",
+        "私のロッカー" * 9_000 + " code 4711 " + "は青い" * 9_000,
+    ],
+)
+@pytest.mark.parametrize("limit", [20, 60, 160, 400])
+def test_an_excerpt_costs_about_its_limit_whatever_the_text_is_made_of(text_, limit):
+    short = excerpt(text_, limit, asked_of("what is my locker code", []), number=1, count=estimate_tokens)
+    assert short
+    assert estimate_tokens(short) <= limit + 4
+    assert limit < 60 or "4711" in short or "4711" not in text_
+
+
 def test_the_best_message_is_there_in_brief_where_it_does_not_fit_whole():
     long = "It rained all day and nobody went out. " * 12 + "My locker code is 4711."
     bodies = [{"role": "user", "content": one} for one in (long, "We had soup for lunch again, " * 6)]
