@@ -601,6 +601,18 @@ def test_an_excerpt_shows_what_a_shorter_one_shows(parts, limit, more):
     assert all(one in long for one in shown)
 
 
+def test_what_must_be_known_is_told_beside_its_message_whether_the_question_finds_it_or_not():
+    said = journal([{"role": "user", "content": f"{n}: the meeting may move to June"} for n in range(200)], "openai")
+    quote = (MemoryQuote(message_id=said[0].id, text="the meeting may move to June"),)
+    doubt = memory(1, "the meeting is in June", pinned=True, origin="model", trust="assistant", quotes=quote)
+    request = Request(budget=2_000, reserve=0, strategy="adaptive", shape="openai", threshold=0)
+    for found in ((), (doubt,)):
+        gathered = Inputs(given=[{"role": "user", "content": "hi"}], profile=(doubt,), memories=found, messages=said)
+        shown = build(gathered, request, secret=SECRET).shown
+        assert {doubt.id, said[0].id} <= {*shown}, len(found)
+        assert len(shown) < len(said)
+
+
 @pytest.mark.parametrize(
     "text_",
     [
