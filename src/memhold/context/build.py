@@ -205,9 +205,7 @@ def _with_prefix(plan: Plan, newest: int | None) -> tuple[Plan, dict[SlotName, l
     rest = [entry for name in ("profile", "summaries") for entry in plan.entries[name] if entry.id not in told]
     held = {name: [one for one in plan.entries[name] if one.id in told] for name in ("profile", "summaries")}
     entries_: dict[SlotName, Sequence[Entry]] = {**plan.entries, **held}  # type: ignore[dict-item]
-    noted = {one.id for one in plan.entries["noted"]}  # told also where the message is that they quote
-    memories = [replace(one, rests_on=()) if one.id in noted else one for one in plan.entries["memories"]]
-    for name, found in (("memories", [*memories, *rest]), ("noted", plan.entries["noted"])):
+    for name, found in (("memories", [*plan.entries["memories"], *rest]), ("noted", plan.entries["noted"])):
         fresh = {entry.id: entry for entry in found if entry.id not in told}
         entries_[name] = [*fresh.values()]
         told |= fresh.keys()

@@ -246,6 +246,8 @@ def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Entry
         ]
         if name in {"corrections", "instructions"}:
             first |= {one.id for one in memories}
+    known = {one.id for one in entries["noted"]}  # told also where the message is that it quotes
+    entries["memories"] = [replace(one, rests_on=()) if one.id in known else one for one in entries["memories"]]
     return entries
 
 
