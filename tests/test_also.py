@@ -126,6 +126,21 @@ async def test_further_scopes_get_a_quarter_and_what_is_left(mem: AsyncMemhold) 
     assert long.used <= 1000
 
 
+async def test_where_there_is_little_room_the_scopes_that_were_named_first_are_told(mem: AsyncMemhold) -> None:
+    users = [f"team {number}" for number in range(5)]
+    for user in users:
+        await mem.scope(user=user).remember(attribute="cat food", value=f"brand of {user}")
+    alice, told = mem.scope(user="alice", session="s"), 0
+    for budget in (60, 120, 200, 300, 400, 500, 1_000):
+        also = [{"user": user} for user in users]
+        context = await alice.context(said("What does my cat eat?"), budget=budget, also=also)
+        shown = [bool(part.shown) for part in context.also]
+        assert shown == sorted(shown, reverse=True), budget
+        assert sum(shown) >= told
+        told = sum(shown)
+    assert told == len(users)
+
+
 @pytest.mark.parametrize(
     ("named", "error", "words"),
     [

@@ -601,6 +601,37 @@ def test_an_excerpt_shows_what_a_shorter_one_shows(parts, limit, more):
     assert all(one in long for one in shown)
 
 
+def test_what_must_be_known_is_told_beside_its_message_whether_the_question_finds_it_or_not():
+    said = journal([{"role": "user", "content": f"{n}: the meeting may move to June"} for n in range(200)], "openai")
+    quote = (MemoryQuote(message_id=said[0].id, text="the meeting may move to June"),)
+    doubt = memory(1, "the meeting is in June", pinned=True, origin="model", trust="assistant", quotes=quote)
+    request = Request(budget=2_000, reserve=0, strategy="adaptive", shape="openai", threshold=0)
+    for found in ((), (doubt,)):
+        gathered = Inputs(given=[{"role": "user", "content": "hi"}], profile=(doubt,), memories=found, messages=said)
+        shown = build(gathered, request, secret=SECRET).shown
+        assert {doubt.id, said[0].id} <= {*shown}, len(found)
+        assert len(shown) < len(said)
+
+
+@pytest.mark.parametrize(
+    "text_",
+    [
+        "\U0001f600" * 9_000 + "my locker code is 4711 " + "\U0001f600" * 9_000,
+        "." * 50_000,
+        "-" * 9_000 + "\nMy locker code is 4711.\n" + "-" * 9_000,
+        "My locker code is 4711." + "\n" * 9_000 + "My locker is blue.",
+        "data:locker;base64," + "QUJD" * 9_000 + " my code is 4711",
+        "私のロッカー" * 9_000 + " code 4711 " + "は青い" * 9_000,
+    ],
+)
+@pytest.mark.parametrize("limit", [20, 60, 160, 400])
+def test_an_excerpt_costs_about_its_limit_whatever_the_text_is_made_of(text_, limit):
+    short = excerpt(text_, limit, asked_of("what is my locker code", []), number=1, count=estimate_tokens)
+    assert short
+    assert estimate_tokens(short) <= limit + 4
+    assert limit < 60 or "4711" in short or "4711" not in text_
+
+
 def test_the_best_message_is_there_in_brief_where_it_does_not_fit_whole():
     long = "It rained all day and nobody went out. " * 12 + "My locker code is 4711."
     bodies = [{"role": "user", "content": one} for one in (long, "We had soup for lunch again, " * 6)]

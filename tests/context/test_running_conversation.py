@@ -226,6 +226,20 @@ def test_no_step_of_the_budget_loses_a_message_of_the_window(shape):
     assert len({len(one) for one in left}) > 8
 
 
+def test_no_step_of_the_budget_loses_a_message_of_the_window_beside_a_long_profile():
+    profile = [memory(number, f"likes rain {number}" + " and wind" * (number * 7 % 11)) for number in range(60)]
+    before = [{"role": "user", "content": f"In room {number} we once found a broken valve."} for number in range(60)]
+    said = [replace(one, id=f"msg_b{one.seq:031x}", session="before") for one in journal(before, "openai")]
+    window = WindowRead(messages=journal(turns(12), "openai", first=100))
+    gathered = Inputs(given=[NEW], window=window, profile=profile, messages=said)
+    request = Request(budget=1, reserve=0, strategy="adaptive", shape="openai", threshold=0)
+    left = []
+    for budget in range(800, 1_400, 3):
+        context = build(gathered, replace(request, budget=budget), secret=SECRET)
+        left.append({one.id for one in context.dropped if one.slot == "window" and one.reason == "budget"})
+        assert left[-1] <= left[max(0, len(left) - 2)], budget
+
+
 @st.composite
 def running(draw):
     shape = draw(st.sampled_from(SHAPES))
@@ -260,6 +274,27 @@ def test_any_conversation_with_tools_fits_is_valid_and_loses_nothing_to_a_larger
         assert context.used <= budget
         left.append({one.id for one in context.dropped if one.slot == "window" and one.reason == "budget"})
     assert left[1] <= left[0]
+
+
+@pytest.mark.parametrize("stored", SHAPES)
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_what_a_message_of_the_window_lost_is_told_where_the_question_asks_for_it(shape, stored):
+    lines = [f"03:{n % 60:02} INFO request {n * 7919} took {n % 900} ms" for n in range(700)]
+    log = "\n".join([*lines[:420], "03:11 FATAL disk quota exceeded, code E-4711", *lines[420:]])
+    said = turn(0, stored)
+    result = said[2] if stored == "openai" else said[2]["content"][0]
+    result["content"] = log
+    if stored == "anthropic":  # one message of theirs is two of the other shape
+        said[2]["content"].append({"type": "text", "text": "And be quick."})
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as memhold:
+        alice = memhold.scope(user="alice", session="s")
+        await alice.add(said)
+        for budget in (300, 500, 1_000, 2_000, 4_000, 8_000):
+            context = await alice.context(
+                [{"role": "user", "content": "Which FATAL was it?"}], budget=budget, shape=shape
+            )
+            assert "code E-4711" in context.as_text(), budget
+            assert faults(list(context.messages), context.system, shape) == []
 
 
 async def test_a_threshold_of_turns_puts_memory_first_for_whoever_asks_for_it():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from memhold.context.answer import Context, LeftOut, one_each
 from memhold.context.cuts import kept_ids
@@ -130,9 +131,10 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
     """The answer to the caller: what is sent, and everything that was left out, with why."""
     gone = {one.id for one in made.dropped}
     dropped: list[LeftOut] = []
+    reason: Literal["cut", "budget", "shortened"]
     if plan.older:
         reason = "budget" if plan.keep is None else "cut"
-        dropped.append(LeftOut(slot="window", id=None, reason=reason, count=plan.older))  # type: ignore[arg-type]
+        dropped.append(LeftOut(slot="window", id=None, reason=reason, count=plan.older))
     dropped += [*plan.lost, *made.dropped]
     dropped += [
         LeftOut(slot="window", id=piece.id, reason="shortened")
@@ -144,11 +146,13 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         for one in plan.entries[name]:
             if one.id not in made.here and not whole.get(one.number):
                 reason = "shortened" if one.number in whole else "budget"
-                dropped.append(LeftOut(slot=name, id=one.id, reason=reason))  # type: ignore[arg-type]
+                dropped.append(LeftOut(slot=name, id=one.id, reason=reason))
     if gathered.unread:
         dropped.append(LeftOut(slot="messages", id=None, reason="budget", count=gathered.unread))
     every = (*HEAD, *BELOW, *TAIL)
-    shown = [line.id for name in every for line in sorted(_lines(plan, taken, name, made.here), key=_number)]
+    shown = [
+        line.id for name in every for line in sorted(_lines(plan, taken, name, made.here), key=lambda line: line.number)
+    ]
     told = {*shown, *(piece.id for piece in plan.pieces), *(one.id for one in dropped)}
     dropped += [
         LeftOut(slot="window", id=one.id, reason="cut")
@@ -177,6 +181,3 @@ def _exact(plan: Plan, made: Assembled) -> int:
     """What is sent, as it is counted with the tags that stand in it."""
     lead = [] if made.system is None else [_as_system(made.system)]
     return sum(estimate_message(body, plan.request.count) for body in (*lead, *made.messages))
-
-
-_number: Callable[[Line], int] = lambda line: line.number  # noqa: E731 - a key for two sorts

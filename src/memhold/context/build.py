@@ -37,6 +37,8 @@ ANSWERED = 2_000
 """Tokens in which most questions have their answer: from there on memory has at most half of the room."""
 OTHERS_SHARE = 4
 """Further scopes together get one in so many parts of what is available."""
+LEAST_BLOCK = 100
+"""What a further scope is given anyway, the first that was named before the others: a fence with a line or two."""
 SLACK = 0.03
 """The share of what is available from which on further scopes are given what this one leaves."""
 LEAST_CUT = 16
@@ -103,10 +105,14 @@ def _once(gathered: Inputs, elsewhere: Sequence[Elsewhere]) -> list[Elsewhere]:
 
 
 def _blocks(elsewhere: Sequence[Elsewhere], room: int, request: Request, secret: bytes) -> list[Block]:
-    """What is told of each further scope: an equal part of the room, and what those before it leave."""
+    """What is told of each further scope: an equal part of the room, and what those before it leave.
+
+    Where an equal part holds no line, the first that were named are told.
+    """
     found: list[Block] = []
     for at, one in enumerate(elsewhere):
-        tokens = (room - sum(block.part.used for block in found)) // (len(elsewhere) - at)
+        left = room - sum(block.part.used for block in found)
+        tokens = max(left // (len(elsewhere) - at), min(left, LEAST_BLOCK))
         found.append(_block(one, tokens, request, secret, prefix=request.available // OTHERS_SHARE // len(elsewhere)))
     return found
 
@@ -137,7 +143,7 @@ def _made(gathered: Inputs, plan: Plan) -> tuple[Context, Assembled]:
     newest = newest_person(plan.pieces, plan.request.shape)
     plan = _fitting_newest(plan, newest, plan.request.available - fixed_cost(plan))
     plan, taken, spare = _with_prefix(plan, newest)
-    plan, window, grant = _with_window(gathered, plan, taken, newest)
+    plan, window, grant = _with_window(gathered, plan, taken, newest, spare)
     plan, made, kept = _fitted(plan, taken, spare, grant, window)
     return answered(gathered, plan, made, kept), made
 
@@ -230,16 +236,17 @@ def _part(name: SlotName, entries: Sequence[Entry], room: int) -> int:
 
 
 def _with_window(
-    gathered: Inputs, plan: Plan, taken: Mapping[SlotName, Sequence[Line]], newest: int | None
+    gathered: Inputs, plan: Plan, taken: Mapping[SlotName, Sequence[Line]], newest: int | None, spare: int
 ) -> tuple[Plan, Window, int]:
     """The plan with what was said outside of its window, the window, and what that may cost.
 
     A conversation is whole where it fits beside a small part of what is remembered. Else it has its share, and in steps
-    what memory leaves: so its beginning moves seldom.
+    what memory leaves: so its beginning moves seldom. What the prefix leaves free (`spare`) is none of its room, or one
+    more line of the profile would cost a message.
     """
     window = plan.cut(None)
     whole = sum(map(plan.cost, window.messages))
-    room = plan.request.available - sent(plan, taken, window).used + whole
+    room = plan.request.available - spare - sent(plan, taken, window).used + whole
     found = said(gathered, plan, window)
     beside = replace(plan, entries={**plan.entries, "messages": found})
     limit = plan.whole // BESIDE
@@ -279,8 +286,8 @@ def _least(plan: Plan, newest: int | None, room: int) -> int:
 
 def _left_to_memory(room: int, told: int) -> int:
     """Of a room what memory keeps where it wants less: in eighths, so that it seldom changes."""
-    step = max(1, room // 8)
-    return max(0, min(room, -(-told // step) * step))
+    eighths = min(8, -(-8 * told // max(1, room)))
+    return max(0, room) * eighths // 8
 
 
 def _share(strategy: Strategy, room: int) -> int:
@@ -294,7 +301,7 @@ def _beside(plan: Plan, limit: int, own: Set[str]) -> Plan:
     """The plan with no more of what is not the conversation's `own` than where it is whole: more budget never loses."""
     others = {name: [one for one in plan.entries[name] if one.id not in own] for name in TAIL}
     apart = replace(plan, entries={**plan.entries, **others})
-    kept = own | {step.entry.id for step in _within(apart, limit)}
+    kept = own | {step.entry.id for step in _within(apart, limit - FENCE_TOKENS)}
     held = {name: [one for one in plan.entries[name] if one.id in kept] for name in TAIL}
     lost = [
         LeftOut(slot=name, id=one.id, reason="budget")

@@ -55,9 +55,10 @@ def cut(
 
 
 def kept_ids(pieces: Sequence[Piece], window: Window) -> frozenset[str | None]:
-    """The ids of the journal's messages that a cut left in."""
+    """The ids of the journal's messages that a cut left in, and nothing of which is shortened."""
     gone = {one.index for one in window.dropped}
-    return frozenset(piece.id for at, piece in enumerate(pieces) if at not in gone)
+    held = {piece.id for at, piece in enumerate(pieces) if at not in gone}
+    return frozenset(held - {piece.id for piece in pieces if piece.short})
 
 
 def passed_words(pieces: Sequence[Piece], window: Window) -> frozenset[tuple[str, str]]:

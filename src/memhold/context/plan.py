@@ -138,8 +138,9 @@ class Plan:
     `elsewhere` is what is told of further scopes. A plan with a `title` is that of such a scope: of another user's
     nothing stands among the instructions (`vouched` is false), and no message follows. `keep` is how many messages of
     the window are wanted, None all, of which so many `older` ones were not even read. `whole` is what all that is
-    wanted costs, with what was not read by what the others cost. `prefix` names the tokens of which the prefix takes
-    its parts; None: all that are available. A window that does not fit may `leave` so many tokens of its room.
+    wanted costs at least: what was not read counts as half of what the others cost. `prefix` names the tokens of which
+    the prefix takes its parts; None: all that are available. A window that does not fit may `leave` so many tokens of
+    its room.
     """
 
     request: Request
@@ -207,7 +208,7 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         pieces=pieces,
         keep=_kept(pieces, strategy, request),
         older=older,
-        whole=held + held * older // max(1, len(pieces)),
+        whole=held + held * older // (2 * max(1, len(pieces))),
         entries=_remembered(gathered, request.count),
         secret=secret,
         cost=cost,
@@ -245,6 +246,8 @@ def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Entry
         ]
         if name in {"corrections", "instructions"}:
             first |= {one.id for one in memories}
+    known = {one.id for one in entries["noted"]}  # told also where the message is that it quotes
+    entries["memories"] = [replace(one, rests_on=()) if one.id in known else one for one in entries["memories"]]
     return entries
 
 
@@ -253,7 +256,7 @@ _STEADY = frozenset({"corrections", "instructions", "profile", "summaries"})
 
 
 def said(gathered: Inputs, plan: Plan, window: Window) -> list[Entry]:
-    """What was said earlier and does not stand in a window, best first."""
+    """What was said earlier and does not stand whole in a window, best first."""
     if not gathered.messages:
         return []
     in_window = kept_ids(plan.pieces, window)

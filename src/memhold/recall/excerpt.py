@@ -28,6 +28,8 @@ LOOKED_AT = 256
 """Sentences of one text that are looked at: a pasted book costs no more than a long letter."""
 NEAREST = 1.5
 """What it counts that a sentence is the text's nearest in meaning."""
+WORD = 40
+"""Characters of a word or of the marks between two sentences; what is longer may be cut anywhere, or left out."""
 _WORD = re.compile(r"\S+")
 
 
@@ -65,7 +67,7 @@ def excerpt(text: str, limit: int, asked: Asked, *, number: int, count: Count) -
         return text
     spans = sentences(text)
     if not spans:
-        return text
+        return text.strip()
     shown: list[Span] = []
     left = limit
     for span in _best_first(text, spans, asked, number):
@@ -121,9 +123,10 @@ def _looked_at(text: str, spans: Sequence[Span], asked: Asked, nearest: Span | N
 
 def _around(text: str, span: Span, limit: int, asked: Asked, count: Count) -> Span:
     """The words of one long sentence on both sides of the first that was asked for, in about `limit` tokens."""
-    words = [(one.start(), one.end()) for one in _WORD.finditer(text, span.start, span.end)]
-    if len(words) < 2:  # a script without spaces, or no words at all
-        words = [(at, at + 1) for at in range(span.start, span.end)]
+    words: list[tuple[int, int]] = []
+    for one in _WORD.finditer(text, span.start, span.end):
+        long = one.end() - one.start() > WORD  # a script without spaces, or no word at all
+        words += [(at, at + 1) for at in range(*one.span())] if long else [one.span()]
     match = asked.begins.search(text, span.start, span.end) if asked.begins else None
     middle = bisect_right(words, (match.start(), span.end)) - 1 if match else 0
     first = last = max(0, middle)
@@ -143,11 +146,14 @@ def _joined(text: str, shown: Sequence[Span]) -> str:
     parts: list[str] = []
     end = 0
     for span in shown:
-        between = text[end : span.start]
-        parts += [GAP if any(map(str.isalnum, between)) else between, span.of(text)]
+        parts += [_between(text[end : span.start]), span.of(text)]
         end = span.end
-    parts.append(GAP if any(map(str.isalnum, text[end:])) else text[end:])
-    return "".join(parts).strip()
+    return "".join([*parts, _between(text[end:])]).strip()
+
+
+def _between(text: str) -> str:
+    """A few blanks and marks as they are, or that something is left out."""
+    return GAP if len(text) > WORD or any(map(str.isalnum, text)) else text
 
 
 def asked_of(
