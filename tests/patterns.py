@@ -219,6 +219,7 @@ READING = (
 OUR_OWN = {
     "memhold.asking.prompts.prompt": "reads a file of ours, whose name it gets",
     "memhold.facts.keys.lexicon.lexicon": "reads a file of ours, whose name it gets",
+    "memhold.facts.keys.text.read_text": "reads a file of ours, whose name it gets",
     "memhold.facts.keys.text.script": "takes one character",
     "memhold.values.jsonable.body_from_json": "reads what we wrote",
     "memhold.facts.keys.cardinality.cardinality": "keeps its answers; what is behind it is attacked by itself",

@@ -31,6 +31,7 @@ UNREACHED = {
     "memhold.server.oauth": "compiled of the operator's own setting, and only short claims are looked at",
     "memhold.cli.setup": "compiled of a setting's name, for the user's own file of settings",
     "memhold.context.answer": "compiled of names, which it escapes, and only the beginnings of lines are looked at",
+    "memhold.recall.excerpt": "compiled of a question's words, which it escapes: alternatives without a repetition",
     "memhold.text.lazily": "compiles what stands elsewhere, where it is seen",
 }
 

@@ -53,8 +53,8 @@ _WHAT_AMOUNT: Final = lazily.compile(
     re.IGNORECASE,
 )
 _WHAT_PAID: Final = lazily.compile(
-    r"\b(?:what|was|qu[eé]|cosa|o que|что)\b[^?]*\b(?:cost|pay|paid|charged?|kostet\w*|gekostet|kosten|bezahl(?:e|en|t)"
-    r"|zahl(?:e|en|t)|cuestan?|costó|costaba|cost[ae]|costou|costato|coûtent?|coûté|payé|стоит|стоил[аио]?)\b",
+    r"\b(?:what|was|qu[eé]|cosa|o que|что)\b[^?]{0,120}\b(?:cost|pay|paid|charged?|kostet\w*|gekostet|kosten"
+    r"|bezahl(?:e|en|t)|zahl(?:e|en|t)|cuestan?|costó|costaba|cost[ae]|costou|costato|coûtent?|coûté|payé|стоит|стоил[аио]?)\b",
     re.IGNORECASE,
 )
 _ASKS: Final[tuple[tuple[Sought, re.Pattern[str]], ...]] = (
