@@ -13,7 +13,7 @@ import multiprocessing
 import os
 import secrets
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -277,20 +277,23 @@ class _Supervisor:
         while True:
             seconds = self._told.settings.hang_seconds
             await asyncio.sleep(seconds / LOOKS or 1.0)
-            for place, one in self._workers.items():
-                if one.silence.looked(self._shared.beats(place)) and seconds > 0:
-                    self._hangs(one)
+            found = [(one, one.silence.looked(self._shared.beats(place))) for place, one in self._workers.items()]
+            self._hang([one for one, hangs in found if hangs and seconds > 0])
 
-    def _hangs(self, one: _Worker) -> None:
-        """Have it say where it hangs, which one that is frozen does not, and kill it at the next look."""
-        pid = one.process.pid
-        if one.asked or pid is None:
-            one.process.kill()
-            return
-        one.asked = True
-        log.error("a worker hangs and is killed", extra={"pid": pid})
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGUSR2)
+    def _hang(self, workers: Iterable[_Worker]) -> None:
+        """Have each say where it hangs, which one that is frozen does not, and kill it at the next look."""
+        asked: list[int] = []
+        for one in workers:
+            pid = one.process.pid
+            if one.asked or pid is None:
+                one.process.kill()
+                continue
+            one.asked = True
+            asked.append(pid)
+            log.error("a worker hangs and is killed", extra={"pid": pid})
+        for pid in asked:  # all are named by then: a line that is logged while one says it would stand within its own
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGUSR2)
 
     def reload(self) -> None:
         """Change the workers for ones with the settings as they now are."""
