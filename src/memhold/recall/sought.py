@@ -52,11 +52,6 @@ _WHAT_AMOUNT: Final = lazily.compile(
     r"|qual (?:è|é|era)|как(?:ой|ая|ова?)) (?:\w+ ){0,2}(?:" + _AMOUNT + r")\b",
     re.IGNORECASE,
 )
-_WHAT_PAID: Final = lazily.compile(
-    r"\b(?:what|was|qu[eé]|cosa|o que|что)\b[^?]{0,120}\b(?:cost|pay|paid|charged?|kostet\w*|gekostet|kosten"
-    r"|bezahl(?:e|en|t)|zahl(?:e|en|t)|cuestan?|costó|costaba|cost[ae]|costou|costato|coûtent?|coûté|payé|стоит|стоил[аио]?)\b",
-    re.IGNORECASE,
-)
 _ASKS: Final[tuple[tuple[Sought, re.Pattern[str]], ...]] = (
     (
         "number",
@@ -135,8 +130,7 @@ _COUNTS: Final = lazily.compile(
 def sought(question: str) -> Sought | None:
     """The kind of thing that a question asks for; None where it may be anything."""
     straight = question.replace("’", "'")
-    amount = _WHAT_AMOUNT.search(straight) or _WHAT_PAID.search(straight)
-    if amount or (_ASKS_MONEY.search(straight) and _MONEY.search(straight)):
+    if _WHAT_AMOUNT.search(straight) or (_ASKS_MONEY.search(straight) and _MONEY.search(straight)):
         return "money"
     return next((kind for kind, pattern in _ASKS if pattern.search(straight)), None)
 

@@ -176,8 +176,9 @@ def asks_past(question: str) -> bool:
 
 
 def asks_history(question: str) -> bool:
-    """Whether a question asks how something changed, or for all that it has been: "how has it developed", "history"."""
-    return speech(spoken(question)).has("asks", "history", question.lower())
+    """Whether a question asks how something changed: "how has my weight changed since March?"."""
+    said, low = speech(spoken(question)), question.lower()
+    return said.has("asks", "how", low) and said.has("asks", "changed", low)
 
 
 def word_count(text: str) -> int:
