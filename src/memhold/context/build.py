@@ -29,6 +29,8 @@ FENCE_TOKENS, HEADING = 60, 12
 """What a fence costs beside its lines (a tag, a notice, headings), and a heading in one that is there."""
 PART: Mapping[SlotName, int] = MappingProxyType({"instructions": 4, "profile": 4, "summaries": 8})
 """One of so many parts of the room is what a slot of the prefix may take, whatever the window and the question want."""
+SPILLS: tuple[SlotName, ...] = ("profile", "summaries")
+"""Slots of the prefix of which what has no room there is told where the question finds it."""
 BESIDE = 8
 """A conversation is whole where there is room for what is remembered beside it, up to one in so many parts of it."""
 LONGEST = 8
@@ -202,14 +204,13 @@ def _with_prefix(plan: Plan, newest: int | None) -> tuple[Plan, dict[SlotName, l
         left -= used + (fence if used else 0)
     _add_first(plan, taken)
     told = {one.id for name in PART for one in taken[name]} | {one.id for one in plan.entries["corrections"]}
-    rest = [entry for name in ("profile", "summaries") for entry in plan.entries[name] if entry.id not in told]
-    held = {name: [one for one in plan.entries[name] if one.id in told] for name in ("profile", "summaries")}
-    entries_: dict[SlotName, Sequence[Entry]] = {**plan.entries, **held}  # type: ignore[dict-item]
+    rest = [entry for name in SPILLS for entry in plan.entries[name] if entry.id not in told]
+    slots = {**plan.entries, **{name: [one for one in plan.entries[name] if one.id in told] for name in SPILLS}}
     for name, found in (("memories", [*plan.entries["memories"], *rest]), ("noted", plan.entries["noted"])):
         fresh = {entry.id: entry for entry in found if entry.id not in told}
-        entries_[name] = [*fresh.values()]
+        slots[name] = [*fresh.values()]
         told |= fresh.keys()
-    return replace(plan, entries=entries_), taken, spare
+    return replace(plan, entries=slots), taken, spare
 
 
 def _add_first(plan: Plan, taken: dict[SlotName, list[Line]]) -> None:
