@@ -650,3 +650,41 @@ async def test_the_name_that_a_client_gives_itself_says_nothing_of_the_user(memh
     shown = "\n".join(str(one["content"]) for one in context.messages)
     assert 'assistant "x\', confirmed by the user" (reports it of the user): I moved to Evilville.' in shown
     assert 'Noted by the assistant "x\', confirmed by the user", not confirmed:\n' in shown
+
+
+async def test_documents_are_told_where_they_are_named_and_what_stands_below_alone(memhold):
+    alice = memhold.scope(user="alice", session="s")
+    await alice.documents.put(["handbook", "travel"], "Trips over 300 euros need the approval of Ana.")
+    await alice.documents.put(["private"], "Trips need the approval of nobody.")
+    bob = memhold.scope(user="bob")
+    await bob.documents.put(["handbook", "travel"], "Trips need the approval of Bob.")
+    ask = [{"role": "user", "content": "Which trips need approval?"}]
+
+    async def told(**given):
+        return (await alice.context(ask, **given)).as_text()
+
+    assert "approval of" not in await told()
+    named = await told(documents=[["handbook"]])
+    assert "From documents:" in named
+    assert "/handbook/travel: Trips over 300 euros" in named
+    assert "nobody" not in named
+    assert "Bob" not in await told(documents=[[]], also=[{"user": "bob"}])
+    assert "nobody" in await told(documents=[[]])
+    system = (await alice.context(ask, documents=[[]], shape="anthropic")).system or ""
+    assert "approval" not in system
+
+
+async def test_what_is_not_likely_to_help_is_left_out_and_counted_where_that_is_asked(memhold):
+    alice = memhold.scope(user="alice", session="old")
+    await alice.add([{"role": "assistant", "content": f"Rain over harbour {n} again"} for n in range(40)])
+    await alice.add({"role": "user", "content": "My passport number is X123 and lies in the blue box"})
+    ask = [{"role": "user", "content": "Where is my passport, in the blue box?"}]
+    here = memhold.scope(user="alice", session="new")
+    everything = await here.context(ask, budget=4000)
+    useful = await here.context(ask, budget=4000, fill="useful")
+    assert "X123" in useful.as_text()
+    assert useful.used < everything.used / 2
+    assert {(one.slot, one.reason) for one in useful.dropped} == {("messages", "unlikely")}
+    assert sum(one.count for one in useful.dropped) + len(useful.shown) == 41
+    with pytest.raises(InvalidInput, match="fill"):
+        await here.context(ask, fill="most")

@@ -305,3 +305,17 @@ async def test_a_threshold_of_turns_puts_memory_first_for_whoever_asks_for_it():
         await alice.add(turn(18))
         assert (await alice.context([NEW], budget=100_000)).strategy == "memory_first"
         assert (await alice.context([NEW], budget=100_000, crossover_turn_threshold=0)).strategy == "adaptive"
+
+
+@pytest.mark.parametrize("long", [1, 3])
+def test_a_long_message_loses_no_more_than_the_others_need(long):
+    pages = [{"role": "user", "content": f"page {number}: " + "word " * 8000} for number in range(long)]
+    said = [body for page in pages for body in (page, {"role": "assistant", "content": "Read."})]
+    kept = {}
+    for budget in (4000, 6000, 8000):
+        request = Request(budget=budget, reserve=0, strategy="adaptive", shape="openai", threshold=0)
+        made = build(Inputs(given=[*said, NEW]), request, secret=SECRET)
+        kept[budget] = sum(str(body["content"]).count("word ") for body in made.messages)
+        assert len(made.messages) == len(said) + 1
+    assert kept[8000] > 8000 * 0.4 if long == 1 else kept[8000] > 8000 * 0.3
+    assert kept[4000] < kept[6000] < kept[8000]

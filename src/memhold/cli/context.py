@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["context_command"]
 
 _TAKES = (
-    "budget", "reserve", "strategy", "shape", "query", "tail", "crossover_turn_threshold", "model", "asker", "also",
+    "budget", "reserve", "strategy", "shape", "query", "tail", "crossover_turn_threshold", "model", "asker",
+    "fill", "documents", "also",
 )  # fmt: skip
 
 

@@ -26,12 +26,12 @@ class LeftOut:
     `id` is a message's or a memory's (None for `count` messages that the journal does not hold, or that are so old that
     they were not even read: at most so many, as some may have been forgotten). Reasons: `cut` (the strategy wants no
     more of the window), `budget` (no room for it), `shortened` (its middle is left out; `read_message(id)` gives all of
-    it).
+    it), `unlikely` (not likely to help, where `fill` is "useful").
     """
 
     slot: SlotName
     id: str | None
-    reason: Literal["cut", "budget", "shortened"]
+    reason: Literal["cut", "budget", "shortened", "unlikely"]
     count: int = 1
 
 

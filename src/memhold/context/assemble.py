@@ -24,7 +24,7 @@ HEAD: tuple[SlotName, ...] = ("corrections", "instructions", "profile")
 BELOW: tuple[SlotName, ...] = ("summaries",)
 """What stands below, in a user's message in front of the window. It changes where the window's beginning does: both are
 the prefix that a provider's prompt cache keeps."""
-TAIL: tuple[SlotName, ...] = ("noted", "memories", "messages")
+TAIL: tuple[SlotName, ...] = ("noted", "memories", "documents", "messages")
 """What stands before the newest user's message: it follows from it, or changes without a word of the user's."""
 
 
@@ -148,7 +148,8 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
                 reason = "shortened" if one.number in whole else "budget"
                 dropped.append(LeftOut(slot=name, id=one.id, reason=reason))
     if gathered.unread:
-        dropped.append(LeftOut(slot="messages", id=None, reason="budget", count=gathered.unread))
+        unread: Literal["unlikely", "budget"] = "unlikely" if plan.request.least else "budget"
+        dropped.append(LeftOut(slot="messages", id=None, reason=unread, count=gathered.unread))
     every = (*HEAD, *BELOW, *TAIL)
     shown = [
         line.id for name in every for line in sorted(_lines(plan, taken, name, made.here), key=lambda line: line.number)

@@ -33,8 +33,9 @@ SPILLS: tuple[SlotName, ...] = ("profile", "summaries")
 """Slots of the prefix of which what has no room there is told where the question finds it."""
 BESIDE = 8
 """A conversation is whole where there is room for what is remembered beside it, up to one in so many parts of it."""
-LONGEST = 8
-"""A message of a window that does not fit has one in so many parts of the room."""
+LONGEST = (2, 4, 8)
+"""A message of a window that does not fit has one in so many parts of the room: the most with which all fit, else the
+least."""
 ANSWERED = 2_000
 """Tokens in which most questions have their answer: from there on memory has at most half of the room."""
 OTHERS_SHARE = 4
@@ -265,7 +266,8 @@ def _with_window(
         plan = beside
     if fits:
         return beside, window, whole
-    plan = _shortened(replace(plan, leave=int(share * plan.strategy.step)), newest, max(FLOOR, steady // LONGEST))
+    plan = replace(plan, leave=int(share * plan.strategy.step))
+    plan = _shortened_least(plan, newest, steady, room - _left_to_memory(room - share, _told(plan, room)))
     least = _least(plan, newest, room)
     cut = plan.cut(max(share, least))
     left = {entry.id for entry in found} - {entry.id for entry in plan.entries["messages"]}
@@ -273,6 +275,13 @@ def _with_window(
     plan = replace(plan, entries={**plan.entries, "messages": entries})
     grant = max(least, room - _left_to_memory(room - share, _told(plan, room)))
     return plan, plan.cut(grant), grant
+
+
+def _shortened_least(plan: Plan, newest: int | None, room: int, limit: int) -> Plan:
+    """The plan with its long messages shortened: as little as lets all of them stand within a limit."""
+    *more, least = (_shortened(plan, newest, max(FLOOR, room // part)) for part in LONGEST)
+    whole = [] if plan.older or plan.keep is not None else more
+    return next((one for one in whole if sum(map(one.cost, one.cut(None).messages)) <= limit), least)
 
 
 def _least(plan: Plan, newest: int | None, room: int) -> int:

@@ -29,6 +29,8 @@ RESERVED = 20
 """One of so many parts of the budget is kept back where the caller names no reserve."""
 OTHER_SIDE = 0.1
 """Of what was said earlier the part of those whose words are not asked for."""
+OF_DOCUMENTS = 0.25
+"""The share of documents, where some may be told: about a quarter of what "adaptive" tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,8 @@ class Request:
     """What the caller asked for: tokens in all and kept back, the strategy and its figures, the provider's shape.
 
     `count` counts the tokens of a text, and `tokenizer` names it. `by_default` tells that nobody named the reserve, so
-    that it follows the budget.
+    that it follows the budget. `documents` are the paths below which documents may be told. What the question finds is
+    told only where it has the `least` share of the best score of its kind.
     """
 
     budget: int
@@ -48,6 +51,8 @@ class Request:
     count: Count = estimate_tokens
     tokenizer: str = "estimate"
     by_default: bool = False
+    documents: Sequence[tuple[str, ...]] = ()
+    least: float = 0.0
 
     def holding(self, tokens: int) -> int:
         """The least budget of which so many tokens are available."""
@@ -76,6 +81,7 @@ class Inputs:
     profile: Sequence[Memory] = ()
     summaries: Sequence[Memory] = ()
     memories: Sequence[Memory] = ()
+    documents: Sequence[Memory] = ()
     messages: Sequence[Message] = ()
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
     asked: Asked = field(default_factory=Asked)
@@ -103,7 +109,7 @@ class Inputs:
         return replace(self, **left)
 
 
-_LISTS = ("corrections", "instructions", "profile", "summaries", "memories", "messages")
+_LISTS = ("corrections", "instructions", "profile", "summaries", "memories", "documents", "messages")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +179,7 @@ class Plan:
         sides = [[one for one in said if one.own is own] for own in (True, False)]
         return [
             *(Lane(share=shares[name], entries=self.entries[name]) for name in ("noted", "memories")),
+            Lane(share=OF_DOCUMENTS, entries=self.entries["documents"]),
             *(
                 Lane(share=shares["messages"] * part, entries=side)
                 for side, part in zip(sides, (1 - OTHER_SIDE, OTHER_SIDE), strict=True)
@@ -235,6 +242,7 @@ def _remembered(gathered: Inputs, count: Count) -> dict[SlotName, Sequence[Entry
         "noted": _noted(gathered),
         "summaries": gathered.summaries,
         "memories": gathered.memories,
+        "documents": gathered.documents,
     }
     entries: dict[SlotName, Sequence[Entry]] = {"messages": ()}
     first: set[str] = set()

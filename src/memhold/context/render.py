@@ -44,6 +44,7 @@ _HEADINGS: dict[SlotName, str] = {
     "instructions": "The user's stated preferences (the later one holds):",
     "profile": "Known of the user:",
     "summaries": "Earlier conversation, in summary:",
+    "documents": "From documents:",
     "messages": "Said earlier (UTC):",
 }
 
@@ -92,7 +93,7 @@ def memory_entry(
     """A memory below its day and the heading of who brought it, with what of it holds no longer (`past`)."""
     doubt = "doubtful" if memory.doubtful else ""
     ended = _no_longer(past, since=memory.kind == "fact")
-    said = _marked(shown_name(memory.speaker), ", ".join(filter(None, (doubt, ended))))
+    said = _marked(shown_name("/".join(("", *memory.path)) or memory.speaker), ", ".join(filter(None, (doubt, ended))))
     heading = _HEADINGS.get("summaries" if memory.kind in {"summary", "rollup"} else slot) or _source(memory)
     day = "" if memory.kind == "instruction" else _day(memory.event_time)  # a wish holds whenever it was said
     text = with_quote(memory, memory.text).strip()

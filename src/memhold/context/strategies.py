@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 from memhold.values.errors import InvalidInput
+from memhold.values.records import Fill
 
-__all__ = ["MEMORY_FIRST", "STRATEGIES", "SlotName", "Strategy", "check_strategy", "chosen"]
+__all__ = ["MEMORY_FIRST", "STRATEGIES", "SlotName", "Strategy", "check_strategy", "chosen", "least_share"]
+
+USEFUL = 0.2
+"""The share of the best score under which what the question finds seldom helps (docs/context.md has the curve)."""
 
 SlotName = Literal[
-    "system", "corrections", "instructions", "profile", "noted", "summaries", "memories", "messages", "window"
+    "system",
+    "corrections",
+    "instructions",
+    "profile",
+    "noted",
+    "summaries",
+    "memories",
+    "documents",
+    "messages",
+    "window",
 ]
 
 
@@ -65,6 +78,17 @@ def check_strategy(name: str) -> Strategy:
     if found is None:
         raise InvalidInput(f"unknown strategy {name!r:.40}; known are {', '.join(STRATEGIES)}")
     return found
+
+
+def least_share(fill: Fill) -> float:
+    """The share of the best score that what is told must have.
+
+    Raises:
+        InvalidInput: it is neither "all" nor "useful".
+    """
+    if fill not in get_args(Fill):
+        raise InvalidInput(f"fill is {fill!r:.40}; use one of {', '.join(get_args(Fill))}")
+    return USEFUL if fill == "useful" else 0.0
 
 
 def chosen(name: str, *, turns: int, threshold: int) -> Strategy:

@@ -30,6 +30,7 @@ __all__ = [
     "missing",
     "read_document",
     "standing",
+    "standing_numbers",
 ]
 
 PAGE_BYTES = 16 * 1024 * 1024
@@ -184,7 +185,7 @@ def _by_time(tx: ReadTx, asked: Asked) -> DocumentPage:
     if (last := _last_of_all(tx, asked)) is not None:
         return _paged(tx, asked, last)
     newest, after = asked.order == "newest", asked.after
-    numbers = _standing_numbers(tx, asked.prefix)
+    numbers = standing_numbers(tx, asked.prefix)
     if isinstance(after, int):
         numbers = [one for one in numbers if (one < after if newest else one > after)]
     numbers.sort(reverse=newest)
@@ -222,10 +223,10 @@ def matching(tx: ReadTx, asked: Asked) -> list[int] | None:
     """The numbers of the documents that a search may find; None where that is every one."""
     if asked.filter or asked.metadata:
         return [one.number for one in standing(tx, asked.prefix) if asked.takes(one)]
-    return _standing_numbers(tx, asked.prefix) if asked.prefix else None
+    return standing_numbers(tx, asked.prefix) if asked.prefix else None
 
 
-def _standing_numbers(tx: ReadTx, prefix: Path) -> list[int]:
+def standing_numbers(tx: ReadTx, prefix: Path) -> list[int]:
     """The numbers of what stands at and below a path, one a path, without reading any content."""
     places = tx.places(*below(prefix))
     agent, now = tx.scope.agent, tx.now

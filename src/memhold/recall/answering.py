@@ -150,12 +150,17 @@ def _sure(tx: ReadTx, ranking: Ranking, held: Mapping[int, Memory] | None, shown
     return confidence(ranking.evidence, said_of(ranking.question.text, [hit.text for hit in best], dated=dated))
 
 
-def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:
+def standing(tx: ReadTx, ranking: Ranking, limit: int, least: float = 0.0) -> list[Message | Memory]:
     """The first page of a ranking, the items alone: messages and the memories that nothing took the place of.
 
-    What is told together with one of them stands right behind it.
+    What is told together with one of them stands right behind it. With `least` only what has that share of the best
+    score.
     """
-    page = _loaded(tx, ranking, [*ranking.order[:limit].tolist(), *ranking.filling], None)
+    rows = [*ranking.order[:limit].tolist(), *ranking.filling]
+    if least and rows:
+        bar = least * ranking.score[rows[0]]
+        rows = [row for row in rows if ranking.score[row] >= bar]
+    page = _loaded(tx, ranking, rows, None)
     current = [
         item
         for _, item in page

@@ -253,17 +253,24 @@ def related(
     caches: Caches,
     meaning: Meaning | None = None,
     in_time: Callable[[], bool] = lambda: True,
+    *,
+    documents: Sequence[int] | None = None,
+    least: float = 0.0,
 ) -> Related:
     """For several queries of one text what each first page holds, and the signals missing.
 
     The same items in the same order as `recall` gives for each, but for memories that were replaced, from one ranking:
-    only filters and limits may differ.
+    only filters and limits may differ. Of documents only these numbers are looked at (None: all); with `least` only
+    what has that share of the best score of its query.
 
     Raises:
         CorruptIndex: the words index is damaged, and its digests agree with it.
     """
     view = _view(tx, queries[0], place_of(tx, queries[0], b""), caches, meaning, in_time)
-    found = [standing(tx, _ranking(tx, view, query, caches, None), query.limit) for query in queries]
+    found: list[list[Message | Memory]] = []
+    for query in queries:
+        among = documents if query.kinds == ("document",) else None
+        found.append(standing(tx, _ranking(tx, view, query, caches, None, among=among), query.limit, least))
     sentences = None if view.near is None else view.near.sentences
     lasting = sentences is not None and isinstance(sentences.vectors, DecodedVectors)
     return Related(

@@ -38,6 +38,7 @@ __all__ = [
     "Effect",
     "Evidence",
     "FactKey",
+    "Fill",
     "HitKind",
     "Importance",
     "Kind",
@@ -72,6 +73,8 @@ WrittenBy = Literal["user", "participant", "assistant", "tool", "attachment", "h
 Operation = Literal["set", "add"]
 Standing = Literal["stated", "doubtful"]
 Shape = Literal["openai", "anthropic"]
+Fill = Literal["all", "useful"]
+"""Whether a context tells all that has room, or only what is likely to help."""
 
 LINEAGE = "merged"
 """The key of a merged memory's metadata under which stands what it was made of."""

@@ -11,8 +11,10 @@ from typing import Any, get_args
 
 from memhold.context import gather
 from memhold.context.plan import RESERVED, Inputs, Request
-from memhold.context.strategies import check_strategy
+from memhold.context.strategies import check_strategy, least_share
 from memhold.context.window_messages import is_person, only_recalled, words_of
+from memhold.documents.paths import checked_path
+from memhold.documents.read import standing_numbers
 from memhold.facts.users_word import reworded
 from memhold.messages.fences import unquoted
 from memhold.messages.records import records_of, typed
@@ -27,7 +29,7 @@ from memhold.text.stretches import both_ends
 from memhold.text.token_estimate import Counted
 from memhold.values.answers import DAMAGED, Query
 from memhold.values.errors import InvalidInput
-from memhold.values.records import HitKind, Memory, Message, Shape
+from memhold.values.records import Fill, HitKind, Memory, Message, Shape
 from memhold.verbs.transactions import Transactions
 
 __all__ = ["ContextSlots", "listed", "request_of"]
@@ -35,7 +37,7 @@ __all__ = ["ContextSlots", "listed", "request_of"]
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
 TOLD = ("corrections", "instructions", "profile")
 """The slots that hold what people told for good."""
-MEMORY_HITS = 30
+MEMORY_HITS = DOCUMENT_HITS = 30
 LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
 """Earlier messages that are looked at: as many as would fill the budget if each took sixteen tokens."""
 
@@ -114,7 +116,7 @@ class ContextSlots:
         question = asyncio.ensure_future(asking())
         reading = [
             self.memory(question, request, whose, window=window),
-            *(one.memory(question, request, whose) for one in others),
+            *(one.memory(question, replace(request, documents=()), whose) for one in others),
         ]
         tasks = [asyncio.ensure_future(one) for one in reading]
         try:
@@ -136,7 +138,7 @@ class ContextSlots:
         """What this scope remembers of the question, and the session's window where it is to go on."""
         agent, session = self._scope.agent, None if window is None else self._scope.session or ""
         # One ranking for both kinds of hits.
-        ranked = asyncio.ensure_future(self._ranked(question, _most(request.available)))
+        ranked = asyncio.ensure_future(self._ranked(question, request))
         try:
             found, degraded = await self._side_by_side(
                 {
@@ -145,15 +147,16 @@ class ContextSlots:
                     "instructions": self._slot(lambda tx: gather.instructions(tx, agent, tokens=request.available)),
                     "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
                     "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session), marked=True),
-                    "memories": _of(ranked, Memory),
-                    "messages": _of(ranked, Message),
+                    "memories": _of(ranked, lambda one: isinstance(one, Memory) and one.kind != "document"),
+                    "documents": _of(ranked, lambda one: isinstance(one, Memory) and one.kind == "document"),
+                    "messages": _of(ranked, lambda one: isinstance(one, Message)),
                 }
             )
         finally:
             ranked.cancel()
             ranked.add_done_callback(_heard)
         read = found.pop("window", gather.WindowRead())
-        signals = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
+        signals = ranked.result().degraded if {"memories", "documents", "messages"} & found.keys() else ()
         current, unsure = await self._confirmed(found)
         of_others, unknown = await self._of_others(found, whose)
 
@@ -180,22 +183,27 @@ class ContextSlots:
 
         return await self._tx.read(seen)
 
-    async def _ranked(self, question: asyncio.Future[tuple[Query, Meaning]], most: int) -> gather.Seen:
+    async def _ranked(self, question: asyncio.Future[tuple[Query, Meaning]], request: Request) -> gather.Seen:
         """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
         asked, meaning = await asyncio.shield(question)  # other scopes ask it too
         if not asked.text.strip():
             return gather.Seen()
         caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
-        queries = (
+        most, paths = _most(request.available), request.documents
+        queries = [
             checked(replace(asked, kinds=MEMORIES, limit=MEMORY_HITS)),
             checked(replace(asked, kinds=("message",), roles=("user", "participant", "assistant"), limit=most)),
             # What nobody said stands behind it, and never takes its place.
             checked(replace(asked, kinds=("message",), roles=("tool", "attachment"), limit=most // RETURNED)),
-        )
+            *([checked(replace(asked, kinds=("document",), limit=DOCUMENT_HITS))] if paths else ()),
+        ]
 
         def work(tx: ReadTx) -> gather.Seen:
             until = monotonic() + timeout
-            one = related(tx, queries, caches, meaning, lambda: monotonic() < until)
+            named = None if () in paths else [one for path in paths for one in standing_numbers(tx, path)]
+            in_time = lambda: monotonic() < until  # noqa: E731 - of this call
+            one = related(tx, queries, caches, meaning, in_time, documents=named, least=request.least)
+            told, full = len(one.found[1]), len(one.found[1]) == most
             return gather.Seen(
                 rev=tx.index_rev(),
                 at=tx.now,
@@ -203,7 +211,7 @@ class ContextSlots:
                 outdated=one.outdated,
                 then=one.then,
                 degraded=one.degraded,
-                unread=max(0, said_in(tx, caches) - most) if len(one.found[1]) == most else 0,
+                unread=max(0, said_in(tx, caches) - told) if full or request.least else 0,
                 nearest=None if one.sentences is None else one.sentences.nearest,
                 questions=gather.questions(tx, one.found[1]),
                 damaged=tuple(tx.damaged),
@@ -292,6 +300,7 @@ def _inputs(
         profile=held("profile"),
         summaries=gather.history(held("summaries")),
         memories=held("memories"),
+        documents=held("documents"),
         outdated=dict(chain(*(seen.outdated.items() for seen in found.values()))),
         messages=messages,
         unread=earlier.unread,
@@ -302,9 +311,9 @@ def _inputs(
     )
 
 
-async def _of(ranked: asyncio.Future[gather.Seen], kind: type) -> gather.Seen:
+async def _of(ranked: asyncio.Future[gather.Seen], takes: Callable[[Memory | Message], bool]) -> gather.Seen:
     found = await asyncio.shield(ranked)
-    return replace(found, items=tuple(item for item in found.items if isinstance(item, kind)))
+    return replace(found, items=tuple(filter(takes, found.items)))
 
 
 def _named(name: str, slot: Awaitable[Any]) -> asyncio.Future[Any]:
@@ -320,11 +329,21 @@ def _heard(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
-def request_of(*, budget: int, reserve: int | None, strategy: str, shape: Shape, threshold: int, tail: int) -> Request:
+def request_of(
+    *,
+    budget: int,
+    reserve: int | None,
+    strategy: str,
+    shape: Shape,
+    threshold: int,
+    tail: int,
+    fill: Fill,
+    documents: Sequence[Sequence[str]],
+) -> Request:
     """The checked request.
 
     Raises:
-        InvalidInput: the reserve leaves nothing, or the shape or the strategy cannot be used.
+        InvalidInput: the reserve leaves nothing, or the shape, the strategy, the fill or a path cannot be used.
     """
     kept = budget // RESERVED if reserve is None else reserve
     if kept >= budget:
@@ -340,6 +359,8 @@ def request_of(*, budget: int, reserve: int | None, strategy: str, shape: Shape,
         threshold=threshold,
         tail=tail,
         by_default=reserve is None,
+        documents=[checked_path(path, "a path of documents", least=0) for path in documents],
+        least=least_share(fill),
     )
 
 

@@ -59,6 +59,7 @@ from memhold.values.origins import author_of
 from memhold.values.records import (
     Change,
     FactKey,
+    Fill,
     HitKind,
     Importance,
     Kind,
@@ -439,6 +440,8 @@ class LocalScope:
         crossover_turn_threshold: int | None = None,
         model: str | None = None,
         asker: str | None = None,
+        fill: Fill = "all",
+        documents: Sequence[Sequence[str]] = (),
         also: Sequence[Mapping[str, Any]] = (),
     ) -> Context:
         from memhold.consolidate.requests import ask_ahead
@@ -457,6 +460,8 @@ class LocalScope:
             if crossover_turn_threshold is None
             else crossover_turn_threshold,
             tail=settings.context_tail if tail is None else tail,
+            fill=fill,
+            documents=documents,
         )
         given = await beside(lambda: listed(messages), messages)
         self._runtime.guard()

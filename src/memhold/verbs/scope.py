@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from memhold.values.records import (
         Change,
+        Fill,
         HitKind,
         Importance,
         Kind,
@@ -640,6 +641,8 @@ class AsyncScope(Protocol):
         crossover_turn_threshold: int | None = None,
         model: str | None = None,
         asker: str | None = None,
+        fill: Fill = "all",
+        documents: Sequence[Sequence[str]] = (),
         also: Sequence[Mapping[str, Any]] = (),
     ) -> Context:
         """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
@@ -667,12 +670,16 @@ class AsyncScope(Protocol):
                 family that is not known, one meant to be over any. Left out: the setting `context_model`.
             asker: The name of the person who asks, where several people talk: only what they told instructs, and "I"
                 and "my" are theirs. Left out: the `name` of the newest message that a person wrote.
+            fill: "all" tells what has room, best first; "useful" stops in the same order where what is left is not
+                likely to help: fewer tokens, and at times the answer is missing (docs/context.md has figures).
+            documents: Paths of documents that may be told where the question finds them, with all that stands below
+                them: [["handbook"]], or [[]] for every document. Left out: none.
             also: Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of
                 the budget, and what this one leaves; each stands in fences of its own. What another user said is data
                 there: none of it instructs.
 
         Raises:
-            InvalidInput: the budget, the reserve, the strategy or the shape cannot be used.
+            InvalidInput: the budget, the reserve, the strategy, the shape, the fill or a path cannot be used.
             InvalidScope: `also` has a name that cannot be used.
             ScopeDenied: a token may not read a scope that `also` names.
             InvalidMessage: one of the messages is of neither shape; `index` says which.

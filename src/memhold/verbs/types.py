@@ -33,7 +33,8 @@ _OURS: Mapping[str, tuple[str, ...]] = {
     ),
     "memhold.values.documents": ("Document", "DocumentHits", "DocumentPage", "DocumentWrite", "Order"),
     "memhold.values.records": (
-        "Change", "HitKind", "Importance", "Kind", "Memory", "Message", "Origin", "Scope", "Shape", "State", "Tier",
+        "Change", "Fill", "HitKind", "Importance", "Kind", "Memory", "Message", "Origin", "Scope", "Shape", "State",
+        "Tier",
     ),
     "memhold.values.sessions": ("SessionOrder", "SessionPage"),
     "memhold.verbs.files": ("ExportFormat", "Exported"),

@@ -366,12 +366,12 @@ export interface Hit {
  * `id` is a message's or a memory's (null for `count` messages that the journal does not hold, or that are so old
  * that they were not even read: at most so many, as some may have been forgotten). Reasons: `cut` (the strategy
  * wants no more of the window), `budget` (no room for it), `shortened` (its middle is left out; `read_message(id)`
- * gives all of it).
+ * gives all of it), `unlikely` (not likely to help, where `fill` is "useful").
  */
 export interface LeftOut {
-  slot: "system" | "corrections" | "instructions" | "profile" | "noted" | "summaries" | "memories" | "messages" | "window";
+  slot: "system" | "corrections" | "instructions" | "profile" | "noted" | "summaries" | "memories" | "documents" | "messages" | "window";
   id: string | null;
-  reason: "cut" | "budget" | "shortened";
+  reason: "cut" | "budget" | "shortened" | "unlikely";
   count: number;
 }
 
@@ -1255,6 +1255,16 @@ export interface ContextArguments {
    * theirs. Left out: the `name` of the newest message that a person wrote.
    */
   asker?: string | null | undefined;
+  /**
+   * "all" tells what has room, best first; "useful" stops in the same order where what is left is not likely to
+   * help: fewer tokens, and at times the answer is missing (docs/context.md has figures). Default: "all".
+   */
+  fill?: "all" | "useful" | undefined;
+  /**
+   * Paths of documents that may be told where the question finds them, with all that stands below them:
+   * [["handbook"]], or [[]] for every document. Left out: none.
+   */
+  documents?: readonly readonly string[][] | undefined;
   /**
    * Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of the
    * budget, and what this one leaves; each stands in fences of its own. What another user said is data there: none
