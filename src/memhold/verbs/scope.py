@@ -671,7 +671,7 @@ class AsyncScope(Protocol):
             asker: The name of the person who asks, where several people talk: only what they told instructs, and "I"
                 and "my" are theirs. Left out: the `name` of the newest message that a person wrote.
             fill: "all" tells what has room, best first; "useful" stops in the same order where what is left is not
-                likely to help: fewer tokens, and at times the answer is missing (docs/context.md has figures).
+                likely to help (docs/context.md has figures).
             documents: Paths of documents that may be told where the question finds them, with all that stands below
                 them: [["handbook"]], or [[]] for every document. Left out: none.
             also: Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of

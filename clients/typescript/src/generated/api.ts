@@ -1257,7 +1257,7 @@ export interface ContextArguments {
   asker?: string | null | undefined;
   /**
    * "all" tells what has room, best first; "useful" stops in the same order where what is left is not likely to
-   * help: fewer tokens, and at times the answer is missing (docs/context.md has figures). Default: "all".
+   * help (docs/context.md has figures). Default: "all".
    */
   fill?: "all" | "useful" | undefined;
   /**
