@@ -147,8 +147,8 @@ class ContextSlots:
                     "instructions": self._slot(lambda tx: gather.instructions(tx, agent, tokens=request.available)),
                     "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
                     "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session), marked=True),
-                    "memories": _of(ranked, lambda one: isinstance(one, Memory) and one.kind != "document"),
-                    "documents": _of(ranked, lambda one: isinstance(one, Memory) and one.kind == "document"),
+                    "memories": _of(ranked, lambda one: isinstance(one, Memory) and not _is_document(one)),
+                    **({"documents": _of(ranked, _is_document)} if request.documents else {}),
                     "messages": _of(ranked, lambda one: isinstance(one, Message)),
                 }
             )
@@ -314,6 +314,10 @@ def _inputs(
 async def _of(ranked: asyncio.Future[gather.Seen], takes: Callable[[Memory | Message], bool]) -> gather.Seen:
     found = await asyncio.shield(ranked)
     return replace(found, items=tuple(filter(takes, found.items)))
+
+
+def _is_document(item: Memory | Message) -> bool:
+    return isinstance(item, Memory) and item.kind == "document"
 
 
 def _named(name: str, slot: Awaitable[Any]) -> asyncio.Future[Any]:
