@@ -69,6 +69,8 @@ _READ: Final = "memhold.headers"
 """The key under which the guard keeps the headers that it reads, by name in small letters."""
 _ASK_FOR_ONE = "send a token: Authorization: Bearer mh_… (Memhold's own clients take it from MEMHOLD_TOKEN)"
 _METRICS = "/metrics"
+_FOR_A_FILE: Final = 10
+"""How many times as long a file may take as another request."""
 _SAFE_HEADERS: Final = {
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
@@ -363,13 +365,15 @@ class Guard:
         def too_large() -> Problem:
             return self._too_many_values() if body.crowded else self._too_large(scope)
 
+        # A file is taken in part by part, and nobody else waits for it.
+        timeout = self._rules.timeout * (_FOR_A_FILE if scope["path"] in self._rules.bodies.files else 1)
         try:
-            async with asyncio.timeout(self._rules.timeout) as deadline:
+            async with asyncio.timeout(timeout) as deadline:
                 await self._app(scope, body.receive, answer.until(deadline, body, too_large))
         except TimeoutError:
             if answer.started:
                 raise
-            late = "the body did not arrive in time" if not body.whole else "the answer took too long"
+            late = "the body did not arrive in time" if not body.whole else f"no answer within {timeout:g} seconds"
             status = 503 if body.whole else 408
             await answer.refuse(_problem("TooSlow", status, "The request took too long.", late))
         except Exception as error:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Protocol
 
 from memhold.messages.limits import Limits
+from memhold.transfer.apart import Bounds, apart
 from memhold.transfer.folders import files_of
 from memhold.transfer.formats import detect, format_of, read_batches
 from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Part, Placed, Restored
@@ -154,13 +156,15 @@ async def import_file(
     batch: int = BATCH_MESSAGES,
     dry_run: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    bounds: Bounds | None = None,
+    charge: Callable[[float], None] = lambda _: None,
 ) -> Report:
     """Import a file, or each file of a folder, batch after batch, in bounded memory.
 
     A second import of the same file adds nothing, an interrupted one goes on where it was, and a file that has grown
     adds what is new: the keys of the messages see to it. `zone` is the zone of times that name none. The file is read
-    on the calling thread, a batch at a time. A `dry_run` reads all of it and writes nothing. Of a folder, files in no
-    known format are counted as left out.
+    a batch at a time, on a thread; with `bounds` in a process of its own, whose processor time `charge` gets. A
+    `dry_run` reads all of it and writes nothing. Of a folder, files in no known format are counted as left out.
 
     Raises:
         UnreadableImport: a file cannot be read, from some place on; what stands before it was imported.
@@ -168,28 +172,54 @@ async def import_file(
     """
     tally = _Tally()
     files = _files(path)
-    size = sum(file.size for file in files)
-    before = 0
+    taking = _Taking(target, tally, dry_run=dry_run, progress=progress, size=sum(file.size for file in files))
     for file in files:
-        chosen = format_name or _format_of(file, tally)
-        if chosen is not None:
-            tally.formats[chosen] = None
-            source = Source(path=file.path, zone=zone, now=now, on_error=on_error, limits=limits or Limits())
-            for part in read_batches(source, chosen, most=batch):
-                if dry_run:
-                    tally.known += await target.known(part)
-                else:
-                    tally.added += await _write(target, part)
-                tally.count(part)
-                if progress is not None:
-                    whole = size if file.name else source.size  # one that is being written may have grown
-                    step = Progress(position=before + part.position, size=whole, done=tally.read, added=tally.added)
-                    progress(step)
-            tally.take_over(source, file.name)
-        before += file.size
+        source = Source(path=file.path, zone=zone, now=now, on_error=on_error, limits=limits or Limits())
+        if bounds is not None:
+            async with apart(source, format_name, most=batch, bounds=bounds, charge=charge) as (chosen, parts):
+                await taking.take(source, file, chosen, parts)
+        elif (known := format_name or await asyncio.to_thread(_format_of, file, tally)) is not None:
+            await taking.take(source, file, known, _on_threads(read_batches(source, known, most=batch)))
     if not tally.formats:
         raise UnreadableImport(f"{path}: no file in it can be imported", path=str(path), line=None)
     return _report(tally, dry_run=dry_run)
+
+
+async def _on_threads(parts: Iterator[Part]) -> AsyncIterator[Part]:
+    """The parts, each read on a thread, so that the event loop does other things meanwhile."""
+    while (part := await asyncio.to_thread(next, parts, None)) is not None:
+        yield part
+
+
+class _Taking:
+    """Takes the parts of one file after the other into the target, and counts them."""
+
+    def __init__(
+        self, target: Target, tally: _Tally, *, dry_run: bool, progress: Callable[[Progress], None] | None, size: int
+    ) -> None:
+        self._target = target
+        self._tally = tally
+        self._dry_run = dry_run
+        self._progress = progress
+        self._size = size
+        self._before = 0
+
+    async def take(self, source: Source, file: _File, chosen: str, parts: AsyncIterator[Part]) -> None:
+        """Take what is in one file."""
+        tally = self._tally
+        tally.formats[chosen] = None
+        async for part in parts:
+            if self._dry_run:
+                tally.known += await self._target.known(part)
+            else:
+                tally.added += await _write(self._target, part)
+            tally.count(part)
+            if self._progress is not None:
+                whole = self._size if file.name else source.size  # one that is being written may have grown
+                at = self._before + part.position
+                self._progress(Progress(position=at, size=whole, done=tally.read, added=tally.added))
+        tally.take_over(source, file.name)
+        self._before += file.size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,10 +16,8 @@ __all__ = ["read_mempalace"]
 KIND = "mempalace"
 _CLOSETS = "mempalace_closets"
 _TRIPLES = """
-    SELECT t.*, t.id AS id, t.predicate AS predicate,
-        coalesce(s.name, t.subject) AS from_name, coalesce(o.name, t.object) AS to_name
-    FROM triples t LEFT JOIN entities s ON s.id = t.subject LEFT JOIN entities o ON o.id = t.object
-    ORDER BY t.rowid
+    SELECT t.*, t.id AS id, t.subject AS subject, t.predicate AS predicate, t.object AS object
+    FROM triples t ORDER BY t.rowid
 """
 _OF_FILES = frozenset(
     {DOCUMENT, "entities", "source_mtime", "source_dir_ino", "normalize_version", "id_recipe", "chunk_total"}
@@ -34,9 +32,13 @@ def read_mempalace(source: Source) -> Iterator[Restored]:
     with sqlite_file(source) as base:
         tables = tables_of(source, base)
         if "triples" in tables:
+            # Read apart: joined, entities of one id make as many rows as there are pairs of them.
+            named = {
+                row["id"]: row["name"] for row in readable(source, base, "entities", "SELECT id, name FROM entities")
+            }
             for row in readable(source, base, "triples", _TRIPLES, of="triples"):
                 with source.naming(None, f"triple {row.get('id')!r:.60}: "):
-                    yield from _triple(source, row)
+                    yield from _triple(source, row, named)
         elif "embedding_metadata" in tables:
             for entry in chroma_entries(source, base):
                 if entry.collection == _CLOSETS:
@@ -70,17 +72,18 @@ def _names(told: Any) -> list[Any]:
     return told.split(";") if isinstance(told, str) else told if isinstance(told, list) else []
 
 
-def _triple(source: Source, row: dict[str, Any]) -> Iterator[Restored]:
+def _triple(source: Source, row: dict[str, Any], named: dict[Any, Any]) -> Iterator[Restored]:
+    subject, target = named.get(row["subject"]) or row["subject"], named.get(row["object"]) or row["object"]
     note = make_note(
         source,
-        f"{row['from_name']} {str(row['predicate']).replace('_', ' ')} {row['to_name']}",
+        f"{subject} {str(row['predicate']).replace('_', ' ')} {target}",
         kind=KIND,
         entry=f"triple {row['id']}",
         line=None,
         # When it was taken down is the database's own time, which is UTC; the others are what somebody named.
         since=any_time(row.get("valid_from"), source.zone) or any_time(row.get("extracted_at"), UTC),
         until=any_time(row.get("valid_to"), source.zone),
-        entities=[row["from_name"], row["to_name"]],
+        entities=[subject, target],
         metadata={
             "relation": row["predicate"],
             **{name: row.get(name) for name in ("confidence", "source_file", "source_closet", "source_drawer_id")},

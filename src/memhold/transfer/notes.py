@@ -35,6 +35,9 @@ _CATEGORY = re.compile(r"\[(?![xX]\])([\w-]{1,60})\][ \t]+(\S.*)", re.DOTALL)
 _TAG = re.compile(r"(?<![\w#])#([\w-]{1,60})")
 _LINKED = re.compile(r"(\S[^\[\]]{0,100})[ \t]\[\[([^\[\]]{1,200})\]\]([ \t]\([^()]{1,200}\))?$")
 _PROBED = 50
+_LONGEST_HEADING = 400
+_LONGEST_MEMBER = 2_000
+"""What stands above a note is kept with each one below it: so no more of a heading or of a front matter is kept."""
 _SAYS_NOTHING = frozenset({"memory", "memories", "history", "notes", "observations", "relations"})
 """Headings, ours and basic-memory's among them, that say of what kind a page or a section is, not what it is about."""
 
@@ -78,7 +81,7 @@ def read_markdown(source: Source) -> Iterator[Restored]:
             source.bad(number, "it holds bytes that are not UTF-8")
             continue
         if number == 1 and line.rstrip() == "---":
-            page.about = _front_matter(source, lines)
+            page.about = _kept_with_each(source, _front_matter(source, lines))
             continue
         yield from _read(source, page, number, line)
     yield from _end(source, page)
@@ -100,7 +103,9 @@ def _read(source: Source, page: _Page, number: int, line: str) -> Iterator[Resto
         if page.bare >= level:
             _leave_bare(source, page)
         page.bare = level
-        page.sections[level - 1 :] = ["" for _ in range(level - 1 - len(page.sections))] + [_plain(heading[2])]
+        page.sections[level - 1 :] = ["" for _ in range(level - 1 - len(page.sections))] + [
+            _plain(heading[2][:_LONGEST_HEADING])
+        ]
         return
     if item := _ITEM.match(line):
         yield from _end(source, page)
@@ -207,6 +212,13 @@ def _own_line(text: str, sections: list[str]) -> str:
 def _plain(text: str) -> str:
     """A text without what only Markdown reads: Memhold's own bold names, and what it escaped."""
     return _ESCAPED.sub(r"\1\2", _OWN_NAME.sub(r"\1", text)).strip()
+
+
+def _kept_with_each(source: Source, told: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in told.items() if len(name) + len(str(value)) <= _LONGEST_MEMBER}
+    if len(kept) < len(told):
+        source.leave_out("members of the front matter that are too long to keep with each note", len(told) - len(kept))
+    return kept
 
 
 def _front_matter(source: Source, lines: Iterator[tuple[int, str, bool]]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def sqlite_file(source: Source) -> Iterator[sqlite3.Connection]:
     """
     _is_whole(source)
     try:
-        base = sqlite3.connect(f"{Path(source.path).resolve().as_uri()}?mode=ro", uri=True)
+        base = sqlite3.connect(f"{Path(source.path).resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
     except sqlite3.Error as error:
         raise source.unreadable(None, f"it cannot be opened as a SQLite file: {error}") from None
     with closing(base):

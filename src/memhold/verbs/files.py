@@ -36,6 +36,7 @@ from memhold.ports.stores import Priority
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.ports.unfinished import noted
 from memhold.text.analysis import Terms, analyse
+from memhold.transfer.apart import BOUNDS
 from memhold.transfer.export import ExportFile
 from memhold.transfer.formats import OF_AGENTS
 from memhold.transfer.importing import Progress, Report, import_file
@@ -49,7 +50,7 @@ from memhold.values.jsonable import body_json
 from memhold.values.names import BELOW, checked_name
 from memhold.values.origins import author_of, lines_origin, no_more_than, said_no_more_than
 from memhold.values.records import Author, Change, Memory, Message, Origin, Scope
-from memhold.verbs.analysis_pool import prepared
+from memhold.verbs.analysis_pool import CHARGED, prepared
 from memhold.verbs.runtime import Runtime
 
 __all__ = [
@@ -269,6 +270,8 @@ async def import_from(
         batch=batch,
         dry_run=dry_run,
         progress=progress,
+        bounds=BOUNDS.get(),
+        charge=CHARGED.get() or (lambda _: None),
     )
 
 

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextma
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from weakref import WeakValueDictionary
 
 from fastapi import Body, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,10 +27,12 @@ from memhold.faces.rest.items import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
 from memhold.ports.models import Tally
 from memhold.ports.unfinished import noted
+from memhold.transfer.apart import BOUNDS, Bounds
 from memhold.values.answers import Residue
 from memhold.values.bounds import MAX_DAYS, MAX_USERS
 from memhold.values.errors import StoreFull, StoreReadOnly, UnreadableImport
 from memhold.values.names import is_within
+from memhold.values.principal import principal_of
 from memhold.values.records import MAX_NAME
 from memhold.verbs.files import BATCH_MESSAGES, ExportFormat, Report
 from memhold.verbs.store_protocols import AsyncStore
@@ -129,7 +132,27 @@ _UPLOAD = {
 }
 
 
+class _Turns:
+    """Uploads are read with limits, one of each token's at a time and two in all: the others wait."""
+
+    def __init__(self) -> None:
+        self._all = asyncio.Semaphore(2)
+        self._own: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def one(self, budget: str) -> AsyncIterator[None]:
+        own = self._own.setdefault(budget, asyncio.Lock())
+        async with own, self._all:
+            limited = BOUNDS.set(Bounds())
+            try:
+                yield
+            finally:
+                BOUNDS.reset(limited)
+
+
 def _import(routes: Routes, memhold: AsyncStore, scratch: Scratch) -> None:
+    turns = _Turns()
+
     @routes.post("/import", operation_id="import_file", answer=Report, openapi_extra=_UPLOAD, summary="Import a file")
     async def import_file(
         request: Request,
@@ -154,16 +177,17 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Scratch) -> None:
                 async for piece in request.stream():
                     await asyncio.to_thread(out.write, piece)
             try:
-                report = await scope.import_file(
-                    file,
-                    format=format,
-                    zone=where,
-                    session_prefix=session_prefix,
-                    on_error=on_error,
-                    live=live,
-                    batch=batch,
-                    dry_run=dry_run,
-                )
+                async with turns.one(principal_of(request.scope).budget):
+                    report = await scope.import_file(
+                        file,
+                        format=format,
+                        zone=where,
+                        session_prefix=session_prefix,
+                        on_error=on_error,
+                        live=live,
+                        batch=batch,
+                        dry_run=dry_run,
+                    )
             except UnreadableImport as error:
                 # Where it stood here is nobody's business there.
                 said = str(error).replace(str(file), UPLOAD)
