@@ -42,6 +42,9 @@ SWEEP_EVERY = timedelta(hours=6)
 SWEEP_AGAIN = timedelta(minutes=1)
 DATED = ("expire",)
 """Kinds of work whose time somebody named, which may be any."""
+PROMPT = ("mirror", "scrub")
+"""Kinds of work that are due when they are put: what is due later waits for something."""
+PROMPT_TRIES = 20
 LONGEST_PUT_OFF = timedelta(days=400)
 """No other work is put off for longer."""
 TURNED = timedelta(minutes=1)
@@ -49,7 +52,7 @@ TURNED = timedelta(minutes=1)
 LONGEST_WAIT = 60.0
 """An idle lane looks again after this, however long it may poll: what is due later than that wakes nobody."""
 
-Outcome = Literal["done", "put_off", "failed"]
+Outcome = Literal["done", "put_off", "waits", "failed"]
 
 
 class Pace(float):
@@ -128,6 +131,7 @@ class Worker:
         self._kinds = (*self._quick, *self._apart, *self._slow)
         self._again = tuple(kind for kind in self._slow if kind in AGAIN)
         self._put_off = tuple(kind for kind in self._kinds if kind not in DATED)
+        self._prompt = tuple(kind for kind in self._kinds if kind in PROMPT)
         self._clock = clock
         self._owner = owner
         self._random = random
@@ -269,8 +273,8 @@ class Worker:
     async def settle(self, scope: Scope | None = None) -> bool:
         """Do due work until none is due, also none that others hold; False when something failed or still waits.
 
-        What failed before and was put off, and what waits for a model, is tried now, once. With a `scope`, only the
-        work of its user.
+        What failed before and was put off, and what waits for a model, is tried now, once; a scrub that waits for a
+        reader a few times. What is left is named in the log. With a `scope`, only the work of its user.
         """
         if self._fresh is not None:
             self._fresh()
@@ -279,14 +283,27 @@ class Worker:
             await self._store.upkeep.hasten((*self._slow, *self._apart), scope=scope)
         if self._slow:
             await self._store.upkeep.hasten(self._again, scope=scope, failed=False)
-        clean = True
+        clean, tries, left = True, PROMPT_TRIES, list[str]()
         while True:
             outcome = await self.round(scope=scope, settling=True)
             clean = clean and not (outcome.failed or outcome.put_off)
+            if not outcome.done and await self._store.upkeep.pending(self._kinds, scope=scope) == 0:
+                left = await self._put_off_of(self._prompt, scope)
+                if not left or not tries:
+                    break
+                tries -= 1
+                await self._store.upkeep.hasten(left, scope=scope, failed=False)
             if not outcome.done:
-                if await self._store.upkeep.pending(self._kinds, scope=scope) == 0:
-                    return clean and not await self._waits(scope)
                 await self._clock.sleep(HELD_POLL_SECONDS)
+        if left:
+            log.warning("settle: not done, and tried again by an open store: %s", ", ".join(left))
+        return clean and not left and not await self._waits(scope)
+
+    async def _put_off_of(self, kinds: Sequence[str], scope: Scope | None) -> list[str]:
+        """Those of the kinds of which something is left."""
+        if not await self._store.upkeep.pending(kinds, scope=scope, later=True):
+            return []
+        return [one for one in kinds if await self._store.upkeep.pending([one], scope=scope, later=True)]
 
     async def _waits(self, scope: Scope | None) -> bool:
         """Whether work is left for which a model is awaited."""
@@ -360,6 +377,8 @@ class Worker:
         paced = isinstance(again, Pace)
         at = self._clock.now() + timedelta(seconds=0.0 if paced and settling else again)
         await to_the_end(self._store.upkeep.put_off(lease, at=at, error=None, attempt=False))
+        if lease.due.kind in PROMPT:
+            return "waits"
         return "done" if paced else "put_off"
 
     async def _held(self, lease: Lease) -> float | None:
