@@ -24,7 +24,7 @@ from memhold.errors import InvalidSetting
 from memhold.server.guard import Guard, GuardRules
 from memhold.server.guard_rules import allowed_hosts
 from memhold.server.guard_setup import Door, guarded, oauth_of_file
-from memhold.server.jwks import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, KeySet
+from memhold.server.jwks import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, KeySet, KeysUnreachable
 from memhold.server.oauth import JwtAuthenticate, OAuth, oauth_from
 from memhold.server.resource import Resource
 
@@ -264,7 +264,63 @@ async def test_what_is_no_token(issuer: Issuer, time: Time, token: str) -> None:
     assert await door(issuer, time)(crit) is None
 
 
+ODD: tuple[Any, ...] = (None, True, 7, 1e400, "", "x" * 5000, [], ["RS256"], {}, {"RS256": 1})
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:20])
+@pytest.mark.parametrize("name", ["alg", "typ", "kid", "crit", "jwk", "b64", "zip"])
+async def test_an_odd_header_is_no_token(issuer: Issuer, time: Time, name: str, odd: Any) -> None:
+    header = {"alg": "RS256", "typ": "at+jwt", "kid": "rsa", name: odd}
+    for payload, signature in ((claims(issuer), b"x"), ([], b""), (claims(issuer), b"")):
+        assert await door(issuer, time)(f"{b64(header)}.{b64(payload)}.{b64(signature)}") is None
+    for payload in (b"", b"[" * 3000, b"\xff"):
+        assert await door(issuer, time)(f"{b64(payload)}.{b64(header)}.") is None
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:20])
+async def test_an_odd_claim_is_no_token_and_no_failure(issuer: Issuer, time: Time, odd: Any) -> None:
+    for name in claims(issuer):
+        token = jwt.api_jws.encode(json.dumps({**claims(issuer), name: odd}).encode(), RSA, "RS256", {"kid": "rsa"})
+        found = await door(issuer, time)(token)
+        assert found is None or name in {"sub", "iat", "scope"}
+
+
+async def test_what_breaks_at_the_door_is_a_problem_like_every_other() -> None:
+    async def breaks(_: str) -> None:
+        raise ZeroDivisionError
+
+    rules = GuardRules(hosts=allowed_hosts("127.0.0.1"))
+    answer = await ask(Guard(echo, rules=rules, authenticate=breaks), token="x")
+    assert answer.status == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
 # ------------------------------------------------------------------------------------------------ the issuer's keys
+
+
+@pytest.mark.parametrize("odd", [*ODD, 3])
+@pytest.mark.parametrize("name", [None, "kty", "use", "kid", "alg", "n", "e", "key_ops"])
+async def test_one_odd_key_is_passed_over(issuer: Issuer, time: Time, name: str | None, odd: Any) -> None:
+    issuer.keys.insert(0, odd if name is None else {**jwk(OTHER_RSA, "other"), name: odd})
+    assert await door(issuer, time)(signed(issuer)) is not None
+
+
+async def test_a_set_that_is_empty_for_a_moment_locks_nobody_out(issuer: Issuer, time: Time) -> None:
+    check = door(issuer, time)
+    late = signed(issuer, exp=NOW + 2 * STALE_SECONDS)
+    assert await check(late) is not None
+    kept, issuer.keys = issuer.keys, []
+    for _ in range(3):
+        time.now += FRESH_SECONDS + 1
+        assert await check(late) is not None
+        assert await check(signed(issuer, kid="made-up", exp=NOW + 2 * STALE_SECONDS)) is None
+    time.now += STALE_SECONDS
+    with pytest.raises(KeysUnreachable):
+        await check(late)
+    issuer.keys = kept
+    time.now += PAUSE_SECONDS
+    assert await check(late) is not None
 
 
 async def test_kid_unknown_is_asked_for_once_and_keys_rotate(issuer: Issuer, time: Time) -> None:

@@ -190,6 +190,9 @@ class Guard:
             problem = _problem("ServerUnreachable", 503, "Tokens cannot be checked now.", str(error))
         except MemholdError as error:
             problem = problem_of(error)
+        except Exception as error:
+            log.exception("request %s failed: %s", request_id, type(error).__name__, exc_info=_shape(error))
+            problem = _problem("MemholdError", 500, "The server failed.", "The server failed.")
         if problem is not None:
             log.info("request %s was refused: %s", request_id, problem.type.removeprefix(PREFIX))
             await answer.refuse(problem, self._challenge(scope, problem))

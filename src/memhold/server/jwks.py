@@ -122,6 +122,9 @@ class KeySet:
         except MemholdError as error:
             log.warning("%s", error)
             return
+        if not found and self._keys:
+            log.warning("the issuer's key set is empty; the keys that it had count on, for a day at most")
+            return
         self._keys, self._fetched = found, now
 
 
@@ -131,12 +134,11 @@ def _public_keys(document: Any) -> dict[str | None, jwt.PyJWK]:
         raise KeysUnreachable("what stands at the issuer's address is no key set", sent=True)
     found: dict[str | None, jwt.PyJWK] = {}
     for one in listed:
-        # A shared secret in a public document would be everybody's; a key for encryption signs nothing.
-        if not isinstance(one, dict) or one.get("kty") not in {"RSA", "EC", "OKP"} or one.get("use", "sig") != "sig":
-            continue
         try:
-            key = jwt.PyJWK(one)
-        except (jwt.PyJWTError, ValueError):
-            continue
-        found[key.key_id] = key
+            # A shared secret in a public document would be everybody's; a key for encryption signs nothing.
+            if one["kty"] in {"RSA", "EC", "OKP"} and one.get("use", "sig") == "sig":
+                key = jwt.PyJWK(one)
+                found[key.key_id] = key
+        except Exception as error:  # noqa: BLE001 - one key that cannot be read is left out, whatever is wrong with it
+            log.warning("a key of the issuer's cannot be read: %s", type(error).__name__)
     return found

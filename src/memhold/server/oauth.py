@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import jwt
 
 from memhold.server.guard_rules import is_loopback
-from memhold.server.jwks import KeySet
+from memhold.server.jwks import KeySet, KeysUnreachable
 from memhold.values.access_tokens import RIGHTS, Right
 from memhold.values.errors import InvalidScope, InvalidSetting
 from memhold.values.names import MAX_NAME, checked_name, usable_name
@@ -143,7 +143,9 @@ class JwtAuthenticate:
         try:
             claims = await self._claims(bearer)
             return self._principal(claims)
-        except (jwt.PyJWTError, InvalidScope, _Refused) as error:
+        except KeysUnreachable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a stranger's token breaks, it is a token that does not count
             log.info("an access token was refused: %s", error if isinstance(error, _Refused) else type(error).__name__)
             return None
 
@@ -152,7 +154,7 @@ class JwtAuthenticate:
             raise _Refused("too long")
         header = jwt.get_unverified_header(bearer)
         algorithm, kid = header.get("alg"), header.get("kid")
-        if algorithm not in frozenset().union(*ALGORITHMS.values()):
+        if not isinstance(algorithm, str) or algorithm not in frozenset().union(*ALGORITHMS.values()):
             raise _Refused("an algorithm that is not accepted")
         kind = header.get("typ", "JWT")
         if not isinstance(kind, str) or kind.lower().removeprefix("application/") not in _TYPES:
@@ -167,7 +169,7 @@ class JwtAuthenticate:
         claims: dict[str, Any] = jwt.decode(
             bearer,
             key=key.key,
-            algorithms=[str(algorithm)],
+            algorithms=[algorithm],
             audience=self._audience,
             issuer=self._oauth.issuer,
             options={"require": ["exp", "iss", "aud"], "verify_exp": False, "verify_nbf": False, "verify_iat": False},
