@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sqlite3
+import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -107,15 +108,15 @@ async def test_a_store_grows_by_no_more_than_ten_times_what_was_sent(server: Liv
 
 
 async def test_the_death_of_the_reading_process_is_told(server: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = asyncio.create_subprocess_exec
+    begun = subprocess.Popen
 
-    async def noted(*command: str, **given: Any) -> asyncio.subprocess.Process:
-        process = await begun(*command, **given)
+    def killed(*command: Any, **given: Any) -> subprocess.Popen[bytes]:
+        process = begun(*command, **given)
         os.kill(process.pid, signal.SIGKILL)
         return process
 
     async with server.client(await server.token(user="alice")) as alice:
-        monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
+        monkeypatch.setattr(subprocess, "Popen", killed)
         told = await send(alice, lines(3))
         assert told.status_code == 422
         assert "signal 9" in told.json()["detail"]

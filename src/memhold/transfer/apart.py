@@ -9,6 +9,7 @@ import asyncio
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -66,24 +67,48 @@ async def apart(
         UnreadableImport: see `read_batches`; or a limit was met (`limit` is how much it is), or the process was ended.
         InvalidSetting: there is no such format.
     """
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "memhold.transfer.apart",
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, limit=_MIB,
-    )  # fmt: skip
+    # On a thread: until the new process has begun, whoever begins it stands still.
+    starting = asyncio.ensure_future(asyncio.to_thread(_begun, pickle.dumps((source, format_name, most, bounds))))
     try:
-        assert process.stdin is not None  # noqa: S101 - it is a pipe
-        with suppress(ConnectionError):  # one that died at once is told of when it is read from
-            process.stdin.write(pickle.dumps((source, format_name, most, bounds)))
-            await process.stdin.drain()
+        process = await asyncio.shield(starting)
         yield await _frame(process, bounds, charge), _parts(process, source, bounds, charge)
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        starting.add_done_callback(_end)
+
+
+def _begun(request: bytes) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "memhold.transfer.apart"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdin is not None  # noqa: S101 - it is a pipe
+    with suppress(OSError):  # one that died at once is told of when it is read from
+        process.stdin.write(request)
+        process.stdin.flush()
+    return process
+
+
+def _end(started: asyncio.Future[subprocess.Popen[bytes]]) -> None:
+    if started.cancelled() or started.exception() is not None:
+        return
+    process = started.result()
+    process.kill()
+    # Whoever reads from it meets the end of the pipe; nothing is left of it but its number.
+    threading.Thread(target=_reap, args=(process,), daemon=True).start()
+
+
+def _reap(process: subprocess.Popen[bytes]) -> None:
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
 
 
 async def _parts(
-    process: asyncio.subprocess.Process, source: Source, bounds: Bounds, charge: Callable[[float], None]
+    process: subprocess.Popen[bytes], source: Source, bounds: Bounds, charge: Callable[[float], None]
 ) -> AsyncIterator[Part]:
     while not isinstance(part := await _frame(process, bounds, charge), Source):
         yield part
@@ -91,19 +116,24 @@ async def _parts(
     source.left_out, source.problems = part.left_out, part.problems
 
 
-async def _frame(process: asyncio.subprocess.Process, bounds: Bounds, charge: Callable[[float], None]) -> Any:
+async def _frame(process: subprocess.Popen[bytes], bounds: Bounds, charge: Callable[[float], None]) -> Any:
     """What the process says next; an error that it says is raised."""
-    assert process.stdout is not None  # noqa: S101 - it is a pipe
-    try:
-        size = int.from_bytes(await process.stdout.readexactly(8), "big")
-        data = await process.stdout.readexactly(size)
-    except asyncio.IncompleteReadError:
-        raise _ended(await process.wait(), bounds) from None
-    seconds, said = await asyncio.to_thread(pickle.loads, data)  # our own process wrote it
+    found = await asyncio.to_thread(_read, process)
+    if isinstance(found, int):
+        raise _ended(found, bounds)
+    seconds, said = found
     charge(seconds)
     if isinstance(said, MemholdError):
         raise said
     return said
+
+
+def _read(process: subprocess.Popen[bytes]) -> Any:
+    """What our own process wrote next; where it ended before, its exit code."""
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
+    size = int.from_bytes(process.stdout.read(8), "big")
+    data = process.stdout.read(size)
+    return pickle.loads(data) if size and len(data) == size else process.wait()  # noqa: S301
 
 
 def _ended(code: int, bounds: Bounds) -> MemholdError:

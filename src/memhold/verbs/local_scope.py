@@ -9,6 +9,7 @@ import asyncio
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
@@ -710,7 +711,10 @@ class LocalScope:
         down = [found[name] for name in self._runtime.links if name in found and found[name].answers is False]
         if not down or len(down) < len(self._runtime.links):
             return receipt
-        count = await self._tx.read(windows)
+        try:
+            count = await self._tx.read(windows)
+        except MemholdError:
+            return receipt  # the session is ended: what there is to tell besides is no reason to refuse that
         if not count:
             return receipt
         waits = "1 window waits, whole and searchable" if count == 1 else f"{count} windows wait, whole and searchable"
@@ -823,7 +827,9 @@ class LocalScope:
                 progress=progress,
             )
         finally:
-            await self._tx.write(lambda _: None)
+            # What came in is there, and the sweep finds a mirror that is behind.
+            with suppress(MemholdError):
+                await self._tx.write(lambda _: None)
 
     async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
         from memhold.verbs.files import export_to

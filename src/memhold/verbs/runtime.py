@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Runtime", "RuntimeSettings"]
 
 T = TypeVar("T")
+log = logging.getLogger("memhold")
 
 SCRUB_POLL_SECONDS = 0.05
 SCRUB_LEASE = 60.0
@@ -149,15 +151,24 @@ class Runtime:
         try:
             if self.mirror is not None:
                 await self.mirror(scope)
-        except OSError:
+        except Exception as error:  # noqa: BLE001 - what it follows on is committed: it is no refusal of that
+            log.warning("the mirror could not be written now: %s", type(error).__name__)
             return False
         return True
 
     async def scrub(self, scope: Scope, wait: float) -> str | None:
         """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them.
 
-        Where nothing does, the scope's scrub is due no more, but for what was forgotten since this one began.
+        Where nothing does, the scope's scrub is due no more, but for what was forgotten since this one began. Where the
+        store fails ("store") it stays due: what was forgotten is committed.
         """
+        try:
+            return await self._scrubbed_as_due(scope, wait)
+        except Exception as error:  # noqa: BLE001 - what it follows on is committed: it is no refusal of that
+            log.warning("forgotten bytes could not be erased now, and are later: %s", type(error).__name__)
+            return "store"
+
+    async def _scrubbed_as_due(self, scope: Scope, wait: float) -> str | None:
         from memhold.upkeep.leases import claimed, give_back, to_the_end
 
         held = await claimed(

@@ -46,6 +46,8 @@ class _Group:
     jobs: list[Job] = field(default_factory=list)
     done: list[Done] = field(default_factory=list)
     woke: bool = False
+    committed: bool = False
+    """From then on nothing makes it undone, or done once more."""
 
 
 class Writer:
@@ -110,6 +112,9 @@ class Writer:
         try:
             self._group(job, group)
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
+            if group.committed:
+                self._answer(group)
+                return
             again = group.jobs or [job]
             if isinstance(error, OutcomeUnknown) or (len(again) == 1 and not _passes(error)):
                 settle([(one, None, in_our_words(self._shown, error)) for one in again])
@@ -131,6 +136,7 @@ class Writer:
                     self._one(transaction, current, group)
                 current = self._queue.another(current.scope) if time.monotonic() < until else None
             self._commit(transaction)
+            group.committed = True
             self._wrote(connection, [one.scope for one in group.jobs])
 
     def _one(self, transaction: WriteTransaction, job: Job, group: _Group) -> None:
@@ -190,8 +196,12 @@ class Writer:
                     transaction = WriteTransaction(connection, job.scope, self._clock)
                     self._one(transaction, job, group)
                     self._commit(transaction)
+                    group.committed = True
                     self._wrote(connection, [job.scope])
             except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
+                if group.committed:
+                    self._answer(group)
+                    return
                 error = failure
                 races += is_race(failure)
                 if not _passes(failure) or races > RACES:
