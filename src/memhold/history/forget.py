@@ -530,11 +530,9 @@ def _erase(
     tx: WriteTx, going: Going, change_id: str, *, sources: Sources, secret: bytes, agent: str | None = None
 ) -> None:
     keep = sources == "keep"
-    digests = (
-        {m.id: said_digest(secret, m) for m in going.memories if m.kind in {"fact", "note", "instruction"}}
-        if keep
-        else {}
-    )
+    # Only of what lines that stay would teach again: they say it themselves.
+    learnt = [one for one in going.memories if one.kind in {"fact", "note", "instruction"} and one.sources]
+    digests = {one.id: said_digest(secret, one) for one in learnt} if keep else {}
     tx.unindex(_indexed(going))
     gone = [*going.message_ids, *going.memory_ids]
     tx.erase_memories(going.memory_ids, change_id, digests=digests, numbers=going.numbers)

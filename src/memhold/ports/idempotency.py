@@ -20,6 +20,7 @@ __all__ = ["KEPT_FOR", "Idempotency", "carried", "checked_key", "idempotent", "k
 
 KEPT_FOR = timedelta(days=30)
 _LONGEST_KEY = 512
+_ERASING = frozenset({"forget", "documents.delete"})
 _NO_HEADER = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """What no header holds. Not `isprintable`: each release of Python has its own Unicode."""
 
@@ -59,7 +60,8 @@ class Idempotency:
     """One keyed call: the verb, the caller's key, and a fingerprint of what the caller supplied.
 
     The fingerprint is taken before redaction and defaults. Neither key nor content is stored, only keyed digests of
-    them. `kept_for` None keeps the key for ever (imports).
+    them; nobody who has the store and not the key can try out what the content was. `kept_for` None keeps the key for
+    ever (imports).
     """
 
     verb: str
@@ -85,7 +87,7 @@ class Idempotency:
             verb=verb,
             key=key,
             key_digest=keyed_digest(secret, "idempotency key", verb, carried(key)),
-            fingerprint=keyed_digest(secret, "idempotency fingerprint", verb, text),
+            fingerprint=keyed_digest(secret, "idempotency fingerprint", verb, carried(key), text),
             kept_for=kept_for,
         )
 
@@ -113,17 +115,19 @@ class Idempotency:
         """The receipt of the first time, as a replay; None where the key was not seen.
 
         Raises:
-            IdempotencyConflict: the key came before with other content.
+            IdempotencyConflict: the key came before with other content, which was not forgotten since.
         """
         seen = tx.replay(self.verb, self.key_digest)
         if seen is None:
             return None
-        if not hmac.compare_digest(seen.fingerprint, self.fingerprint):
+        gone = any(tx.tombstone(item) is not None for item in seen.receipt.ids)
+        # What a write said and was forgotten is not confirmed by a conflict either; a forget names no content.
+        told = not gone or self.verb in _ERASING
+        if told and not hmac.compare_digest(seen.fingerprint, self.fingerprint):
             raise IdempotencyConflict(
                 f"the idempotency key {self.key!r:.80} came before with other content; use a new key for a new write",
                 key=self.key,
             )
-        gone = any(tx.tombstone(item) is not None for item in seen.receipt.ids)
         return replace(seen.receipt, replayed=True, forgotten=gone)
 
 
