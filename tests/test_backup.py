@@ -15,7 +15,16 @@ import apsw
 import pytest
 
 from memhold import Memhold
-from memhold.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, StoreFull, StoreReadOnly
+from memhold.errors import (
+    BackupDamaged,
+    InvalidInput,
+    InvalidSetting,
+    NotAStore,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
 from memhold.storage.sqlite import backup as backup_module
 from memhold.storage.sqlite import ledger, restore
 from memhold.storage.sqlite.backup import verify
@@ -452,3 +461,21 @@ def test_a_backup_that_finds_no_room_names_the_disk_that_is_full(db: Path, tmp_p
     with opened(db) as mem, pytest.raises(StoreFull, match=r"the backup .*monday cannot be written: No space left"):
         mem.admin.backup(tmp_path / "monday", progress=full)
     assert not [one for one in tmp_path.iterdir() if "monday" in one.name]
+
+
+def test_an_intact_backup_that_is_encrypted_asks_for_its_key(db: Path, tmp_path: Path) -> None:
+    with opened(db) as mem:
+        mem.admin.backup(tmp_path / "b")
+    copy = tmp_path / "b" / backup_module.COPY
+    copy.write_bytes(os.urandom(copy.stat().st_size))  # to who lacks the key, an encrypted file is noise
+    manifest = json.loads((tmp_path / "b" / backup_module.MANIFEST).read_text())
+    manifest["sha256"] = backup_module.hash_file(copy)
+    (tmp_path / "b" / backup_module.MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(NotAStore, match="pass the key"):
+        Memhold.restore(tmp_path / "b", str(tmp_path / "new.db"))
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_a_key_with_nul_is_refused_as_a_key(db: Path) -> None:
+    with pytest.raises(InvalidSetting, match="NUL"):
+        Memhold.open(str(db), key="correct\0horse")

@@ -198,6 +198,20 @@ async def test_long_term_memories_are_stored_found_changed_and_deleted(client: M
     assert await ids("moved to Porto", distance_threshold=0.0) == ["r3"]
 
 
+@pytest.mark.parametrize("odd", [{"text": " "}, {"text": "x" * 200_000}, {"topics": [""]}, {"entities": ["\x00"]}])
+async def test_a_batch_of_which_one_cannot_be_stored_stores_none(
+    server: Live, memhold: AsyncMemhold, odd: dict[str, Any]
+) -> None:
+    records = [{"id": "one", "text": "likes tea"}, {"id": "two", "text": "likes figs", **odd}]
+    async with server.client() as plain:
+        told = await plain.post("/v1/long-term-memory/", json={"memories": records})
+        put = await plain.put("/v1/working-memory/s", json={"messages": [], "memories": records})
+    assert told.status_code in {413, 422}
+    assert put.status_code in {413, 422}
+    for user in (None, "local"):
+        assert not (await memhold.scope(user=user).list()).items
+
+
 async def test_memories_of_a_working_memory_are_long_term_at_once(client: MemoryAPIClient) -> None:
     await client.add_memories_to_working_memory("s", [ClientMemoryRecord(id="w1", text="Plays the cello")])
     await client.add_memories_to_working_memory("s", [ClientMemoryRecord(id="w2", text="Sings")])

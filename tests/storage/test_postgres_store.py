@@ -329,6 +329,39 @@ async def test_what_a_reader_still_sees_is_not_called_erased(database: str) -> N
         assert (await alice.forget((await alice.remember("gone too")).memory.id)).erased
 
 
+async def test_a_dump_holds_every_row_for_a_role_that_row_level_security_does_not_bind(
+    database: str, databases: Databases
+) -> None:
+    async with AsyncMemhold.open(database, worker=False) as mem:
+        await mem.scope(user="alice").add([{"role": "user", "content": "the canary sings"}])
+    name = database.partition("?")[0].rpartition("/")[2]
+
+    def dumped(role: str, *flags: str) -> tuple[int, str]:
+        made = subprocess.run(
+            [databases.server.bin / "pg_dump", *flags, "-U", role, "-h", str(databases.server.folder), name],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return made.returncode, made.stdout
+
+    code, text = await asyncio.to_thread(dumped, "postgres")
+    assert code == 0
+    assert "the canary sings" in text
+    assert (await asyncio.to_thread(dumped, "memhold"))[0] != 0
+    code, text = await asyncio.to_thread(dumped, "memhold", "--enable-row-security")
+    assert (code, "the canary sings" in text) == (0, False)  # why the docs warn of it
+
+
+async def test_a_role_with_another_encoding_writes_every_text(database: str, databases: Databases) -> None:
+    databases.server.sql("ALTER ROLE memhold SET client_encoding = 'LATIN1'")
+    try:
+        async with AsyncMemhold.open(database, worker=False, embedding="none") as mem:
+            alice = mem.scope(user="alice")
+            said = (await alice.add([{"role": "user", "content": "ñ 漢字"}])).ids[0]
+            assert (await alice.get(said)).text == "ñ 漢字"
+    finally:
+        databases.server.sql("ALTER ROLE memhold RESET client_encoding")
+
+
 async def test_keeping_files_is_refused_with_what_to_do_instead(database: str, tmp_path) -> None:
     async with AsyncMemhold.open(database, worker=False) as mem:
         with pytest.raises(InvalidInput, match="pg_dump"):

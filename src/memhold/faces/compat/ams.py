@@ -18,6 +18,7 @@ from memhold.faces.bodies import Once
 from memhold.faces.compat.ams_memories import (
     Namespaces,
     change_record,
+    check_records,
     equal_to,
     forget_by_policy,
     found,
@@ -140,6 +141,7 @@ def _long_term(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, n
     async def create(request: Request, body: RecordsBody) -> Response:
         """Each record is stored by itself, under its id: the same request again writes nothing twice."""
         principal = caller(request, "write")
+        check_records(body.memories)
         placed = [
             (scope_of(memhold, principal, Whose(one.user_id, one.namespace, one.session_id)), one)
             for one in body.memories

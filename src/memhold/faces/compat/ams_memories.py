@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -23,6 +23,7 @@ from memhold.faces.compat.ams_values import (
     scope_of,
     split_id,
 )
+from memhold.facts.remember import MemoryInput, labels
 from memhold.values.answers import Hit
 from memhold.values.errors import Forgotten, InvalidInput, NotFound
 from memhold.values.jsonable import iso, parse_time
@@ -34,6 +35,7 @@ from memhold.verbs.store_protocols import AsyncStore
 __all__ = [
     "Namespaces",
     "change_record",
+    "check_records",
     "equal_to",
     "forget_by_policy",
     "found",
@@ -87,13 +89,31 @@ class Namespaces:
         return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
+def check_records(records: Iterable[RecordIn]) -> None:
+    """Refuse records of which one cannot be stored, before any is.
+
+    Raises:
+        InvalidInput: one says nothing, is too long, or has labels or an id that cannot be kept.
+    """
+    for one in records:
+        MemoryInput(
+            text=one.text,
+            topics=labels("topics", one.topics or ()),
+            entities=labels("entities", one.entities or ()),
+            metadata=_marks(one),
+        )
+
+
+def _marks(record: RecordIn) -> dict[str, Any]:
+    return {f"{ID_MARK}{record.id}": True, TYPE_MARK: record.memory_type}
+
+
 async def store_record(scope: AsyncScope, record: RecordIn, *, now: datetime) -> Memory | None:
     """Store a record under its id; the same again changes nothing, other text under the same id corrects it."""
     held = await _by_client_id(scope, record.id)
     if held is not None and held.text != record.text:
         held = (await scope.correct(held.id, record.text)).memory
-    marks: dict[str, Any] = {f"{ID_MARK}{record.id}": True, TYPE_MARK: record.memory_type}
-    at = None
+    marks, at = _marks(record), None
     if record.event_date is not None:
         given = record.event_date if record.event_date.tzinfo else record.event_date.replace(tzinfo=UTC)
         moment = parse_time(given)

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from memhold.faces.compat.ams_memories import record_held, store_record
+from memhold.faces.compat.ams_memories import check_records, record_held, store_record
 from memhold.faces.compat.ams_values import (
     COMPAT,
     MessageIn,
@@ -122,6 +122,7 @@ async def put_session(scope: AsyncScope, body: WorkingBody, *, now: datetime) ->
     for record in body.memories:
         _owned(record, scope.scope)
     state = await _state(scope, now=now)
+    check_records(body.memories)
     if state.over:
         await delete_session(scope)
         state = _State()

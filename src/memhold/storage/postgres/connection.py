@@ -173,7 +173,7 @@ def connect(location: Location, *, lock_timeout: float) -> Session:
         StoreUnreachable: with what the server or the network said.
     """
     try:
-        connection = Session.connect(location.conninfo, autocommit=True)
+        connection = Session.connect(location.conninfo, autocommit=True, client_encoding="utf8")
     except psycopg.OperationalError as error:
         # Before a session there is no statement that its words could quote; libpq never repeats the password.
         reason = str(error).strip().splitlines()[-1].rpartition("FATAL:")[2].strip()

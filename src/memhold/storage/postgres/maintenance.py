@@ -55,8 +55,8 @@ class PostgresMaintenance:
     async def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
         del progress
         raise InvalidInput(
-            f"a store on PostgreSQL is backed up with PostgreSQL's tools: pg_dump -Fc -f {target} …, or a base backup"
-            " and its archived log for any moment; see docs/scaling.md"
+            f"a store on PostgreSQL is backed up with PostgreSQL's tools: pg_dump -Fc -U postgres -f {target} …, or a"
+            " base backup and its archived log; as the store's own role pg_dump sees no row (docs/scaling.md)"
         )
 
     async def examine(self) -> tuple[Finding, ...]:

@@ -41,7 +41,15 @@ from memhold.storage.sqlite.rot import (
     orphans,
     unreadable_table,
 )
-from memhold.values.errors import BackupDamaged, InvalidInput, MemholdError, StoreCorrupt, StoreFull, StoreReadOnly
+from memhold.values.errors import (
+    BackupDamaged,
+    InvalidInput,
+    MemholdError,
+    NotAStore,
+    StoreCorrupt,
+    StoreFull,
+    StoreReadOnly,
+)
 from memhold.values.jsonable import from_jsonable, iso
 
 __all__ = [
@@ -243,6 +251,10 @@ def _agrees(folder: Path, copy: Path, manifest: Manifest, key: str) -> None:
         if identity(connection).id != manifest.store:
             raise _damaged(folder, "it is a copy of another store than the manifest names")
     except apsw.Error as error:
+        if isinstance(error, apsw.NotADBError):  # its bytes are the manifest's
+            why = "cannot be read with this key" if key else "is encrypted"
+            said = f"{folder / COPY} {why}; nothing was restored from it, pass the key of the store that it is of"
+            raise NotAStore(said, path=str(folder)) from error
         raise _damaged(folder, f"{COPY} cannot be read ({type(error).__name__})") from error
     finally:
         connection.close()

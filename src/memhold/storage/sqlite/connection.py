@@ -170,8 +170,10 @@ def check_key(key: str) -> None:
     """Refuse a key that cannot be used.
 
     Raises:
-        InvalidSetting: the file is to be encrypted and the SQLite that is installed cannot.
+        InvalidSetting: the file is to be encrypted and the SQLite that is installed cannot, or the key holds NUL.
     """
+    if "\0" in key:
+        raise InvalidSetting("key holds NUL, behind which SQLite reads nothing; use another", name="key")
     if key and not can_encrypt():
         raise InvalidSetting(
             "key asks for encryption, which plain apsw cannot do; run: pip uninstall apsw; pip install apsw-sqlite3mc",
