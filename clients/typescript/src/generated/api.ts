@@ -234,12 +234,13 @@ export interface Ended {
  *
  * `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them
  * ("reader": an open read of some process, "rebuild": the file is written anew behind the call, "room": there is
- * none on the disk to do so, "mirror": the files of the setting `mirror` cannot be written), and that is due work.
- * On PostgreSQL it is true once no query of any session can reach a byte of it ("vacuum": its tables are vacuumed
- * behind the call); its log, standbys and archives are PostgreSQL's. `quotations` are messages that stay and lose a
- * quotation of what goes. No surface returns any of it from the moment of the acknowledgement. `replayed` says that
- * the same idempotency key had been seen and nothing was forgotten now. `below` names the namespaces below the
- * scope's own from which something of it went; a replay does not tell them.
+ * none on the disk to do so, "mirror": the files of the setting `mirror` cannot be written, "store": the store
+ * failed once it had forgotten), and that is due work. On PostgreSQL it is true once no query of any session can
+ * reach a byte of it ("vacuum": its tables are vacuumed behind the call); its log, standbys and archives are
+ * PostgreSQL's. `quotations` are messages that stay and lose a quotation of what goes. No surface returns any of it
+ * from the moment of the acknowledgement. `replayed` says that the same idempotency key had been seen and nothing
+ * was forgotten now. `below` names the namespaces below the scope's own from which something of it went; a replay
+ * does not tell them.
  */
 export interface Erasure {
   messages: string[];
