@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memhold.facts.asked import asked_concepts, attribute_terms
@@ -17,7 +16,7 @@ from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.postings_cache import IndexCache
 from memhold.index.vector_cache import DecodedVectors, VectorCache
 from memhold.index.words import best_first, score_words
-from memhold.journal.visibility import checked_id, checked_session
+from memhold.journal.visibility import checked_id
 from memhold.messages.fences import unquoted
 from memhold.ports.postings import term_key
 from memhold.ports.transaction import ReadTx
@@ -93,6 +92,10 @@ MAX_QUERY = 10_000
 RERANKED = 30
 """How many of the best a reranker reads."""
 LATE = "out of time"
+_LISTS = (
+    "agent", "origin", "actor", "session_prefix", "subject", "written_since", "written_until", "unconfirmed_since",
+)  # fmt: skip
+"""Filters of lists and of forgetting, which no index of words knows."""
 BEST_TOLD, FACTS = 32, 16
 """How many of the best facts and notes are read; of those that hold no longer, and of the facts with a word for what is
 asked, the rarest first."""
@@ -141,7 +144,7 @@ class Rest:
 
 
 def checked(query: Query) -> Query:
-    """The query, if it can be asked; its session in the form in which sessions are stored.
+    """The query, if it can be asked.
 
     Raises:
         InvalidInput: limit, offset, neighbours, kinds, states, times or the snapshot are out of range, or there is a
@@ -172,11 +175,12 @@ def checked(query: Query) -> Query:
         unknown = set(asked or ()) - set(allowed)
         if unknown:
             raise InvalidInput(f"unknown {name} {sorted(map(str, unknown))}; known are {', '.join(allowed)}")
-    session = checked_session(query.session)
+    if named := [name for name in _LISTS if getattr(query, name) is not None]:
+        raise InvalidInput(f"recall does not filter by {named[0]}; list and forget do")
     read_snapshot(query.snapshot)
     if query.cursor is not None and (query.offset or query.snapshot is not None):
         raise InvalidInput("a cursor says where the page begins; pass it without offset and snapshot")
-    return query if session == query.session else replace(query, session=session)
+    return query
 
 
 def _typed(query: Query) -> None:
@@ -185,11 +189,6 @@ def _typed(query: Query) -> None:
     if not all(isinstance(number, int) for number in numbers):
         given = f"limit is {query.limit!r:.40}, offset {query.offset!r:.40} and neighbours {query.neighbours!r:.40}"
         raise InvalidInput(f"{given}; pass whole numbers")
-    for moment in (query.since, query.until, query.as_of, query.known_at):
-        if moment is not None and not isinstance(cast("object", moment), datetime):
-            raise InvalidInput(f"{moment!r:.40} is not a time; pass an aware datetime")
-        if moment is not None:
-            micros(moment)
     texts: tuple[object, ...] = (query.snapshot, query.cursor)
     if not all(text is None or isinstance(text, str) for text in texts):
         raise InvalidInput("a snapshot or a cursor is no text; pass the one that the last page gave")

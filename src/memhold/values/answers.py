@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from memhold.values.filters import Filters
 from memhold.values.records import (
     Change,
     HitKind,
@@ -100,28 +101,14 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """Everything that a recall asks, as one value through all layers. Filters only ever narrow."""
+class Query(Filters):
+    """Everything that a recall asks, as one value through all layers. Its filters only ever narrow."""
 
     text: str = ""
     conversation: tuple[str, ...] = ()
     limit: int = 10
     offset: int = 0
-    kinds: tuple[HitKind, ...] | None = None
-    states: tuple[State, ...] | None = None
-    tiers: tuple[Tier, ...] | None = None
-    roles: tuple[str, ...] | None = None
-    speaker: str | None = None
     asker: str | None = None
-    session: str | None = None
-    topics: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    since: datetime | None = None
-    until: datetime | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    include_superseded: bool = False
     browse: bool = False
     signals: tuple[str, ...] | None = None
     neighbours: int = 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from memhold.facts.remember import Writer
 from memhold.history.forget import Sources, Target, forget, forget_once, plan, report, together
 from memhold.ports.idempotency import Idempotency
-from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Erasure
-from memhold.values.records import Author, Scope
+from memhold.values.records import Scope
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.transactions import Transactions
 
@@ -24,25 +24,21 @@ class Forgetting:
     target: Target
     sources: Sources
     hard: bool
-    agent: str | None
-    author: Author
-    ids: Ids
+    writer: Writer
 
     def would(self, tx: ReadTx) -> Erasure:
         """What would go here."""
-        return report(plan(tx, self.target, sources=self.sources, hard=self.hard, agent=self.agent), hard=self.hard)
+        going = plan(tx, self.target, sources=self.sources, hard=self.hard, agent=self.writer.agent)
+        return report(going, hard=self.hard)
 
-    def done(self, tx: WriteTx, secret: bytes, change_id: str | None) -> Erasure:
+    def done(self, tx: WriteTx, change_id: str | None) -> Erasure:
         """Forget it here, as the change of that id where there was one below."""
         return forget(
             tx,
             self.target,
             sources=self.sources,
             hard=self.hard,
-            agent=self.agent,
-            secret=secret,
-            ids=self.ids,
-            author=self.author,
+            writer=self.writer,
             change_id=change_id,
         )
 
@@ -59,12 +55,12 @@ async def forgotten(here: Transactions, forgetting: Forgetting, once: Idempotenc
     # What was forgotten once reaches nothing that was told below since.
     again = once is not None and await here.read(once.seen) is not None
     below = await here.below() if forgetting.target.everything and not again else []
-    secret, change_id = here.runtime.store.facts.secret, None
+    change_id = None
     done: list[tuple[str, Erasure]] = []
 
     def work(tx: WriteTx, below: Sequence[tuple[str, Erasure]] = ()) -> Erasure:
         def run() -> Erasure:
-            return together(forgetting.done(tx, secret, change_id), below)
+            return together(forgetting.done(tx, change_id), below)
 
         return run() if once is None else forget_once(tx, once, run, hard=forgetting.hard)
 

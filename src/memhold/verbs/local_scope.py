@@ -21,7 +21,7 @@ from memhold.facts.evidence import asked_for, last_asked, used
 from memhold.facts.matching import warm
 from memhold.journal.beside import RESERVED, shown_to, with_kept
 from memhold.journal.redaction import redacted_value
-from memhold.journal.visibility import checked_session, sees_session
+from memhold.journal.visibility import sees_session
 from memhold.messages.fences import fence
 from memhold.messages.ingest import Draft, attribute, parse_messages
 from memhold.messages.people import told_apart
@@ -54,7 +54,9 @@ from memhold.values.answers import (
 )
 from memhold.values.bounds import MAX_PAGE
 from memhold.values.errors import InvalidInput, MemholdError, NotFound, TooLarge, WrongKind
+from memhold.values.filters import Filters
 from memhold.values.jsonable import body_json, json_copy
+from memhold.values.names import checked_session
 from memhold.values.origins import author_of
 from memhold.values.records import (
     Change,
@@ -71,10 +73,8 @@ from memhold.values.records import (
     Shape,
     State,
     Tier,
-    micros,
 )
 from memhold.values.sessions import SessionOrder, SessionPage
-from memhold.values.written import Written
 from memhold.verbs.beside_loop import beside
 from memhold.verbs.checking import judged
 from memhold.verbs.declaration import verbs_of
@@ -261,15 +261,20 @@ class LocalScope:
             raise InvalidInput(f"{len(ids):,} ids are too many; pass at most {MAX_PAGE:,}")
         target = Target(
             ids=tuple(dict.fromkeys(_as_tuple(ids) or ())) if item_id is None else (item_id,),
-            session=session,
-            session_prefix=session_prefix,
-            kinds=_as_tuple(kinds),
-            topics=_labels("topics", topics),
-            entities=_labels("entities", entities),
-            before=before,
-            after=after,
+            filters=Filters(
+                session=session,
+                session_prefix=session_prefix,
+                kinds=_as_tuple(kinds),
+                topics=_labels("topics", topics),
+                entities=_labels("entities", entities),
+                since=_just_after(after),
+                until=before,
+                origin=origin,
+                actor=actor,
+                written_since=written_since,
+                written_until=written_until,
+            ),
             everything=everything,
-            written=Written(origin=origin, actor=actor, since=written_since, until=written_until),
         )
         once = self._tx.once("forget", idempotency_key, [target, sources, hard, self._scope.agent])
 
@@ -278,9 +283,7 @@ class LocalScope:
                 target=target,
                 sources=sources,
                 hard=hard,
-                agent=self._scope.agent,
-                author=self._author,
-                ids=self._runtime.ids,
+                writer=self._writer(),
             )
             if dry_run:
                 return await would_forget(self._tx, forgetting)
@@ -316,10 +319,10 @@ class LocalScope:
         from memhold.history.undo import Undoer, reaches_below, stands, undo, undo_written, would_undo
 
         runtime = self._runtime
-        written = Written(origin=origin, actor=actor, since=written_since, until=written_until)
-        if (change_id is None) != written.given:
+        filters = Filters(origin=origin, actor=actor, written_since=written_since, written_until=written_until)
+        if (change_id is None) != filters.written:
             raise InvalidInput("say what to undo: one change, or filters (origin, actor, written_since, written_until)")
-        supplied: list[Any] = [change_id, cascade, *([redo] if redo else []), *([written] if written.given else [])]
+        supplied: list[Any] = [change_id, cascade, *([redo] if redo else []), *([filters] if filters.written else [])]
         once = None if dry_run else self._tx.once("undo", idempotency_key, supplied)
         undoer = Undoer(ids=runtime.ids, author=self._author, secret=runtime.store.facts.secret, redo=redo)
 
@@ -327,7 +330,7 @@ class LocalScope:
 
         def work(tx: WriteTx) -> Receipt:
             if change_id is None:
-                return undo_written(tx, written, cascade=cascade, undoer=undoer)
+                return undo_written(tx, filters, cascade=cascade, undoer=undoer)
             return undo(tx, change_id, cascade=cascade, undoer=undoer, made_id=made_id)
 
         if dry_run:
@@ -505,11 +508,20 @@ class LocalScope:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        written = Written(origin=origin, actor=actor, since=written_since, until=written_until)
-        if unconfirmed_since is not None:
-            micros(unconfirmed_since)
-        listing = _listing(kinds, states, self._scope.agent, session, limit, cursor, written)
-        listing = replace(listing, unconfirmed_since=unconfirmed_since, subject=subject)
+        listing = Listing(
+            kinds=_as_tuple(kinds),
+            states=_as_tuple(states),
+            agent=self._scope.agent,
+            session=session,
+            origin=origin,
+            actor=actor,
+            subject=subject,
+            written_since=written_since,
+            written_until=written_until,
+            unconfirmed_since=unconfirmed_since,
+            after=_after(cursor),
+            limit=limit + 1,
+        )
         found, damaged = await self._tx.read(lambda tx: (tx.list_memories(listing), tuple(tx.damaged)))
         more = len(found) > limit
         page = tuple(found[:limit])
@@ -778,8 +790,7 @@ class LocalScope:
         for one in found:
 
             def work(tx: WriteTx, one: Retained = one) -> str | None:
-                secret = runtime.store.facts.secret
-                return hide(tx, one, rules, secret=secret, ids=runtime.ids, author=self._author)
+                return hide(tx, one, rules, writer=replace(self._writer(), agent=None))
 
             change = await runtime.store.write(self._scope, runtime.mirroring(work))
             if change is not None:
@@ -935,29 +946,19 @@ _CURSOR = re.compile(r"n[0-9]{1,15}")
 """Behind which number a page begins: as many digits as `MAX_NUMBER` has, less one."""
 
 
-def _listing(
-    kinds: Sequence[Kind] | None,
-    states: Sequence[State] | None,
-    agent: str | None,
-    session: str | None,
-    limit: int,
-    cursor: str | None,
-    written: Written,
-) -> Listing:
-    if cursor is not None and not _CURSOR.fullmatch(cursor):
+def _after(cursor: str | None) -> int:
+    if cursor is None:
+        return -1
+    if not _CURSOR.fullmatch(cursor):
         raise InvalidInput(f"{cursor!r:.40} is not a cursor of this listing; pass the one that the last page gave")
-    return Listing(
-        kinds=_as_tuple(kinds),
-        states=_as_tuple(states),
-        agent=agent,
-        session=checked_session(session),
-        origin=written.origin,
-        actor=written.actor,
-        written_since=written.since,
-        written_until=written.until,
-        after=-1 if cursor is None else int(cursor[1:]),
-        limit=limit + 1,
-    )
+    return int(cursor[1:])
+
+
+def _just_after(moment: datetime | None) -> datetime | None:
+    """The next time that there is: what is of a time is not of after it."""
+    if moment is None or moment.replace(tzinfo=None) == datetime.max:  # noqa: DTZ901 - with any zone
+        return moment
+    return moment + timedelta(microseconds=1)
 
 
 def _labels(name: str, given: Sequence[str]) -> tuple[str, ...]:

@@ -62,6 +62,7 @@ _MESSAGE_CRC, _MEMORY_CRC, _CHANGE_CRC = len(MESSAGE), len(MEMORY), len(CHANGE)
 _MESSAGE_ID, _MEMORY_ID, _CHANGE_ID = MESSAGE.index("id"), MEMORY.index("id"), CHANGE.index("id")
 _MESSAGE_NUMBER, _MEMORY_NUMBER = MESSAGE.index("number"), MEMORY.index("number")
 _KIND = MEMORY.index("kind")
+_LISTED_TIMES = ("written_since", "written_until", "unconfirmed_since")
 _SEQ, _REV, _KEY, _DETAIL = MESSAGE.index("seq"), MEMORY.index("rev"), MEMORY.index("fact_key"), CHANGE.index("detail")
 
 
@@ -287,13 +288,11 @@ class SqlRead:
             origin=listing.origin,
             actor=listing.actor,
             subject=listing.subject,
-            written_since=rows.opt_micros(listing.written_since),
-            written_until=rows.opt_micros(listing.written_until),
-            unconfirmed_since=rows.opt_micros(listing.unconfirmed_since),
+            **{name: rows.opt_micros(getattr(listing, name)) for name in _LISTED_TIMES},
             after=listing.after,
             limit=listing.limit,
         )
-        memories = self._memories(found)
+        memories = [one for one in self._memories(found) if listing.take(one)]
         if len(memories) < len(found) == listing.limit:
             rest = replace(
                 listing, after=_beyond(found[-1][_MEMORY_NUMBER], listing.after), limit=listing.limit - len(memories)
