@@ -23,7 +23,7 @@ from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing import FakeClock
 from memhold.testing.scripted import HashEmbedding
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
+from memhold.verbs.local_scope import local_scope
 from memhold.wiring import assemble
 from memhold.wiring.chains import ChainParts
 from memhold.wiring.settings import Settings
@@ -116,7 +116,7 @@ class Run:
         ]
         for runtime in self.runtimes:
             runtime.worker.__class__ = Killed
-        self.alice = LocalScope(self.runtimes[0], Scope(user="alice"))
+        self.alice = local_scope(self.runtimes[0], Scope(user="alice"))
         self.told: dict[str, str] = {}
         self.kills = 0
 

@@ -25,7 +25,7 @@ from memhold.testing import FakeClock
 from memhold.testing.scripted import sensible_reply
 from memhold.upkeep.worker import Worker
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
+from memhold.verbs.local_scope import local_scope
 from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble
 from memhold.wiring.chains import ChainParts
@@ -123,7 +123,7 @@ class Run:
         self.kills = 0
 
     def scope(self, session: str) -> AsyncScope:
-        return LocalScope(self.runtimes[0], Scope(user="alice", session=session or None))
+        return local_scope(self.runtimes[0], Scope(user="alice", session=session or None))
 
     async def act(self, turn: int) -> None:
         name = self.random.choice(SESSIONS)

@@ -20,7 +20,7 @@ from memhold.storage.sqlite.upkeep import SqliteUpkeep
 from memhold.testing import FakeClock
 from memhold.testing.disk import FaultyDisk, Operation
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
+from memhold.verbs.local_scope import local_scope
 from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble
 from memhold.wiring.settings import Settings
@@ -60,7 +60,7 @@ def opened(path: Path, disk: FaultyDisk, clock: Clock | None = None) -> tuple[Sq
     clock = clock or SystemClock()
     store = SqliteStore(str(path), clock=clock, vfs=disk.name)
     runtime = assemble(store, clock=clock, settings=Settings(worker=False))
-    return store, LocalScope(runtime, Scope(user="alice", session="s"))
+    return store, local_scope(runtime, Scope(user="alice", session="s"))
 
 
 async def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:

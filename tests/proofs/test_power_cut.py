@@ -15,7 +15,7 @@ from memhold.storage.sqlite import connection as sqlite_connection
 from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.disk import FaultyDisk
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
+from memhold.verbs.local_scope import local_scope
 from memhold.wiring import assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
@@ -36,7 +36,7 @@ async def run_until_cut(path: Path, seed: int) -> list[str]:
 
     async def writer(number: int) -> None:
         nonlocal left
-        scope = LocalScope(runtime, Scope(user=f"u{number % 2}", session=f"s{number}"))
+        scope = local_scope(runtime, Scope(user=f"u{number % 2}", session=f"s{number}"))
         while not disk.dead:
             try:
                 if random.random() < 0.7:

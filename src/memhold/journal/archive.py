@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memhold.index.documents import index_memories
-from memhold.journal.change import note_change
+from memhold.journal.change import Basis, note_change
 from memhold.journal.visibility import ended, seen
 from memhold.journal.windows import spoken
 from memhold.messages.fences import unquoted
@@ -132,7 +132,9 @@ def close_window(
     tx.put_session(replace(moved, cursor=session.last_seq, rev=session.rev + 1))
     span = Span(session=session.id, first=session.cursor + 1, last=session.last_seq)
     reason = "kept raw: no model is configured"
-    change = note_change(tx, ids.new("chg"), "consolidate", reason, by=author, spans=[span], effects=effects)
+    change = note_change(
+        tx, ids.new("chg"), "consolidate", reason, by=author, effects=effects, basis=Basis(spans=[span])
+    )
     return Receipt(ids=tuple(memory.id for memory in seen(tx, stored)), change_ids=(change.id,))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memhold.ports.facts import FactReads, FactWrites
 from memhold.ports.postings import Block, Entry
@@ -58,11 +58,6 @@ class Listing(Filters):
     states: tuple[State, ...] | None = ("active",)
     after: int = -1
     limit: int = 1000
-
-    @classmethod
-    def of(cls, filters: Filters, *, limit: int) -> Self:
-        """The first page of what passes these filters."""
-        return cls(**{one.name: getattr(filters, one.name) for one in fields(Filters)}, limit=limit)
 
 
 class ReadTx(FactReads, VectorReads, Protocol):

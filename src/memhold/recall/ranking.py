@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import End, Outdated
@@ -83,25 +82,28 @@ class View:
     told: Told = field(default_factory=Told)
 
 
-def ordered(
-    view: View,
-    fused: Fused,
-    allowed: Mask,
-    found: Mask,
-    past: Mapping[int, Outdated],
-    most: int | None,
-    *,
-    now: bool = True,
-    behind: Mask | None = None,
-    ends: Mapping[int, End] = MappingProxyType({}),
-) -> Ranking:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What orders beside the scores: `past` ranks behind what replaced it.
+
+    `now` says that it is asked what holds now: then the newer stands above the older. `behind` is what others say of
+    themselves where whoever asks asks about themselves, `ends` which of the values that hold no longer is asked for
+    (`asked_ends`).
+    """
+
+    past: Mapping[int, Outdated]
+    now: bool
+    behind: Mask | None
+    ends: Mapping[int, End]
+
+
+def ordered(view: View, fused: Fused, allowed: Mask, found: Mask, standing: Standing, most: int | None) -> Ranking:
     """The order of what was found and may be shown.
 
-    `allowed` is what the filters let through, `found` what the signals found, `past` ranks behind what replaced it,
-    `most` is how far the order must reach (None: to its end). `now` says that it is asked what holds now: then the
-    newer stands above the older. `behind` is what others say of themselves where whoever asks asks about themselves,
-    `ends` which of the values that hold no longer is asked for (`asked_ends`).
+    `allowed` is what the filters let through, `found` what the signals found, `most` is how far the order must reach
+    (None: to its end).
     """
+    past, behind, ends = standing.past, standing.behind, standing.ends
     index, near = view.index, view.near
     hit = found & allowed
     stages = [fused.score if view.fused is None else view.fused.score, fused.score]
@@ -113,7 +115,7 @@ def ordered(
     stages.append(score.copy())
     _demote(index, score, found & index.living, ends)
     stages.append(score.copy())
-    if now:
+    if standing.now:
         about, as_much = partial(_about, view), partial(_as_much, view)
         lift_newer(view.question, index, score, found & index.living, about=about, as_much=as_much)
     stages.append(score.copy())

@@ -31,6 +31,7 @@ from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
 from memhold.recall.people import People
 from memhold.recall.ranking import (
+    Standing,
     View,
     asked_ends,
     evidence_of,
@@ -397,7 +398,8 @@ def _ranking(
     behind = _of_themselves(tx, view, fused.score, found)
     ends = {number: end for number, end in ends.items() if end.old not in then.ends}
     now = held is None and not query.states
-    ranking = ordered(view, fused, allowed, found, past, most, now=now, behind=behind, ends=ends)
+    standing_by = Standing(past=past, now=now, behind=behind, ends=ends)
+    ranking = ordered(view, fused, allowed, found, standing_by, most)
     ranking = replace(ranking, kept_out=kept_out, then=frozenset(then.ends))
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking

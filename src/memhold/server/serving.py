@@ -43,7 +43,7 @@ from memhold.server.shared_state import ServerFiles, SharedState
 from memhold.text import lazily
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
-from memhold.verbs import local_scope as _loaded_ahead
+from memhold.verbs.local_scope import load_units
 from memhold.verbs.local_store import LocalStore
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.store_protocols import AsyncStore
@@ -66,7 +66,7 @@ __all__ = [
 ]
 
 log = logging.getLogger("memhold.serve")
-del _loaded_ahead  # what verbs need is loaded at the start: at the first request all others would wait for it
+load_units()  # at the start: at the first request all others would wait for it
 
 App = Callable[
     [

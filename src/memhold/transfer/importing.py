@@ -16,7 +16,7 @@ from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Part, Placed, 
 from memhold.transfer.source import KEPT_PROBLEMS, OnError, Problem, Source
 from memhold.values.errors import UnreadableImport
 
-__all__ = ["Progress", "Report", "Target", "import_file"]
+__all__ = ["Progress", "Reading", "Report", "Target", "import_file"]
 
 
 class Target(Protocol):
@@ -142,25 +142,37 @@ class _Tally:
             self.problems.append(problem)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a file is read: its format (None: found out), the zone of times that name none, and what an error does.
+
+    A `batch` is so many messages. A `dry_run` reads all of it and writes nothing. `live` lines count as said by their
+    roles, and `session_prefix` stands before the names of the sessions.
+    """
+
+    format: str | None = None
+    zone: tzinfo = UTC
+    session_prefix: str = ""
+    on_error: OnError = "stop"
+    live: bool = False
+    batch: int = BATCH_MESSAGES
+    dry_run: bool = False
+    progress: Callable[[Progress], None] | None = None
+
+
 async def import_file(
     target: Target,
     path: Path,
+    reading: Reading,
     *,
     now: datetime,
-    format_name: str | None = None,
-    zone: tzinfo = UTC,
-    on_error: OnError = "stop",
     limits: Limits | None = None,
-    batch: int = BATCH_MESSAGES,
-    dry_run: bool = False,
-    progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Import a file, or each file of a folder, batch after batch, in bounded memory.
 
     A second import of the same file adds nothing, an interrupted one goes on where it was, and a file that has grown
-    adds what is new: the keys of the messages see to it. `zone` is the zone of times that name none. The file is read
-    on the calling thread, a batch at a time. A `dry_run` reads all of it and writes nothing. Of a folder, files in no
-    known format are counted as left out.
+    adds what is new: the keys of the messages see to it. The file is read on the calling thread, a batch at a time. Of
+    a folder, files in no known format are counted as left out.
 
     Raises:
         UnreadableImport: a file cannot be read, from some place on; what stands before it was imported.
@@ -171,25 +183,27 @@ async def import_file(
     size = sum(file.size for file in files)
     before = 0
     for file in files:
-        chosen = format_name or _format_of(file, tally)
+        chosen = reading.format or _format_of(file, tally)
         if chosen is not None:
             tally.formats[chosen] = None
-            source = Source(path=file.path, zone=zone, now=now, on_error=on_error, limits=limits or Limits())
-            for part in read_batches(source, chosen, most=batch):
-                if dry_run:
+            source = Source(
+                path=file.path, zone=reading.zone, now=now, on_error=reading.on_error, limits=limits or Limits()
+            )
+            for part in read_batches(source, chosen, most=reading.batch):
+                if reading.dry_run:
                     tally.known += await target.known(part)
                 else:
                     tally.added += await _write(target, part)
                 tally.count(part)
-                if progress is not None:
+                if reading.progress is not None:
                     whole = size if file.name else source.size  # one that is being written may have grown
                     step = Progress(position=before + part.position, size=whole, done=tally.read, added=tally.added)
-                    progress(step)
+                    reading.progress(step)
             tally.take_over(source, file.name)
         before += file.size
     if not tally.formats:
         raise UnreadableImport(f"{path}: no file in it can be imported", path=str(path), line=None)
-    return _report(tally, dry_run=dry_run)
+    return _report(tally, dry_run=reading.dry_run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

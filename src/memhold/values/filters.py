@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from memhold.values.errors import InvalidInput
 from memhold.values.names import checked_session, folded
@@ -77,6 +77,11 @@ class Filters:
             )
         if self.session_prefix is not None:
             object.__setattr__(self, "session_prefix", unicodedata.normalize("NFC", self.session_prefix))
+
+    @classmethod
+    def of(cls, other: Filters, **more: Any) -> Self:
+        """The filters of another value, such as a query, as a value of this class."""
+        return cls(**{one.name: getattr(other, one.name) for one in fields(Filters)}, **more)
 
     @property
     def by(self) -> bool:

@@ -9,8 +9,11 @@ from itertools import chain
 from time import monotonic
 from typing import Any, get_args
 
+from memhold.consolidate.requests import ask_ahead
 from memhold.context import gather
-from memhold.context.plan import RESERVED, Inputs, Request
+from memhold.context.answer import Context
+from memhold.context.build import built
+from memhold.context.plan import RESERVED, ContextQuery, Elsewhere, Inputs, Request
 from memhold.context.strategies import check_strategy, least_share
 from memhold.context.window_messages import is_person, only_recalled, words_of
 from memhold.documents.paths import checked_path
@@ -19,6 +22,7 @@ from memhold.facts.users_word import reworded
 from memhold.messages.fences import unquoted
 from memhold.messages.records import records_of, typed
 from memhold.messages.shapes import listed_messages
+from memhold.messages.shown import keep_shown
 from memhold.messages.window import entries_of, is_system
 from memhold.ports.transaction import ReadTx
 from memhold.recall.conversation import TURNS, asked_with, asker_of, last_turns, points_back, turn_of
@@ -27,12 +31,15 @@ from memhold.recall.people import People
 from memhold.recall.recall import Meaning, checked, related, said_in
 from memhold.text.stretches import both_ends
 from memhold.text.token_estimate import Counted
+from memhold.values.also import named_scopes
 from memhold.values.answers import DAMAGED, Query
 from memhold.values.errors import InvalidInput
-from memhold.values.records import Fill, HitKind, Memory, Message, Shape
+from memhold.values.records import HitKind, Memory, Message, Shape
+from memhold.verbs.beside_loop import beside
+from memhold.verbs.runtime import RuntimeSettings
 from memhold.verbs.transactions import Transactions
 
-__all__ = ["ContextSlots", "listed", "request_of"]
+__all__ = ["ContextSlots", "context"]
 
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
 TOLD = ("corrections", "instructions", "profile")
@@ -333,46 +340,70 @@ def _heard(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
-def request_of(
-    *,
-    budget: int,
-    reserve: int | None,
-    strategy: str,
-    shape: Shape,
-    threshold: int,
-    tail: int,
-    fill: Fill,
-    documents: Sequence[Sequence[str]],
-) -> Request:
+def _request(asked: ContextQuery, settings: RuntimeSettings) -> Request:
     """The checked request.
 
     Raises:
         InvalidInput: the reserve leaves nothing, or the shape, the strategy, the fill or a path cannot be used.
     """
-    kept = budget // RESERVED if reserve is None else reserve
-    if kept >= budget:
-        raise InvalidInput(f"the reserve of {kept} tokens leaves nothing of the budget of {budget}")
-    if shape not in get_args(Shape):
-        raise InvalidInput(f"the shape is {shape!r:.40}; use one of {', '.join(get_args(Shape))}")
-    check_strategy(strategy)
+    kept = asked.budget // RESERVED if asked.reserve is None else asked.reserve
+    if kept >= asked.budget:
+        raise InvalidInput(f"the reserve of {kept} tokens leaves nothing of the budget of {asked.budget}")
+    if asked.shape not in get_args(Shape):
+        raise InvalidInput(f"the shape is {asked.shape!r:.40}; use one of {', '.join(get_args(Shape))}")
+    check_strategy(asked.strategy)
+    threshold = asked.crossover_turn_threshold
     return Request(
-        budget=budget,
+        budget=asked.budget,
         reserve=kept,
-        strategy=strategy,
-        shape=shape,
-        threshold=threshold,
-        tail=tail,
-        by_default=reserve is None,
-        documents=[checked_path(path, "a path of documents", least=0) for path in documents],
-        least=least_share(fill),
+        strategy=asked.strategy,
+        shape=asked.shape,
+        threshold=settings.crossover_turn_threshold if threshold is None else threshold,
+        tail=settings.context_tail if asked.tail is None else asked.tail,
+        by_default=asked.reserve is None,
+        documents=[checked_path(path, "a path of documents", least=0) for path in asked.documents],
+        least=least_share(asked.fill),
     )
+
+
+async def context(
+    here: Transactions,
+    asked: ContextQuery,
+    *,
+    messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None,
+) -> Context:
+    """The messages to send; what was shown of memory is remembered behind the answer."""
+    runtime, scope = here.runtime, here.scope
+    request = _request(asked, runtime.settings)
+    given = await beside(lambda: _listed(messages), messages)
+    runtime.guard()
+    slots = ContextSlots(here)
+    model = (runtime.settings.context_model or None) if asked.model is None else asked.model
+    request = await slots.counted(request, model)
+    named = named_scopes(scope, asked.also)
+    others = [ContextSlots(Transactions(runtime, one)) for one in named]
+    inputs, *more = await slots.inputs(given, request, asked.query, asked.asker, others=others)
+    last = inputs.window.ahead
+    if last:
+        runtime.after_answer.soon(scope, lambda tx: ask_ahead(tx, here.session, last))
+    elsewhere = [
+        Elsewhere(
+            scope=replace(one, actor="user"), inputs=held, same_user=one.user is not None and one.user == scope.user
+        )
+        for one, held in zip(named, more, strict=True)
+    ]
+    secret = runtime.store.facts.secret
+    built_of, fences = await asyncio.to_thread(built, inputs, request, secret=secret, elsewhere=elsewhere)
+    if fences:
+        runtime.after_answer.soon(scope, lambda tx: keep_shown(tx, fences))
+    return built_of
 
 
 def _most(available: int) -> int:
     return max(LEAST_HITS, min(MOST_HITS, available // SHORTEST))
 
 
-def listed(messages: Any) -> Sequence[Mapping[str, Any]]:
+def _listed(messages: Any) -> Sequence[Mapping[str, Any]]:
     """The caller's messages as a list.
 
     Raises:

@@ -6,18 +6,23 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memhold.facts.expiry import expire_overdue, is_overdue
 from memhold.index.questions import TooSlow
 from memhold.ports.idempotency import Idempotency, idempotent
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.recall.recall import Meaning
-from memhold.values.answers import Receipt
+from memhold.values.answers import Receipt, Remembered
 from memhold.values.errors import MemholdError, StoreBusy, StoreFull, StoreReadOnly
+from memhold.values.origins import author_of
 from memhold.values.records import Scope
 from memhold.verbs.runtime import Runtime
+
+if TYPE_CHECKING:
+    from memhold.facts.remember import Writer
 
 __all__ = ["Transactions"]
 
@@ -35,6 +40,25 @@ class Transactions:
     def __init__(self, runtime: Runtime, scope: Scope) -> None:
         self.runtime = runtime
         self.scope = scope
+        self.author = author_of(scope.actor)
+
+    @property
+    def session(self) -> str:
+        """The name of the session that is spoken in; "" is the unnamed one."""
+        return self.scope.session or ""
+
+    @property
+    def writer(self) -> Writer:
+        """Who tells memories something here."""
+        from memhold.facts.remember import Writer
+
+        return Writer(
+            ids=self.runtime.ids,
+            secret=self.runtime.store.facts.secret,
+            author=self.author,
+            agent=self.scope.agent,
+            session=self.scope.session,
+        )
 
     async def below(self) -> list[Transactions]:
         """Those of the same user in each namespace below this one."""
@@ -87,6 +111,30 @@ class Transactions:
     def idempotent(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
         """A unit of work whose receipt says how far the write can be seen, and that a key makes one write of many."""
         return idempotent(run, once, meaning=self.runtime.embedding is not None)
+
+    async def tell(
+        self, verb: str, work: Callable[..., Receipt], *, idempotency_key: str | None, **given: Any
+    ) -> Remembered:
+        """Tell a memory something, as this scope's writer; it comes back as it then stands."""
+        writer, once = self.writer, self.once(verb, idempotency_key, list(given.values()))
+        return await self.remembered(lambda tx: work(tx, writer=writer, **given), once)
+
+    async def remembered(
+        self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
+    ) -> Remembered:
+        """The memory that a write tells something, as it then stands; `redacted` secrets were taken out before."""
+        from memhold.facts.remember import remembered
+
+        work = self.idempotent(lambda tx: replace(tell(tx), redacted=redacted), once)
+        done = await self.write(lambda tx: remembered(tx, work(tx)))
+        self.count(done.receipt)
+        return done
+
+    def count(self, receipt: Receipt) -> Receipt:
+        """Count the secrets that a write replaced, once it is durable; a replay replaced nothing."""
+        if receipt.redacted and not receipt.replayed:
+            self.runtime.redactions[self.scope.namespace, self.scope.user] += receipt.redacted
+        return receipt
 
     def once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         """What makes a call of that verb one write, however often it is sent; None where no key was given.

@@ -61,7 +61,7 @@ def compaction_once(
         from memhold.compact.compaction_step import Compaction
 
         return Compaction(
-            store,
+            store=store,
             judge=_judge(parts),
             embedding=embedding,
             caches=caches(),
@@ -88,9 +88,9 @@ def rollups_once(store: Store, parts: ChainParts | None, upkeep: Upkeepers) -> C
         judge = _judge(parts)
         assert judge is not None  # noqa: S101 - asked above
         return RollUps(
-            store,
-            judge,
-            Merger(ids=upkeep.ids, secret=store.facts.secret, mirror=bool(upkeep.settings.mirror)),
+            store=store,
+            judge=judge,
+            merger=Merger(ids=upkeep.ids, secret=store.facts.secret, mirror=bool(upkeep.settings.mirror)),
             bounds=_bounds(upkeep.settings),
             most_tokens=upkeep.settings.consolidate_part_tokens,
             clock=upkeep.clock,

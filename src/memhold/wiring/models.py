@@ -275,7 +275,7 @@ def models_of(
     return Models(
         models or settings_catalog(settings),
         book=store.usage,
-        links=store.links,
+        link_book=store.links,
         known=known,
         keys=os.environ.get,
         clock=clock,
