@@ -16,7 +16,7 @@ from memhold.storage.inmemory.store import InMemoryStore
 from memhold.testing import ChaosServer, FakeClock
 from memhold.testing.scripted import HashEmbedding
 from memhold.verbs.local_store import LocalStore
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import TimeOrderedIds
 
@@ -115,7 +115,7 @@ async def wrapped():
     """A store that can be broken, on a clock that stands still until a test moves it."""
     clock = FakeClock()
     store = Wrapped()
-    runtime = assemble(store, clock=clock, settings=Settings(worker=False, embedding="none"))
+    runtime = assemble(store, Around(clock=clock, settings=Settings(worker=False, embedding="none")))
     async with LocalStore(runtime) as opened:
         yield opened, store, clock
 

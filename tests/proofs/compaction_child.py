@@ -16,7 +16,7 @@ from memhold.providers.wrappers import Backoff
 from memhold.testing.scripted import HashEmbedding
 from memhold.values.records import Scope
 from memhold.verbs.local_scope import local_scope
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.chains import ChainParts
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
@@ -30,7 +30,9 @@ async def main(place: str, dies_at: int, seed: int, what: str) -> None:
     store = await open_dying(place, clock, dies_at=dies_at)
     chain = Chain([Link(model=Unsteady("a", random, 0.1))], clock=clock, dice=random, backoff=Backoff(attempts=1))
     settings = Settings(worker=False, compact_memories=2, compact_distance=0.5)
-    runtime = assemble(store, clock=clock, settings=settings, judge=ChainParts(chain=chain), model=HashEmbedding())
+    runtime = assemble(
+        store, Around(clock=clock, settings=settings, judge=ChainParts(chain=chain), model=HashEmbedding())
+    )
     alice = local_scope(runtime, Scope(user="alice"))
     for turn in range(20):
         text = f"{random.choice(SUBJECTS)} {random.choice(SAYS)} {random.randrange(100, 999)}"

@@ -24,7 +24,7 @@ from memhold.testing import FakeClock
 from memhold.testing.scripted import HashEmbedding
 from memhold.values.records import Scope
 from memhold.verbs.local_scope import local_scope
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.chains import ChainParts
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import TimeOrderedIds
@@ -111,7 +111,7 @@ class Run:
         )
         settings = Settings(worker=False, compact_memories=3, compact_distance=0.5)
         self.runtimes = [
-            assemble(store, clock=clock, settings=settings, judge=ChainParts(chain=chain), model=self.embedding)
+            assemble(store, Around(clock=clock, settings=settings, judge=ChainParts(chain=chain), model=self.embedding))
             for _ in range(2)
         ]
         for runtime in self.runtimes:

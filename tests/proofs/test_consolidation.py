@@ -27,7 +27,7 @@ from memhold.upkeep.worker import Worker
 from memhold.values.records import Scope
 from memhold.verbs.local_scope import local_scope
 from memhold.verbs.scope import AsyncScope
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.chains import ChainParts
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import TimeOrderedIds
@@ -116,7 +116,7 @@ class Run:
         )
         settings = Settings(worker=False, consolidate_messages=6, consolidate_keep_messages=3)
         parts = ChainParts(chain=chain)
-        self.runtimes = [assemble(store, clock=clock, settings=settings, parts=parts) for _ in range(2)]
+        self.runtimes = [assemble(store, Around(clock=clock, settings=settings, parts=parts)) for _ in range(2)]
         for runtime in self.runtimes:
             runtime.worker.__class__ = Killed
         self.added: dict[str, list[str]] = {name: [] for name in SESSIONS}

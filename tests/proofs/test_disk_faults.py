@@ -22,7 +22,7 @@ from memhold.testing.disk import FaultyDisk, Operation
 from memhold.values.records import Scope
 from memhold.verbs.local_scope import local_scope
 from memhold.verbs.scope import AsyncScope
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
 from tests.proofs import test_compaction, test_consolidation
@@ -59,7 +59,7 @@ class Compacting(test_compaction.Run):
 def opened(path: Path, disk: FaultyDisk, clock: Clock | None = None) -> tuple[SqliteStore, AsyncScope]:
     clock = clock or SystemClock()
     store = SqliteStore(str(path), clock=clock, vfs=disk.name)
-    runtime = assemble(store, clock=clock, settings=Settings(worker=False))
+    runtime = assemble(store, Around(clock=clock, settings=Settings(worker=False)))
     return store, local_scope(runtime, Scope(user="alice", session="s"))
 
 

@@ -16,7 +16,7 @@ from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.disk import FaultyDisk
 from memhold.values.records import Scope
 from memhold.verbs.local_scope import local_scope
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
 from tests.proofs.ledger import check_acknowledged, check_whole
@@ -30,7 +30,7 @@ async def run_until_cut(path: Path, seed: int) -> list[str]:
     disk = FaultyDisk()
     clock = SystemClock()
     store = SqliteStore(str(path), clock=clock, vfs=disk.name)
-    runtime = assemble(store, clock=clock, settings=Settings(worker=False))
+    runtime = assemble(store, Around(clock=clock, settings=Settings(worker=False)))
     acknowledged: list[str] = []
     left = random.randrange(2, WRITES)
 

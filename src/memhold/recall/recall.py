@@ -82,6 +82,7 @@ __all__ = [
     "Related",
     "checked",
     "recall",
+    "recall_among",
     "related",
     "said_in",
 ]
@@ -208,9 +209,8 @@ def recall(
     in_time: Callable[[], bool] = lambda: True,
     secret: bytes = b"",
     scores: Mapping[str, float] | None = None,
-    among: Sequence[int] | None = None,
 ) -> Recall:
-    """Answer a query from one snapshot; with `among` from these document numbers alone.
+    """Answer a query from one snapshot.
 
     With a question: what a signal finds, by the fused score. Without one: everything that passes the filters, newest
     first. `total` counts all of it, also beyond this page. A signal that cannot answer is named, the others answer; so
@@ -224,12 +224,27 @@ def recall(
     place = place_of(tx, query, secret)
     view = _view(tx, query, place, caches, meaning, in_time)
     held = held_then(tx, query)
-    ranking = _ranking(tx, view, query, caches, held, RERANKED if scores else 0, among)
+    ranking = _ranking(tx, view, query, caches, held, RERANKED if scores else 0)
     if scores:
         ranking = reranked(ranking, _by_row(tx, ranking, scores))
     ranking = replace(ranking, evidence=evidence_of(view, ranking))
     answer = answered(tx, query, ranking, held, view.gaps, place)
     return answer if query.expect is None else replace(answer, expected=expected(tx, query, ranking))
+
+
+def recall_among(
+    tx: ReadTx,
+    query: Query,
+    caches: Caches,
+    meaning: Meaning,
+    in_time: Callable[[], bool],
+    numbers: Sequence[int] | None,
+) -> Recall:
+    """The same from these document numbers alone (None: from all), and no place to go on from."""
+    place = place_of(tx, query, b"")
+    view = _view(tx, query, place, caches, meaning, in_time)
+    ranking = _ranking(tx, view, query, caches, None, among=numbers)
+    return answered(tx, query, replace(ranking, evidence=evidence_of(view, ranking)), None, view.gaps, place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

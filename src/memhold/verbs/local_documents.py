@@ -19,7 +19,7 @@ from memhold.history.delete_document import delete as delete_document
 from memhold.history.forget import forget_once
 from memhold.journal.visibility import seen
 from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.recall.recall import checked, recall
+from memhold.recall.recall import checked, recall_among
 from memhold.text.analysis import Terms, analyse
 from memhold.values.answers import Erasure, Query, Recall, Receipt
 from memhold.values.documents import Document, DocumentHit, DocumentHits, DocumentPage, DocumentWrite
@@ -27,8 +27,8 @@ from memhold.values.errors import InvalidInput
 from memhold.values.records import micros
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.erasing import erased_to_the_end
-from memhold.verbs.local_scope import Doer, Unit, have_verbs
 from memhold.verbs.transactions import Transactions
+from memhold.verbs.units import Doer, Unit, have_verbs
 
 __all__ = ["LocalDocuments"]
 
@@ -120,7 +120,7 @@ async def search(here: Transactions, below: Below, *, query: str, limit: int, of
     def work(tx: ReadTx) -> DocumentHits:
         until = monotonic() + timeout
         among = matching(tx, narrowed)
-        found = recall(tx, asked, caches, meaning, lambda: monotonic() < until, among=among)
+        found = recall_among(tx, asked, caches, meaning, lambda: monotonic() < until, among)
         return _hits(tx, found)
 
     hits = await here.look(work)

@@ -1,52 +1,23 @@
-"""The verbs of a scope over an open store: a table from each verb to its unit of work, loaded when it is first called.
+"""The verbs of a scope over an open store: a table from each verb to its unit of work.
 
 What a verb promises, and what it takes, is said where it is declared (`scope.AsyncScope`).
 """
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Mapping
+from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar, cast
+from typing import cast
 
 from memhold.values.records import Scope
-from memhold.verbs.checking import check
-from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.transactions import Transactions
+from memhold.verbs.units import Doer, Unit, have_verbs
 
-__all__ = ["UNITS", "Doer", "LocalScope", "Unit", "have_verbs", "load_units", "local_scope"]
-
-Work = Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
-    """Where a verb's work stands, and how it is called.
-
-    Work takes the scope's transactions and arguments of the verb by their names; those that it does not name come as
-    one `value`, of the class that is named there. What only `reads` takes one snapshot instead of the transactions,
-    and what `tells` a memory something a writing one, as the scope's writer.
-    """
-
-    module: str
-    name: str
-    value: tuple[str, str] | None = None
-    reads: bool = False
-    tells: bool = False
-
-    @property
-    def work(self) -> Work:
-        """The function itself."""
-        found: Work = getattr(import_module(self.module), self.name)
-        return found
-
+__all__ = ["UNITS", "LocalScope", "load_units", "local_scope"]
 
 UNITS: Mapping[str, Unit] = {
     "add": Unit(module="memhold.verbs.journal_verbs", name="add"),
@@ -97,37 +68,6 @@ UNITS: Mapping[str, Unit] = {
 }
 
 
-@cache
-def _names(work: Work) -> frozenset[str]:
-    """The arguments of a verb that its work takes by their names."""
-    _, *own = inspect.signature(work).parameters
-    return frozenset(own)
-
-
-class Doer:
-    """Does the verbs of a Protocol over an open store, each by its row in the table `units`."""
-
-    units: ClassVar[Mapping[str, Unit]]
-
-    def __init__(self, here: Transactions) -> None:
-        self._here = here
-
-    async def do(self, verb: Verb, given: Mapping[str, Any]) -> Any:
-        """Do a verb with checked arguments, those that were left out as they are declared."""
-        here, unit = self._here, self.units[verb.name]
-        work = unit.work
-        if unit.reads:
-            return await here.read(lambda tx: work(tx, **given))
-        if unit.tells:
-            return await here.tell(verb.name, work, **given)
-        if unit.value is None:
-            return await work(here, **given)
-        own = _names(work)
-        module, name = unit.value
-        value = getattr(import_module(module), name)(**{n: _kept(n, one) for n, one in given.items() if n not in own})
-        return await work(here, value, **{n: one for n, one in given.items() if n in own})
-
-
 class LocalScope(Doer):
     """`AsyncScope` over a store that this process has open."""
 
@@ -155,39 +95,6 @@ def load_units() -> None:
     """Load what every verb needs, as a server does before it answers."""
     for unit in UNITS.values():
         import_module(unit.module)
-
-
-def _kept(name: str, value: Any) -> Any:
-    """An argument as a value keeps it: a list as a tuple, labels each once, no metadata as none."""
-    if name == "metadata":
-        return dict(value or {})
-    if name in {"topics", "entities"} and value:
-        from memhold.facts.remember import labels
-
-        return labels(name, value)
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _doing(verb: Verb) -> Callable[..., Awaitable[Any]]:
-    signature = inspect.signature(verb.source)
-    defaults = {name: one.default for name, one in verb.parameters.items() if not one.required}
-    checked = verb.name != "add"  # the hot path: its messages are read one by one where they enter
-
-    @functools.wraps(verb.source)
-    async def done(self: Doer, *args: Any, **named: Any) -> Any:
-        given = signature.bind(self, *args, **named).arguments
-        del given["self"]
-        if checked:
-            check(verb, given)
-        return await self.do(verb, {**defaults, **given})
-
-    return done
-
-
-def have_verbs(doer: type[Doer], protocol: type) -> None:
-    """Give a class a method for each verb that a Protocol declares, with its signature, which checks its arguments."""
-    for verb in verbs_of(protocol).values():
-        setattr(doer, verb.name, _doing(verb))
 
 
 have_verbs(LocalScope, AsyncScope)

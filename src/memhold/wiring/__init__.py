@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from itertools import count
@@ -107,19 +108,21 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         warn_of_models([entry.name for entry in embedding], "embedding", found)
     return assemble(
         store,
-        clock=clock,
-        ids=ids,
-        settings=settings,
-        residue=opened.residue,
-        maintenance=opened.maintenance,
-        parts=parts,
-        judges=judges,
-        judge=judging,
-        health=health,
-        model=own,
-        reranker=reranker,
-        held=held,
-        redactor=redactor,
+        Around(
+            clock=clock,
+            ids=ids,
+            settings=settings,
+            residue=opened.residue,
+            maintenance=opened.maintenance,
+            parts=parts,
+            judges=judges,
+            judge=judging,
+            health=health,
+            model=own,
+            reranker=reranker,
+            held=held,
+            redactor=redactor,
+        ),
     )
 
 
@@ -154,32 +157,35 @@ def _redactor(settings: Settings) -> Redactor | None:
     return SecretRedactor("refuse" if settings.redaction == "refuse" else "on")
 
 
-def assemble(
-    store: Store,
-    *,
-    clock: Clock,
-    ids: Ids | None = None,
-    settings: Settings | None = None,
-    residue: Callable[[str], Residue] | None = None,
-    parts: ChainParts | None = None,
-    judges: ChainParts | None = None,
-    judge: ChainParts | None = None,
-    model: EmbeddingModel | None = None,
-    reranker: Reranker | None = None,
-    maintenance: Maintenance | None = None,
-    held: HeldModels | None = None,
-    redactor: Redactor | None = None,
-    health: Healths | None = None,
-) -> Runtime:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What an open Memhold is put together of, around a store; what is left out is as by default, or off."""
+
+    clock: Clock
+    ids: Ids = field(default_factory=TimeOrderedIds)
+    settings: Settings = field(default_factory=Settings)
+    residue: Callable[[str], Residue] | None = None
+    parts: ChainParts | None = None
+    judges: ChainParts | None = None
+    judge: ChainParts | None = None
+    model: EmbeddingModel | None = None
+    reranker: Reranker | None = None
+    maintenance: Maintenance | None = None
+    held: HeldModels | None = None
+    redactor: Redactor | None = None
+    health: Healths | None = None
+
+
+def assemble(store: Store, of: Around) -> Runtime:
     """The parts of an open Memhold around a store, on the running loop; its worker runs where the settings say so."""
-    ids, settings = ids or TimeOrderedIds(), settings or Settings()
+    clock, ids, settings, parts, held, reranker = of.clock, of.ids, of.settings, of.parts, of.held, of.reranker
     mirror = mirror_of(store, settings, clock)
-    embedding = embedding_of(settings.embedding, model, held)
+    embedding = embedding_of(settings.embedding, of.model, held)
     new_caches = caches_once(settings.cache_mb)
     worker, compaction, rollups = worker_of(
         store,
         Upkeepers(settings, clock, ids, f"{this_process()}:{next(_WORKERS)}"),
-        Chains(parts, judges, judge),
+        Chains(parts, of.judges, of.judge),
         mirror=mirror,
         embedding=embedding,
         caches=new_caches,
@@ -194,15 +200,15 @@ def assemble(
         worker=worker,
         after_answer=AfterAnswer(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
-        residue=residue or no_files,
-        health=health or Healths(store, (), None),
+        residue=of.residue or no_files,
+        health=of.health or Healths(store, (), None),
         links=() if parts is None else tuple(parts.entries),
         mirror=mirror,
         close_models=_closing(embedding, held, reranker),
-        maintenance=maintenance,
-        watch=None if maintenance is None else FileWatch(maintenance.examine_trees),
+        maintenance=of.maintenance,
+        watch=None if of.maintenance is None else FileWatch(of.maintenance.examine_trees),
         tokenizer=partial(tokenizer, models=settings.models),
-        redactor=redactor,
+        redactor=of.redactor,
         analysis_pool=_analysis_pool(settings),
         compaction=compaction,
         rollups=rollups,

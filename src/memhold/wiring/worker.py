@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memhold.upkeep.worker import Worker
 from memhold.wiring.compaction import Upkeepers, compaction_once, retaining_by, rollups_once
-from memhold.wiring.steps import EMBEDDING, SLOW, steps
+from memhold.wiring.steps import EMBEDDING, SLOW, Doers, steps
 
 if TYPE_CHECKING:
     from memhold.compact.compaction_step import Compaction
@@ -83,14 +83,16 @@ def worker_of(
         steps(
             store,
             by.ids,
-            raw_chars=settings.raw_chars,
-            consolidation=consolidation,
-            compaction=compaction,
-            mirror=mirror,
-            embedding=embedding,
-            likeness=likeness,
-            retain=None if retaining is None else retaining.step,
-            rollups=rollups,
+            Doers(
+                raw_chars=settings.raw_chars,
+                consolidation=consolidation,
+                compaction=compaction,
+                mirror=mirror,
+                embedding=embedding,
+                likeness=likeness,
+                retain=None if retaining is None else retaining.step,
+                rollups=rollups,
+            ),
         ),
         clock=by.clock,
         owner=by.owner,
