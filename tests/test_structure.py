@@ -308,7 +308,7 @@ READS_ROLES = {
     "journal.windows": "says where a window may end, which the providers' roles decide",
     "context.window_messages": "builds the window, and reads the caller's messages, of which nothing is attributed",
 }
-"""Who may ask a message for the role "user", and why: all others ask who wrote it (`memhold.values.written_by`)."""
+"""Who may ask a message for the role "user", and why: all others ask who wrote it (`memhold.values.origins`)."""
 
 
 def asked_roles(tree: ast.Module) -> list[str]:

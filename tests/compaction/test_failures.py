@@ -350,7 +350,7 @@ async def test_what_changes_while_the_judge_thinks_is_not_merged(opened: Opened,
         else:
             # Another worker takes the work over: this one's token is too old.
             clock.advance(timedelta(minutes=5))
-            upkeep = alice._runtime.store.upkeep
+            upkeep = alice._tx.runtime.store.upkeep
             assert await upkeep.claim(owner="other", kinds=("compact",), limit=1, seconds=1)
             clock.advance(timedelta(minutes=5))
 

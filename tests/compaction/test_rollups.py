@@ -76,7 +76,7 @@ async def summary(scope: Any, text: str, at: datetime, **fields: Any) -> Memory:
         )  # fmt: skip
         return memory
 
-    return await scope._runtime.store.write(scope.scope, work)
+    return await scope._tx.runtime.store.write(scope.scope, work)
 
 
 async def rollups(scope: Any, level: str | None = None) -> list[Memory]:
@@ -86,7 +86,7 @@ async def rollups(scope: Any, level: str | None = None) -> list[Memory]:
 
 async def sound(scope: Any) -> None:
     """No roll-up stands on what does not stand, and no period of an agent has two."""
-    standing = await scope._runtime.store.read(scope.scope, history_of)
+    standing = await scope._tx.runtime.store.read(scope.scope, history_of)
     ids = {one.id for one in standing}
     for one in standing:
         if one.kind == "rollup":
@@ -456,7 +456,7 @@ async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Op
     clock.advance(timedelta(days=1))
     assert await memhold.settle(timeout=60)
     calls, written = len(judge.asked), []
-    store, write = scope._runtime.store, scope._runtime.store.write
+    store, write = scope._tx.runtime.store, scope._tx.runtime.store.write
 
     async def counted(*args: Any, **more: Any) -> Any:
         written.append(args)
@@ -609,7 +609,7 @@ async def test_a_telling_of_what_no_longer_holds_says_so(opened: Opened) -> None
     def of_the_window(tx: Any) -> None:
         tx.put_memory(replace(fact, sources=old.sources, rev=fact.rev + 1))
 
-    await scope._runtime.store.write(scope.scope, of_the_window)
+    await scope._tx.runtime.store.write(scope.scope, of_the_window)
     new = (await scope.remember(attribute="bank", value="Lind & Co")).memory
     found = {hit.metadata["period"]: hit.superseded_by for hit in (await scope.recall("", kinds=["rollup"])).hits}
     assert found == {"2026-03-02": new.id, "2026-W10": new.id, "2026-03-03": None}
@@ -771,5 +771,5 @@ async def test_withdrawing_reaches_all_above(opened: Opened) -> None:
     scope = (await opened(Teller())).scope(user="alice")
     parts = await weeks(scope, 9)
     await scope.compact()
-    effects = await scope._runtime.store.write(scope.scope, lambda tx: withdraw(tx, [parts[0].id]))
+    effects = await scope._tx.runtime.store.write(scope.scope, lambda tx: withdraw(tx, [parts[0].id]))
     assert len(effects) == 3

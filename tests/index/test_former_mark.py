@@ -9,8 +9,7 @@ from typing import Any, cast
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
-from memhold.index.documents import message_entry
-from memhold.index.marks import FORMER
+from memhold.index.documents import FORMER, message_entry
 from memhold.messages.fences import said
 from memhold.ports.postings import term_key
 from memhold.ports.transaction import ReadTx, WriteTx

@@ -193,7 +193,7 @@ async def test_a_disk_that_fails_in_a_scrub(tmp_path: Path, runs: Callable[[int,
             for mark in marks
         ]
         gone = [at for at in range(24) if random.random() < 0.5 or not at]
-        worker, left = scope._runtime.worker, list(gone)
+        worker, left = scope._tx.runtime.worker, list(gone)
         if seed % 2:  # the scrub alone meets the disk
             with patch.object(SqliteUpkeep, "scrub", _never):
                 while left:

@@ -15,8 +15,8 @@ from memhold.ports.transaction import WriteTx
 from memhold.text.contraries import ends, names_nothing
 from memhold.text.instructions import ends_only, is_own_wish, tells_state
 from memhold.values.names import folded
+from memhold.values.origins import text_by
 from memhold.values.records import SPEAKER, Author, Effect, Memory, MemoryQuote, Message
-from memhold.values.written_by import text_by
 
 __all__ = ["MOST_STANDING", "keep_instructions", "learn_instruction"]
 

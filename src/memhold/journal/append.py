@@ -11,11 +11,9 @@ from memhold.index.documents import message_entry
 from memhold.index.pending_vectors import due_index
 from memhold.journal.redaction import redacted_draft
 from memhold.journal.windows import When, due_at, skipped, weight
-from memhold.messages.fences import find_quotes, without
-from memhold.messages.ingest import Draft
-from memhold.messages.people import HEARD, told_apart
+from memhold.messages.fences import find_quotes, resolved, without
+from memhold.messages.ingest import HEARD, Draft, told_apart
 from memhold.messages.records import records_of, split
-from memhold.messages.shown import resolved
 from memhold.ports.stores import Ids, Redactor
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.analysis import Terms, analyse

@@ -10,10 +10,9 @@ from memhold.facts.asked import asked_concepts, attribute_terms
 from memhold.facts.outdated import Outdated, replaced
 from memhold.facts.truth import TruthCache
 from memhold.index.documents import KIND_OF, ROLES_OF
-from memhold.index.kept_scopes import MOST_BYTES, KeptScopes
+from memhold.index.kept_scopes import MOST_BYTES, IndexCache, KeptScopes
 from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
-from memhold.index.postings_cache import IndexCache
 from memhold.index.vector_cache import DecodedVectors, VectorCache
 from memhold.index.words import best_first, score_words
 from memhold.journal.visibility import checked_id
@@ -57,8 +56,7 @@ from memhold.recall.signals import (
     understood,
     words_signal,
 )
-from memhold.recall.then import Then, asked_then
-from memhold.recall.told import Told, told_of
+from memhold.recall.told import Then, Told, asked_then, told_of
 from memhold.text.person import person_of
 from memhold.values.answers import Query, Recall
 from memhold.values.bounds import MAX_HITS, MAX_NEIGHBOURS

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memhold.facts.asked import asked_concepts, asks_for, concepts_of
-from memhold.index.documents import KIND_OF, ROLE_OF
-from memhold.index.marks import ASKING, NAMED, QUESTION_MARKS, SPEAKER
+from memhold.index.documents import ASKING, KIND_OF, NAMED, QUESTION_MARKS, ROLE_OF, SPEAKER
 from memhold.index.turns import SCORING, turns_of
 from memhold.index.words import WordScores, score_words, smoothed
+from memhold.languages.tables import speech, spoken
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.recall.near import Near
@@ -24,7 +24,6 @@ from memhold.recall.told import Told
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.text.change import NOW, asks_history
-from memhold.text.order import order_of, proposes
 from memhold.text.person import Person, first_terms, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
@@ -46,7 +45,9 @@ __all__ = [
     "by_words",
     "key_signal",
     "meaning_signals",
+    "order_of",
     "order_signal",
+    "proposes",
     "recency_signal",
     "reply_signal",
     "role_signal",
@@ -56,6 +57,20 @@ __all__ = [
     "understood",
     "words_signal",
 ]
+
+
+def order_of(question: str) -> bool | None:
+    """Whether a question asks for the last (True) or the first (False) of several; None where it asks for neither."""
+    said, low = speech(spoken(question)), question.lower()
+    latest, earliest = (said.has("calendar", name, low) for name in ("latest", "earliest"))
+    return None if latest == earliest else latest
+
+
+def proposes(question: str) -> bool:
+    """Whether a question asks for a proposal: what one could or should do, what is recommended, an idea."""
+    said, low = speech(spoken(question)), question.lower()
+    return any(said.has("says", name, low) for name in ("proposals", "proposed"))
+
 
 MEANS_IT = 0.45
 """Cosine from which on a vector alone makes a hit. With the built-in embedding 54 in 1,000 pairs of a LoCoMo question

@@ -19,10 +19,9 @@ from memhold.context.window_messages import is_person, only_recalled, words_of
 from memhold.documents.paths import checked_path
 from memhold.documents.read import standing_numbers
 from memhold.facts.users_word import reworded
-from memhold.messages.fences import unquoted
+from memhold.messages.fences import keep_shown, unquoted
 from memhold.messages.records import records_of, typed
 from memhold.messages.shapes import listed_messages
-from memhold.messages.shown import keep_shown
 from memhold.messages.window import entries_of, is_system
 from memhold.ports.transaction import ReadTx
 from memhold.recall.conversation import TURNS, asked_with, asker_of, last_turns, points_back, turn_of

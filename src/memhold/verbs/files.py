@@ -27,8 +27,7 @@ from memhold.journal.beside import shown_to
 from memhold.journal.redaction import redacted_value
 from memhold.journal.secrets import known_secrets
 from memhold.journal.sessions import seen_sessions
-from memhold.messages.ingest import Draft, attribute, parse_messages
-from memhold.messages.people import told_apart
+from memhold.messages.ingest import Draft, attribute, parse_messages, told_apart
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.maintenance import given_path

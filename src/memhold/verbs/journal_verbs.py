@@ -10,8 +10,7 @@ from memhold.journal.append import Arrival, append, ensure_session, with_people
 from memhold.journal.beside import RESERVED, shown_to, with_kept
 from memhold.journal.redaction import redacted_value
 from memhold.messages.fences import fence as fenced
-from memhold.messages.ingest import Draft, attribute, parse_messages
-from memhold.messages.people import told_apart
+from memhold.messages.ingest import Draft, attribute, parse_messages, told_apart
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Messages, Receipt
@@ -122,7 +121,7 @@ async def set_session_metadata(here: Transactions, metadata: Mapping[str, Any]) 
 
 async def fence(here: Transactions, ids: Sequence[str], lines: Sequence[str]) -> str:
     """Lines in a fence, which the store remembers behind the answer."""
-    from memhold.messages.shown import keep_shown
+    from memhold.messages.fences import keep_shown
 
     here.runtime.guard()
     made = fenced(ids, lines, secret=here.runtime.store.facts.secret)

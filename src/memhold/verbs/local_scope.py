@@ -76,14 +76,14 @@ class LocalScope(Doer):
     @property
     def scope(self) -> Scope:
         """Whose memory this is."""
-        return self._here.scope
+        return self._tx.scope
 
     @cached_property
     def documents(self) -> AsyncDocuments:
         """The verbs of documents by name."""
         from memhold.verbs.local_documents import LocalDocuments  # late: who has none of them need not load it
 
-        return cast("AsyncDocuments", LocalDocuments(self._here))
+        return cast("AsyncDocuments", LocalDocuments(self._tx))
 
 
 def local_scope(runtime: Runtime, scope: Scope) -> AsyncScope:

@@ -57,11 +57,11 @@ class Doer:
     units: ClassVar[Mapping[str, Unit]]
 
     def __init__(self, here: Transactions) -> None:
-        self._here = here
+        self._tx = here
 
     async def do(self, verb: Verb, given: Mapping[str, Any]) -> Any:
         """Do a verb with checked arguments, those that were left out as they are declared."""
-        here, unit = self._here, self.units[verb.name]
+        here, unit = self._tx, self.units[verb.name]
         work = unit.work
         if unit.reads:
             return await here.read(lambda tx: work(tx, **given))

@@ -13,7 +13,7 @@ from memhold.ports.postings import Block
 from memhold.ports.transaction import Listing, Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
 from memhold.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
-from memhold.storage.store_time import StoreTime
+from memhold.storage.open_state import StoreTime
 from memhold.values.answers import Due
 from memhold.values.errors import StoreError
 from memhold.values.filters import Filters

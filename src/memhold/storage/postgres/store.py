@@ -17,7 +17,7 @@ import psycopg
 
 from memhold.ports.stores import Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.storage.open_state import Opened
+from memhold.storage.open_state import STEADY, Opened, store_time
 from memhold.storage.postgres.connection import Location, Session, connect, is_lost, is_race, translated, unwaited
 from memhold.storage.postgres.links import PostgresLinkBook
 from memhold.storage.postgres.listening import Bell
@@ -32,7 +32,6 @@ from memhold.storage.postgres.upkeep import PostgresUpkeep
 from memhold.storage.postgres.usage import PostgresUsageBook
 from memhold.storage.postgres.writer import Writer
 from memhold.storage.sql.blocks import Row
-from memhold.storage.store_time import STEADY, store_time
 from memhold.values.errors import MemholdError, StoreUnreachable
 from memhold.values.records import Scope, from_micros, micros
 

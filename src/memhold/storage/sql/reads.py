@@ -16,6 +16,7 @@ from memhold.messages.records import records_of
 from memhold.ports.postings import Block
 from memhold.ports.transaction import Listing, Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
+from memhold.storage.open_state import StoreTime
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows, Statements
 from memhold.storage.sql.digests import (
@@ -31,7 +32,6 @@ from memhold.storage.sql.digests import (
     shown_id,
     sound_messages,
 )
-from memhold.storage.store_time import StoreTime
 from memhold.values.errors import StoreCorrupt, StoreError
 from memhold.values.records import (
     Change,

@@ -18,7 +18,7 @@ import apsw
 from memhold.ports.stores import Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.unfinished import sweep
-from memhold.storage.open_state import Opened
+from memhold.storage.open_state import Opened, kept_time, store_time
 from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, roll_back, translated
 from memhold.storage.sqlite.ledger import identity, reconcile
 from memhold.storage.sqlite.links import SqliteLinkBook
@@ -27,7 +27,6 @@ from memhold.storage.sqlite.tokens import SqliteTokens
 from memhold.storage.sqlite.upkeep import SqliteUpkeep
 from memhold.storage.sqlite.usage import SqliteUsageBook
 from memhold.storage.sqlite.writer import Writer
-from memhold.storage.store_time import kept_time, store_time
 from memhold.values.errors import StoreBusy, StoreError
 from memhold.values.records import Scope, micros
 
