@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memhold.compact.rollup.apply import history_of
 from memhold.compact.rollup.contract import read_rollup
 from memhold.compact.rollup.plan import Wanted, planned
-from memhold.context.rollups import chosen_rollups
+from memhold.context.gather import chosen_rollups
 from memhold.errors import ModelError
 from memhold.facts.rollups import withdraw
 from memhold.index.documents import index_memories

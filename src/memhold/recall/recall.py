@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memhold.facts.asked import asked_concepts, attribute_terms
-from memhold.facts.outdated import Outdated, replaced
-from memhold.facts.truth import TruthCache
+from memhold.facts.outdated import Outdated, TruthCache, replaced
 from memhold.index.documents import KIND_OF, ROLES_OF
 from memhold.index.kept_scopes import MOST_BYTES, IndexCache, KeptScopes
 from memhold.index.nearest import NearCache

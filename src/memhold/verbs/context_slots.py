@@ -30,13 +30,12 @@ from memhold.recall.people import People
 from memhold.recall.recall import Meaning, checked, related, said_in
 from memhold.text.stretches import both_ends
 from memhold.text.token_estimate import Counted
-from memhold.values.also import named_scopes
 from memhold.values.answers import DAMAGED, Query
 from memhold.values.errors import InvalidInput
 from memhold.values.records import HitKind, Memory, Message, Shape
 from memhold.verbs.beside_loop import beside
 from memhold.verbs.runtime import RuntimeSettings
-from memhold.verbs.transactions import Transactions
+from memhold.verbs.transactions import Transactions, named_scopes
 
 __all__ = ["ContextSlots", "context"]
 

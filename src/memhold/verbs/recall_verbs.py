@@ -12,17 +12,16 @@ from typing import Any
 from memhold.facts.evidence import asked_for, used
 from memhold.ports.transaction import ReadTx
 from memhold.recall import recall as answering
+from memhold.recall.answering import readable
 from memhold.recall.conversation import asked_with, asker_of, last_turns
-from memhold.recall.hits import readable
 from memhold.recall.meaning import Meaning
 from memhold.recall.ranking import RERANK
 from memhold.recall.recall import RERANKED, checked
 from memhold.recall.several import alone, fused
 from memhold.upkeep.periods import LEVELS
-from memhold.values.also import named_scopes
 from memhold.values.answers import Query, Recall
 from memhold.values.errors import InvalidInput, MemholdError
-from memhold.verbs.transactions import Transactions
+from memhold.verbs.transactions import Transactions, named_scopes
 
 __all__ = ["recall", "summaries"]
 

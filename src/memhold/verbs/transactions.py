@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memhold.facts.expiry import expire_overdue, is_overdue
+from memhold.facts.expiry import expire_overdue
 from memhold.index.questions import TooSlow
 from memhold.ports.idempotency import Idempotency, idempotent
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.recall.recall import Meaning
 from memhold.values.answers import Receipt, Remembered
-from memhold.values.errors import MemholdError, StoreBusy, StoreFull, StoreReadOnly
+from memhold.values.errors import InvalidInput, MemholdError, StoreBusy, StoreFull, StoreReadOnly
 from memhold.values.origins import author_of
 from memhold.values.records import Scope
 from memhold.verbs.runtime import Runtime
@@ -24,7 +24,7 @@ from memhold.verbs.runtime import Runtime
 if TYPE_CHECKING:
     from memhold.facts.remember import Writer
 
-__all__ = ["Transactions"]
+__all__ = ["MAX_ALSO", "Transactions", "named_scopes"]
 
 T = TypeVar("T")
 log = logging.getLogger("memhold")
@@ -74,7 +74,7 @@ class Transactions:
         """Read one snapshot, after what is past its time was marked so: without a worker nobody else does it."""
         runtime = self.runtime
         runtime.guard()
-        found = await runtime.store.read(self.scope, lambda tx: None if is_overdue(tx) else (work(tx),))
+        found = await runtime.store.read(self.scope, lambda tx: None if tx.overdue("expire") else (work(tx),))
         if found is not None:
             return found[0]
         try:
@@ -178,3 +178,31 @@ class Transactions:
             return Meaning(failed=str(slow))
         except MemholdError as error:
             return Meaning(failed=type(error).__name__)
+
+
+MAX_ALSO = 8
+"""Each of them costs a recall of its own."""
+_NAMES = ("namespace", "user", "agent")
+
+
+def named_scopes(own: Scope, also: Sequence[Mapping[str, Any]]) -> tuple[Scope, ...]:
+    """The scopes that a read from `own` names, each once and in their order, without `own` itself.
+
+    What one of them leaves out is as in `own`; none has a session, since a read looks across all of them.
+
+    Raises:
+        InvalidInput: one has a name that no scope has, or there are too many.
+        InvalidScope: a name cannot be used.
+    """
+    if len(also) > MAX_ALSO:
+        raise InvalidInput(f"also names {len(also)} scopes; name at most {MAX_ALSO}")
+    found = []
+    for one in also:
+        if not isinstance(one, Mapping):
+            raise InvalidInput(f"also names {one!r:.40}; pass objects with {', '.join(_NAMES)}")
+        if unknown := one.keys() - set(_NAMES):
+            raise InvalidInput(f"also does not know {min(map(str, unknown))!r:.60}; known are: {', '.join(_NAMES)}")
+        names = {name: getattr(own, name) for name in _NAMES} | dict(one)
+        found.append(Scope(**names, actor=own.actor))
+    mine = Scope(namespace=own.namespace, user=own.user, agent=own.agent, actor=own.actor)
+    return tuple(one for one in dict.fromkeys(found) if one != mine)
