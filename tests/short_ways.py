@@ -36,7 +36,12 @@ entered: set[str] = set()
 def note(frame: FrameType, event: str, _: Any) -> None:
     """Note the file of a call; the body of a module is its import, and no call."""
     code = frame.f_code
-    if event == "call" and "/testing/" not in code.co_filename and code.co_filename.startswith(HOME) and code.co_name != "<module>":
+    if (
+        event == "call"
+        and "/testing/" not in code.co_filename
+        and code.co_filename.startswith(HOME)
+        and code.co_name != "<module>"
+    ):
         entered.add(code.co_filename.removeprefix(HOME))
 
 

@@ -25,14 +25,8 @@ from memhold.values.answers import DAMAGED, Ended, Hit, Query, Reason, Recall
 from memhold.values.records import HitKind, Memory, Message
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from memhold.index.words import WordScores
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float32]
-    Rows = NDArray[np.int64]
+    from memhold.values.arrays import Floats, Mask, Rows
 
 __all__ = [
     "REPEATS",

@@ -13,10 +13,7 @@ from memhold.values.answers import Query
 from memhold.values.records import Memory, Message, micros
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Mask
 
 __all__ = ["allowed_rows", "filters_of", "held_then", "passing_rows"]
 

@@ -14,11 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float32]
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Floats, Mask
 
 __all__ = ["SIGNALS", "WEIGHTS", "Fused", "Signal", "asked_of", "fuse", "normalised", "weights_of"]
 

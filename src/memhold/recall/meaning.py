@@ -16,12 +16,7 @@ from memhold.recall.answering import Gaps
 from memhold.recall.near import Near, Sentences
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float32]
-    Rows = NDArray[np.int64]
+    from memhold.values.arrays import Floats, Mask, Rows
 
 __all__ = ["LAG", "Meaning", "nearness"]
 

@@ -10,11 +10,7 @@ from memhold.index.vector_cache import VectorsOf
 from memhold.text.sentences import Span, pieces
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float32]
+    from memhold.values.arrays import Floats, Mask
 
 __all__ = ["Near", "Sentences"]
 

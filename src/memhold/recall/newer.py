@@ -18,14 +18,8 @@ from memhold.text import lazily
 from memhold.text.change import asks_past
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from memhold.index.postings_arrays import DecodedIndex
-
-    Floats = NDArray[np.float32]
-    Mask = NDArray[np.bool_]
-
+    from memhold.values.arrays import Floats, Mask
 
 __all__ = ["COST", "MOST", "asks_for_several", "change_signal", "lift_newer", "sink_given_up", "spread_out"]
 

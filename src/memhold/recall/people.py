@@ -17,10 +17,7 @@ from memhold.values.names import folded
 from memhold.values.records import Memory
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Mask
 
 __all__ = ["People"]
 

@@ -22,11 +22,7 @@ from memhold.recall.signals import MEANS_IT, Question
 from memhold.recall.told import Told
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float32]
+    from memhold.values.arrays import Floats, Mask
 
 __all__ = [
     "MOVES",

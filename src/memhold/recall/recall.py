@@ -64,12 +64,7 @@ from memhold.values.names import folded
 from memhold.values.records import STATES, TIERS, Memory, Message, micros
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float32]
-    Rows = NDArray[np.int64]
+    from memhold.values.arrays import Floats, Mask, Rows
 
 __all__ = [
     "MAX_QUERY",

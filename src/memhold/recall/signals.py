@@ -29,13 +29,8 @@ from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from memhold.index.postings_arrays import DecodedIndex
-
-    Floats = NDArray[np.float32]
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Floats, Mask
 
 __all__ = [
     "MEANS_IT",

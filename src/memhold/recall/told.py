@@ -18,12 +18,7 @@ from memhold.text.times import TimeRange
 from memhold.values.records import Memory
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float32]
-
+    from memhold.values.arrays import Floats, Mask
 
 __all__ = ["Then", "Told", "asked_then", "told_of"]
 
