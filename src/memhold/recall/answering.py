@@ -17,9 +17,8 @@ from memhold.ports.transaction import ReadTx
 from memhold.recall.confidence import Evidence, confidence, said_of
 from memhold.recall.excerpt import EXCERPT_CHARS, Asked, excerpt
 from memhold.recall.fusion import WEIGHTS, Signal
-from memhold.recall.near import Sentences
 from memhold.recall.pages import Place, best_left, unshown
-from memhold.recall.signals import Question
+from memhold.recall.signals import Question, Sentences
 from memhold.text.analysis import analyse_query
 from memhold.values.answers import DAMAGED, Ended, Hit, Query, Reason, Recall
 from memhold.values.records import HitKind, Memory, Message

@@ -13,7 +13,7 @@ from memhold.index.vector_cache import Cosines, VectorCache, VectorsOf
 from memhold.ports.transaction import ReadTx
 from memhold.ports.vector_blocks import CorruptVectors, Generation, unseen
 from memhold.recall.answering import Gaps
-from memhold.recall.near import Near, Sentences
+from memhold.recall.signals import Near, Sentences
 
 if TYPE_CHECKING:
     from memhold.values.arrays import Floats, Mask, Rows

@@ -16,9 +16,8 @@ from memhold.index.words import WordScores
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import LOOKED_AT, Evidence, shortfall
 from memhold.recall.fusion import WEIGHTS, Fused, Signal
-from memhold.recall.near import Near
 from memhold.recall.newer import lift_newer, sink_given_up, spread_out
-from memhold.recall.signals import MEANS_IT, Question
+from memhold.recall.signals import MEANS_IT, Near, Question
 from memhold.recall.told import Told
 
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from memhold.recall.expected import expected
 from memhold.recall.filters import allowed_rows, filters_of, held_then, passing_rows
 from memhold.recall.fusion import SIGNALS, asked_of, fuse, weights_of
 from memhold.recall.meaning import Meaning, nearness
-from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
 from memhold.recall.people import People
@@ -42,6 +41,7 @@ from memhold.recall.ranking import (
 from memhold.recall.signals import (
     NEARER,
     Question,
+    Sentences,
     advice_signal,
     by_words,
     key_signal,

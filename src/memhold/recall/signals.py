@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING
 from memhold.facts.asked import asked_concepts, asks_for, concepts_of
 from memhold.index.documents import ASKING, KIND_OF, NAMED, QUESTION_MARKS, ROLE_OF, SPEAKER
 from memhold.index.turns import SCORING, turns_of
+from memhold.index.vector_cache import VectorsOf
 from memhold.index.words import WordScores, score_words, smoothed
 from memhold.languages.tables import speech, spoken
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
-from memhold.recall.near import Near
 from memhold.recall.told import Told
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.text.change import NOW, asks_history
 from memhold.text.person import Person, first_terms, person_of
+from memhold.text.sentences import Span, pieces
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
 
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 __all__ = [
     "MEANS_IT",
     "NEARER",
+    "Near",
     "Question",
+    "Sentences",
     "advice_signal",
     "by_words",
     "key_signal",
@@ -52,6 +55,39 @@ __all__ = [
     "understood",
     "words_signal",
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences:
+    """Which sentence of a document is the nearest to the question; the vectors may be read from a transaction."""
+
+    vectors: VectorsOf
+    query: Floats
+
+    def nearest(self, number: int, spans: Sequence[Span]) -> Span | None:
+        """The nearest of a document's pieces; None where it has one or none, or the vectors are not of these pieces."""
+        found = self.vectors.vectors(number)
+        if found is None or len(spans) < 2 or len(found) != len(spans):
+            return None
+        return spans[int((found @ self.query).argmax())]
+
+    def excerpt(self, number: int, text: str) -> str | None:
+        """The nearest sentence of a text, where it has several."""
+        span = self.nearest(number, pieces(text))
+        return None if span is None else span.of(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """Cosines by row, whether each row has a vector, and the sentences that they are of.
+
+    `cosines` are those of the nearest sentences, `middle` those of the middle of all of a document's, where known.
+    """
+
+    cosines: Floats
+    middle: Floats | None
+    held: Mask
+    sentences: Sentences
 
 
 def order_of(question: str) -> bool | None:
