@@ -58,6 +58,7 @@ async def test_the_worker_hides_what_the_settings_do_not_keep(opened: Opened, cl
 
 
 async def test_what_is_used_or_pinned_behind_the_look_stays(opened: Opened, clock) -> None:
+    from memhold.facts.remember import Writer
     from memhold.history.retention import Retention, hide
     from memhold.values.answers import Retained
     from memhold.values.records import Author, Scope
@@ -76,8 +77,8 @@ async def test_what_is_used_or_pinned_behind_the_look_stays(opened: Opened, cloc
     await alice.status()
 
     async def hidden(one: Retained) -> str | None:
-        given = {"secret": store.facts.secret, "ids": TimeOrderedIds(), "author": Author(origin="user")}
-        return await store.write(Scope(user="alice"), lambda tx: hide(tx, one, rules, **given))
+        writer = Writer(secret=store.facts.secret, ids=TimeOrderedIds(), author=Author(origin="user"))
+        return await store.write(Scope(user="alice"), lambda tx: hide(tx, one, rules, writer=writer))
 
     assert [await hidden(one) for one in listed] == [None, None]
     assert await hidden(Retained(id=note, kind="note", rule="count")) is None

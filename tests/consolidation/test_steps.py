@@ -255,7 +255,7 @@ async def test_two_workers_and_a_lost_lease_leave_one_effect(opened: Opened, clo
     added = list((await alice.add(turn("I live in Oslo."))).ids)
     await alice.end_session()
     runtime = mem._store._runtime
-    step, upkeep = runtime.worker._steps["consolidate"], runtime.store.upkeep
+    step, upkeep = runtime.worker.steps["consolidate"], runtime.store.upkeep
     [old] = await upkeep.claim(owner="one", kinds=("consolidate",), limit=1, seconds=60)
     first = asyncio.create_task(step(old))
     await slow.called.wait()

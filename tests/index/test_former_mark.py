@@ -44,7 +44,7 @@ async def test_an_index_of_an_earlier_version_answers_as_a_new_one(lasting: str)
         asked = "Where do I live?"
         before = (await alice.recall(asked)).hits
         messages, store = await alice.messages(), cast("Any", memhold)._store._runtime.store
-        scope = cast("Any", alice)._scope
+        scope = alice.scope
         await store.write(scope, lambda tx: _marked(tx, messages))
         assert await store.read(scope, _marks) == 2
         assert (await alice.recall(asked)).hits == before
