@@ -86,10 +86,6 @@ MAX_QUERY = 10_000
 RERANKED = 30
 """How many of the best a reranker reads."""
 LATE = "out of time"
-_LISTS = (
-    "agent", "origin", "actor", "session_prefix", "subject", "written_since", "written_until", "unconfirmed_since",
-)  # fmt: skip
-"""Filters of lists and of forgetting, which no index of words knows."""
 BEST_TOLD, FACTS = 32, 16
 """How many of the best facts and notes are read; of those that hold no longer, and of the facts with a word for what is
 asked, the rarest first."""
@@ -169,8 +165,6 @@ def checked(query: Query) -> Query:
         unknown = set(asked or ()) - set(allowed)
         if unknown:
             raise InvalidInput(f"unknown {name} {sorted(map(str, unknown))}; known are {', '.join(allowed)}")
-    if named := [name for name in _LISTS if getattr(query, name) is not None]:
-        raise InvalidInput(f"recall does not filter by {named[0]}; list and forget do")
     read_snapshot(query.snapshot)
     if query.cursor is not None and (query.offset or query.snapshot is not None):
         raise InvalidInput("a cursor says where the page begins; pass it without offset and snapshot")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from memhold.values.errors import InvalidInput
 from memhold.values.filters import Filters
 from memhold.values.records import (
     Change,
@@ -100,9 +101,18 @@ class Remembered:
     memory: Memory | None
 
 
+_OF_LISTS = (
+    "agent", "origin", "actor", "session_prefix", "subject", "written_since", "written_until", "unconfirmed_since",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query(Filters):
-    """Everything that a recall asks, as one value through all layers. Its filters only ever narrow."""
+    """Everything that a recall asks, as one value through all layers. Its filters only ever narrow.
+
+    Raises:
+        InvalidInput: a filter is one of lists and of forgetting, which no index of words knows.
+    """
 
     text: str = ""
     conversation: tuple[str, ...] = ()
@@ -117,6 +127,11 @@ class Query(Filters):
     snapshot: str | None = None
     cursor: str | None = None
     also: tuple[Mapping[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        Filters.__post_init__(self)
+        if named := [name for name in _OF_LISTS if getattr(self, name) is not None]:
+            raise InvalidInput(f"recall does not filter by {named[0]}; list and forget do")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

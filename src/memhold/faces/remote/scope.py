@@ -9,7 +9,6 @@ import functools
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import fields
 from datetime import UTC
 from pathlib import Path
 from typing import Any, cast, get_args, get_origin
@@ -191,7 +190,8 @@ def _expanded(given: Mapping[str, Any]) -> Mapping[str, Any]:
     query = given.get("query")
     if not isinstance(query, Query):
         return given
-    parts = {one.name: getattr(query, one.name) for one in fields(query) if one.name not in {"text", "conversation"}}
+    asked = verbs_of(AsyncScope)["recall"].parameters.keys() - {"messages", "query"}
+    parts = {name: getattr(query, name) for name in asked}
     if query.conversation:
         turns = (turn.partition(": ") for turn in query.conversation)  # each says whose it is
         parts["messages"] = [{"role": role, "content": text} for role, _, text in turns]
