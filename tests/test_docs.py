@@ -387,6 +387,13 @@ def test_every_decision_is_in_the_index() -> None:
     assert len(numbers) == len(set(numbers)), "two decisions have one number"
 
 
+def test_a_decision_is_short_and_the_records_are_few() -> None:
+    pages = [path for path in (DOCS / "decisions").glob("*.md") if path.name != "README.md"]
+    assert len(pages) <= 30
+    words = {path.name: len(re.findall(r"\S*\w\S*", path.read_text("utf-8"))) for path in pages}
+    assert {name: count for name, count in words.items() if count > 400} == {}
+
+
 def test_the_changelog_tells_of_this_version() -> None:
     assert re.search(
         rf"^## \[.*\] {re.escape(__version__)}|^## \[{re.escape(__version__)}\]",

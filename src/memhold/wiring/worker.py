@@ -37,7 +37,7 @@ class Chains(NamedTuple):
 
 
 def _judging(chains: Chains, telling: ChainParts | None) -> ChainParts | None:
-    """Who judges notes: of a chain that only consolidates, none too small for a window in one call (decision 0132)."""
+    """Who judges notes: of a chain that only consolidates, none too small for a window in one call (decision 0018)."""
     if chains.compaction is not None or telling is None or telling.judging == "itself":
         return telling
     return telling.judging
