@@ -107,8 +107,7 @@ def running(folder: Path, *options: str, alone: bool = False, **env: str) -> Ite
     child = subprocess.Popen(
         [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
         env={
-            **os.environ, "MEMHOLD_RATE_PER_SECOND": "100000", "MEMHOLD_RATE_BURST": "100000",
-            "MEMHOLD_WORK_PER_SECOND": "100000", "MEMHOLD_WORK_BURST": "100000", **env,
+            **os.environ, "MEMHOLD_RATE_PER_SECOND": "100000", "MEMHOLD_WORK_PER_SECOND": "100000", **env,
         },
     )  # fmt: skip
     with until_ended(child, is_forked=is_forked) as server:

@@ -32,7 +32,7 @@ from memhold.values.errors import InvalidInput
 from memhold.values.records import Fill, HitKind, Memory, Message, Shape
 from memhold.verbs.transactions import Transactions
 
-__all__ = ["ContextSlots", "listed", "request_of"]
+__all__ = ["TAIL", "ContextSlots", "listed", "request_of"]
 
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
 TOLD = ("corrections", "instructions", "profile")
@@ -41,9 +41,12 @@ MEMORY_HITS = DOCUMENT_HITS = 30
 LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
 """Earlier messages that are looked at: as many as would fill the budget if each took sixteen tokens."""
 
-
 RETURNED = 8
 """Of what tools returned, and what was attached, one of so many is looked at."""
+SLOT_SECONDS = 5.0
+"""How long a slot may take before it is left out and named: longer than any read may run."""
+TAIL = 2
+"""Messages before the newest user's that `memory_first` keeps: the question and the answer that it goes on from."""
 
 
 class ContextSlots:
@@ -256,7 +259,7 @@ class ContextSlots:
     async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
         """What each slot gave, and the names of those that failed or were late by this store's clock."""
         tasks = {name: _named(name, slot) for name, slot in slots.items()}
-        late = asyncio.ensure_future(self._runtime.clock.sleep(self._runtime.settings.context_slot_timeout))
+        late = asyncio.ensure_future(self._runtime.clock.sleep(SLOT_SECONDS))
         waiting = set(tasks.values())
         try:
             while waiting and not late.done():

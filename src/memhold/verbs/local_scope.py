@@ -200,9 +200,8 @@ class LocalScope:
         told, redacted = await cleaned(self._runtime, told)
         if told.attribute is None:
             return await self._remembered(lambda tx: remember(tx, told, writer=writer), once, redacted)
-        life = timedelta(days=self._runtime.settings.mid_tier_days)
         await self._warm(told.subject, told.attribute)
-        return await self._remembered(lambda tx: tell_fact(tx, told, writer=writer, life=life), once, redacted)
+        return await self._remembered(lambda tx: tell_fact(tx, told, writer=writer), once, redacted)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
@@ -448,7 +447,7 @@ class LocalScope:
         from memhold.context.build import built
         from memhold.context.plan import Elsewhere
         from memhold.messages.shown import keep_shown
-        from memhold.verbs.context_slots import ContextSlots, listed, request_of
+        from memhold.verbs.context_slots import TAIL, ContextSlots, listed, request_of
 
         settings = self._runtime.settings
         request = request_of(
@@ -456,10 +455,8 @@ class LocalScope:
             reserve=reserve,
             strategy=strategy,
             shape=shape,
-            threshold=settings.crossover_turn_threshold
-            if crossover_turn_threshold is None
-            else crossover_turn_threshold,
-            tail=settings.context_tail if tail is None else tail,
+            threshold=crossover_turn_threshold or 0,
+            tail=TAIL if tail is None else tail,
             fill=fill,
             documents=documents,
         )
@@ -687,7 +684,6 @@ class LocalScope:
 
         runtime = self._runtime
         secret, name, when = runtime.store.facts.secret, self._scope.session or "", runtime.settings.when
-        raw_chars = runtime.settings.raw_chars
 
         once = self._tx.once("end_session", idempotency_key, [name])
 
@@ -697,7 +693,7 @@ class LocalScope:
                 return Receipt(ids=())  # it is the other agents' alone
             if when is not None:
                 return end(tx, session, when)
-            return close_window(tx, session, secret=secret, ids=runtime.ids, author=self._author, raw_chars=raw_chars)
+            return close_window(tx, session, secret=secret, ids=runtime.ids, author=self._author)
 
         receipt = await self._tx.write_once(once, work)
         return await self._noticed(receipt)

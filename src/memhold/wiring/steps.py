@@ -33,7 +33,6 @@ def steps(
     store: Store,
     ids: Ids,
     *,
-    raw_chars: int,
     consolidation: Consolidation | None = None,
     compaction: Callable[[], Compaction] | None = None,
     mirror: Callable[[Scope], Awaitable[None]] | None = None,
@@ -42,7 +41,7 @@ def steps(
     retain: Step | None = None,
     rollups: Callable[[], RollUps] | None = None,
 ) -> Mapping[str, Step]:
-    """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
+    """Every kind of due work and what does it."""
     secret = store.facts.secret
 
     async def expired(lease: Lease) -> float | None:
@@ -55,7 +54,7 @@ def steps(
     async def consolidate(lease: Lease) -> float | None:
         from memhold.journal.journal_step import keep_raw
 
-        work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars), mirror)
+        work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret), mirror)
         await store.write(lease.scope, work, priority=Priority.WORKER)
         return None
 

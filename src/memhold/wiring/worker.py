@@ -83,7 +83,6 @@ def worker_of(
         steps(
             store,
             by.ids,
-            raw_chars=settings.raw_chars,
             consolidation=consolidation,
             compaction=compaction,
             mirror=mirror,
@@ -141,11 +140,7 @@ def when_due(settings: Settings) -> When:
 
     return When(
         messages=settings.consolidate_messages,
-        tokens=settings.consolidate_tokens,
         idle=timedelta(seconds=settings.consolidate_idle_seconds),
-        keep=settings.consolidate_keep_messages,
-        part_tokens=settings.consolidate_part_tokens,
-        tool_chars=settings.consolidate_tool_chars,
         skip=tuple(pattern.strip() for pattern in settings.consolidate_skip.split(",") if pattern.strip()),
     )
 
@@ -156,7 +151,7 @@ def mirror_of(store: Store, settings: Settings, clock: Clock) -> Mirror | None:
         return None
     from memhold.wiring.mirror import Mirror
 
-    return Mirror(store, Path(settings.mirror).expanduser(), clock=clock, summaries=settings.mirror_summaries)
+    return Mirror(store, Path(settings.mirror).expanduser(), clock=clock)
 
 
 def _consolidation(store: Store, parts: ChainParts, by: Upkeepers) -> Consolidation:
@@ -168,8 +163,6 @@ def _consolidation(store: Store, parts: ChainParts, by: Upkeepers) -> Consolidat
         ids=by.ids,
         secret=store.facts.secret,
         when=when_due(settings),
-        life=timedelta(days=settings.mid_tier_days),
-        raw_chars=settings.raw_chars,
         mirror=bool(settings.mirror),
     )
     return Consolidation(
