@@ -15,6 +15,7 @@ from memhold.messages.fences import find_quotes
 from memhold.storage.inmemory.store import InMemoryStore
 from memhold.testing import ChaosServer, FakeClock
 from memhold.testing.scripted import HashEmbedding
+from memhold.verbs.context_slots import SLOT_SECONDS
 from memhold.verbs.local_store import LocalStore
 from memhold.wiring import Around, assemble
 from memhold.wiring.settings import Settings
@@ -415,7 +416,7 @@ async def test_a_slot_that_fails_or_hangs_is_named_and_the_answer_comes(slot, ho
         if how == "hanging":
             await only_late_slots_are_left({"current"} if slot == "confirm" else named, clock)
             assert not asked.done()
-            clock.advance(Settings().context_slot_timeout)
+            clock.advance(SLOT_SECONDS)
         context = await asked
         if slot == "confirm":
             assert "profile" in context.degraded

@@ -379,7 +379,7 @@ def wrong_exports(name: str) -> str | None:
     return None
 
 
-LIGHT = ("asyncio", "apsw", "structlog", "pydantic", "numpy", "httpx2", "click", "rich", "dataclasses")
+LIGHT = ("asyncio", "apsw", "pydantic", "numpy", "httpx2", "click", "rich", "dataclasses")
 
 
 def test_importing_memhold_loads_nothing_heavy() -> None:
@@ -393,7 +393,7 @@ def test_opening_loads_no_server_and_no_provider() -> None:
         "import sys; from memhold import Memhold; Memhold.open('memory://').close();"
         "print(*[name for name in sys.argv[1:] if name in sys.modules])"
     )
-    heavy = ("fastapi", "uvicorn", "mcp", "openai", "anthropic", "httpx2", "pydantic", "structlog", "rich", "numpy")
+    heavy = ("fastapi", "uvicorn", "mcp", "openai", "anthropic", "httpx2", "pydantic", "rich", "numpy")
     done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 

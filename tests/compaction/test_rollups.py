@@ -20,6 +20,7 @@ from memhold.context.gather import chosen_rollups
 from memhold.errors import ModelError
 from memhold.facts.rollups import withdraw
 from memhold.index.documents import index_memories
+from memhold.journal import windows
 from memhold.ports.models import ChatReply, ChatRequest
 from memhold.upkeep.periods import LATE, LEVELS, Period, day_of
 from memhold.values.records import Author, Change, Effect, Memory
@@ -428,9 +429,12 @@ async def test_models_that_cannot_be_asked_leave_it_due(opened: Opened) -> None:
     assert len(await rollups(scope)) == 1
 
 
-async def test_a_period_over_the_size_gate_is_said_and_not_asked(opened: Opened) -> None:
+async def test_a_period_over_the_size_gate_is_said_and_not_asked(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "PART_TOKENS", 30)
     judge = Teller()
-    scope = (await opened(judge, consolidate_part_tokens=30)).scope(user="alice")
+    scope = (await opened(judge)).scope(user="alice")
     await weeks(scope, 1, a_day=4)
     assert (await scope.compact()).counts == {"too_long": 1}
     assert not judge.asked
@@ -471,7 +475,7 @@ async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Op
 
 async def test_the_calls_of_a_run_are_bounded_and_the_rest_follows(opened: Opened) -> None:
     judge = Teller()
-    scope = (await opened(judge, compact_calls=3)).scope(user="alice")
+    scope = (await opened(judge, bounds={"calls": 3})).scope(user="alice")
     await weeks(scope, 7)
     first = await scope.compact()
     assert (first.counts, first.more) == ({"rolled_up": 3}, True)
@@ -481,7 +485,7 @@ async def test_the_calls_of_a_run_are_bounded_and_the_rest_follows(opened: Opene
 
 
 async def test_a_run_whose_calls_end_with_a_level_says_that_more_is_left(opened: Opened) -> None:
-    scope = (await opened(Teller(), compact_calls=2)).scope(user="alice")
+    scope = (await opened(Teller(), bounds={"calls": 2})).scope(user="alice")
     await weeks(scope, 2)
     assert (await scope.compact()).more, "the week is wanted now"
     assert not (await scope.compact()).more

@@ -254,7 +254,7 @@ async def test_uniting_never_ends_what_the_user_told_on_a_models_word(opening, c
         said = Statement(
             subject="user", attribute="wife's vocation", value="baker", at=tx.now, trust="assistant", own_words=False
         )
-        return state_fact(tx, said, writer=writer, change_id=runtime.ids.new("chg"), life=clock_delta(7 * DAY))
+        return state_fact(tx, said, writer=writer, change_id=runtime.ids.new("chg"))
 
     await runtime.store.write(alice.scope, learn)
     await memhold.settle()

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import sys
 from datetime import timedelta
+from functools import partial
 from random import Random
 
+from memhold.facts import changed_notes
 from memhold.providers.chain import Chain, Link
 from memhold.providers.wrappers import Backoff
 from memhold.testing.scripted import HashEmbedding
@@ -29,7 +31,8 @@ async def main(place: str, dies_at: int, seed: int, what: str) -> None:
     clock, random = SystemClock(), Random(seed)
     store = await open_dying(place, clock, dies_at=dies_at)
     chain = Chain([Link(model=Unsteady("a", random, 0.1))], clock=clock, dice=random, backoff=Backoff(attempts=1))
-    settings = Settings(worker=False, compact_memories=2, compact_distance=0.5)
+    settings = Settings(worker=False)
+    changed_notes.Bounds = partial(changed_notes.Bounds, memories=2, distance=0.5)
     runtime = assemble(
         store, Around(clock=clock, settings=settings, judge=ChainParts(chain=chain), model=HashEmbedding())
     )

@@ -114,7 +114,7 @@ class Run:
             dice=Random(seed),
             backoff=Backoff(attempts=1),
         )
-        settings = Settings(worker=False, consolidate_messages=6, consolidate_keep_messages=3)
+        settings = Settings(worker=False, consolidate_messages=6)
         parts = ChainParts(chain=chain)
         self.runtimes = [assemble(store, Around(clock=clock, settings=settings, parts=parts)) for _ in range(2)]
         for runtime in self.runtimes:

@@ -50,7 +50,6 @@ def keep_aside(tx: WriteTx, messages: Sequence[Message], aside: Sequence[Aside],
                 held,
                 secret=means.secret,
                 ids=means.ids,
-                raw_chars=means.raw_chars,
                 about=about,
             )[1]
     return effects
@@ -93,7 +92,6 @@ def apply_raw(
         messages,
         secret=means.secret,
         ids=means.ids,
-        raw_chars=means.raw_chars,
         about=about,
     )
     last = messages[-1].seq

@@ -60,7 +60,7 @@ def lift_newer(
     """Put the later message that tells of a change in short right above the best message of the user's.
 
     That is the second best, if it is itself `about` what is asked, or one that itself says about `as_much` of it as the
-    best. A message that shares a word with the question is no newer answer (decision 0127). Nothing moves where the
+    best. A message that shares a word with the question is no newer answer (decision 0003). Nothing moves where the
     question names a time, asks for what was before, or goes on with what was told lately.
     """
     import numpy as np

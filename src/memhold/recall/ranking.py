@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 AS_MUCH = 0.75
-"""From this share on of what the best message says of the question a newer one is about the same (decision 0127)."""
+"""From this share on of what the best message says of the question a newer one is about the same (decision 0003)."""
 AS_NEAR = 0.9
 """The same of its nearness: cosines of what is near lie closer together than shares of words."""
 RERANK = "rerank"

@@ -34,7 +34,6 @@ from memhold.values.answers import DAMAGED, Query
 from memhold.values.errors import InvalidInput
 from memhold.values.records import HitKind, Memory, Message, Shape
 from memhold.verbs.beside_loop import beside
-from memhold.verbs.runtime import RuntimeSettings
 from memhold.verbs.transactions import Transactions, named_scopes
 
 __all__ = ["ContextSlots", "context"]
@@ -46,9 +45,12 @@ MEMORY_HITS = DOCUMENT_HITS = 30
 LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
 """Earlier messages that are looked at: as many as would fill the budget if each took sixteen tokens."""
 
-
 RETURNED = 8
 """Of what tools returned, and what was attached, one of so many is looked at."""
+SLOT_SECONDS = 5.0
+"""How long a slot may take before it is left out and named: longer than any read may run."""
+TAIL = 2
+"""Messages before the newest user's that `memory_first` keeps: the question and the answer that it goes on from."""
 
 
 class ContextSlots:
@@ -261,7 +263,7 @@ class ContextSlots:
     async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
         """What each slot gave, and the names of those that failed or were late by this store's clock."""
         tasks = {name: _named(name, slot) for name, slot in slots.items()}
-        late = asyncio.ensure_future(self._runtime.clock.sleep(self._runtime.settings.context_slot_timeout))
+        late = asyncio.ensure_future(self._runtime.clock.sleep(SLOT_SECONDS))
         waiting = set(tasks.values())
         try:
             while waiting and not late.done():
@@ -338,7 +340,7 @@ def _heard(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
-def _request(asked: ContextQuery, settings: RuntimeSettings) -> Request:
+def _request(asked: ContextQuery) -> Request:
     """The checked request.
 
     Raises:
@@ -350,14 +352,13 @@ def _request(asked: ContextQuery, settings: RuntimeSettings) -> Request:
     if asked.shape not in get_args(Shape):
         raise InvalidInput(f"the shape is {asked.shape!r:.40}; use one of {', '.join(get_args(Shape))}")
     check_strategy(asked.strategy)
-    threshold = asked.crossover_turn_threshold
     return Request(
         budget=asked.budget,
         reserve=kept,
         strategy=asked.strategy,
         shape=asked.shape,
-        threshold=settings.crossover_turn_threshold if threshold is None else threshold,
-        tail=settings.context_tail if asked.tail is None else asked.tail,
+        threshold=asked.crossover_turn_threshold or 0,
+        tail=TAIL if asked.tail is None else asked.tail,
         by_default=asked.reserve is None,
         documents=[checked_path(path, "a path of documents", least=0) for path in asked.documents],
         least=least_share(asked.fill),
@@ -372,7 +373,7 @@ async def context(
 ) -> Context:
     """The messages to send; what was shown of memory is remembered behind the answer."""
     runtime, scope = here.runtime, here.scope
-    request = _request(asked, runtime.settings)
+    request = _request(asked)
     given = await beside(lambda: _listed(messages), messages)
     runtime.guard()
     slots = ContextSlots(here)

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from memhold.facts import matching
@@ -35,9 +35,8 @@ async def remember(here: Transactions, told: notes.MemoryInput, idempotency_key:
     told, redacted = await _cleaned(here, told)
     if told.attribute is None:
         return await here.remembered(lambda tx: notes.remember(tx, told, writer=writer), once, redacted)
-    life = timedelta(days=here.runtime.settings.mid_tier_days)
     await _warm(here, told.subject, told.attribute)
-    return await here.remembered(lambda tx: tell_fact(tx, told, writer=writer, life=life), once, redacted)
+    return await here.remembered(lambda tx: tell_fact(tx, told, writer=writer), once, redacted)
 
 
 async def _cleaned(here: Transactions, given: notes.MemoryInput) -> tuple[notes.MemoryInput, int]:

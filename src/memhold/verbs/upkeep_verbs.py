@@ -49,7 +49,6 @@ async def end_session(here: Transactions, idempotency_key: str | None) -> Receip
     """End the session: what it holds is due to be consolidated, or is kept as it is."""
     runtime = here.runtime
     secret, name, when = runtime.store.facts.secret, here.session, runtime.settings.when
-    raw_chars = runtime.settings.raw_chars
 
     once = here.once("end_session", idempotency_key, [name])
 
@@ -59,7 +58,7 @@ async def end_session(here: Transactions, idempotency_key: str | None) -> Receip
             return Receipt(ids=())  # it is the other agents' alone
         if when is not None:
             return end(tx, session, when)
-        return close_window(tx, session, secret=secret, ids=runtime.ids, author=here.author, raw_chars=raw_chars)
+        return close_window(tx, session, secret=secret, ids=runtime.ids, author=here.author)
 
     receipt = await here.write_once(once, work)
     return await _noticed(here, receipt)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -65,10 +64,12 @@ _WORKERS = count()
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     """Open a store with its settings and its worker, on the running loop.
 
-    `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` and `compaction` may be a
+    `clock` and `ids` may stand among the settings: tests pass their own; a server passes `analysis_processes`, for
+    which a program's main module must bear being imported anew; `consolidation` and `compaction` may be a
     model, or several, `embedding` an `EmbeddingModel` and `rerank` a `Reranker`.
     """
     rest = {name: _joined(value) for name, value in given.items()}
+    analysis_processes: int = rest.pop("analysis_processes", 0)
     clock: Clock = rest.pop("clock", None) or SystemClock()
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
@@ -122,6 +123,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
             reranker=reranker,
             held=held,
             redactor=redactor,
+            analysis_processes=analysis_processes,
         ),
     )
 
@@ -174,6 +176,7 @@ class Around:
     held: HeldModels | None = None
     redactor: Redactor | None = None
     health: Healths | None = None
+    analysis_processes: int = 0
 
 
 def assemble(store: Store, of: Around) -> Runtime:
@@ -198,8 +201,8 @@ def assemble(store: Store, of: Around) -> Runtime:
         embedding=embedding,
         reranker=reranker,
         worker=worker,
-        after_answer=AfterAnswer(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
-        limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
+        after_answer=AfterAnswer(store, ids=ids),
+        limits=Limits(),
         residue=of.residue or no_files,
         health=of.health or Healths(store, (), None),
         links=() if parts is None else tuple(parts.entries),
@@ -209,7 +212,7 @@ def assemble(store: Store, of: Around) -> Runtime:
         watch=None if of.maintenance is None else FileWatch(of.maintenance.examine_trees),
         tokenizer=partial(tokenizer, models=settings.models),
         redactor=of.redactor,
-        analysis_pool=_analysis_pool(settings),
+        analysis_pool=_analysis_pool(of.analysis_processes),
         compaction=compaction,
         rollups=rollups,
         new_caches=new_caches,
@@ -221,25 +224,20 @@ def assemble(store: Store, of: Around) -> Runtime:
     return runtime
 
 
-def _analysis_pool(settings: Settings) -> AnalysisPool | None:
-    if not settings.analysis_processes:
+def _analysis_pool(processes: int) -> AnalysisPool | None:
+    if not processes:
         return None
     from memhold.verbs.analysis_pool import AnalysisPool
 
-    return AnalysisPool(settings.analysis_processes)
+    return AnalysisPool(processes)
 
 
 def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
     return RuntimeSettings(
         idempotency_days=settings.idempotency_days,
-        raw_chars=settings.raw_chars,
         drain_seconds=settings.drain_seconds,
         when=when_due(settings) if consolidates else None,
         recall_timeout=settings.recall_timeout,
-        mid_tier_days=settings.mid_tier_days,
-        crossover_turn_threshold=settings.crossover_turn_threshold,
-        context_tail=settings.context_tail,
-        context_slot_timeout=settings.context_slot_timeout,
         context_consolidate_share=settings.context_consolidate_share,
         context_model=settings.context_model,
     )

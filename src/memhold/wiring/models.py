@@ -80,7 +80,6 @@ def _patience(settings: Settings) -> ChainSettings:
 
     backoff = Backoff(
         attempts=settings.model_attempts,
-        first=settings.model_backoff_seconds,
         unloads=settings.unload_retry_count,
         unload_pause=settings.unload_retry_delay_ms / 1000,
     )

@@ -32,9 +32,8 @@ EMBEDDING = ("alike", "index")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doers:
-    """What does the due work of a store; what is None is not configured. A RAW memory holds `raw_chars` at most."""
+    """What does the due work of a store; what is None is not configured."""
 
-    raw_chars: int
     consolidation: Consolidation | None = None
     compaction: Callable[[], Compaction] | None = None
     mirror: Callable[[Scope], Awaitable[None]] | None = None
@@ -59,7 +58,7 @@ def steps(store: Store, ids: Ids, by: Doers) -> Mapping[str, Step]:
     async def consolidate(lease: Lease) -> float | None:
         from memhold.journal.journal_step import keep_raw
 
-        work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret, by.raw_chars), mirror)
+        work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret), mirror)
         await store.write(lease.scope, work, priority=Priority.WORKER)
         return None
 

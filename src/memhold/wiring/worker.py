@@ -37,7 +37,7 @@ class Chains(NamedTuple):
 
 
 def _judging(chains: Chains, telling: ChainParts | None) -> ChainParts | None:
-    """Who judges notes: of a chain that only consolidates, none too small for a window in one call (decision 0132)."""
+    """Who judges notes: of a chain that only consolidates, none too small for a window in one call (decision 0018)."""
     if chains.compaction is not None or telling is None or telling.judging == "itself":
         return telling
     return telling.judging
@@ -84,7 +84,6 @@ def worker_of(
             store,
             by.ids,
             Doers(
-                raw_chars=settings.raw_chars,
                 consolidation=consolidation,
                 compaction=compaction,
                 mirror=mirror,
@@ -143,11 +142,7 @@ def when_due(settings: Settings) -> When:
 
     return When(
         messages=settings.consolidate_messages,
-        tokens=settings.consolidate_tokens,
         idle=timedelta(seconds=settings.consolidate_idle_seconds),
-        keep=settings.consolidate_keep_messages,
-        part_tokens=settings.consolidate_part_tokens,
-        tool_chars=settings.consolidate_tool_chars,
         skip=tuple(pattern.strip() for pattern in settings.consolidate_skip.split(",") if pattern.strip()),
     )
 
@@ -158,7 +153,7 @@ def mirror_of(store: Store, settings: Settings, clock: Clock) -> Mirror | None:
         return None
     from memhold.wiring.mirror import Mirror
 
-    return Mirror(store, Path(settings.mirror).expanduser(), clock=clock, summaries=settings.mirror_summaries)
+    return Mirror(store, Path(settings.mirror).expanduser(), clock=clock)
 
 
 def _consolidation(store: Store, parts: ChainParts, by: Upkeepers) -> Consolidation:
@@ -170,8 +165,6 @@ def _consolidation(store: Store, parts: ChainParts, by: Upkeepers) -> Consolidat
         ids=by.ids,
         secret=store.facts.secret,
         when=when_due(settings),
-        life=timedelta(days=settings.mid_tier_days),
-        raw_chars=settings.raw_chars,
         mirror=bool(settings.mirror),
     )
     return Consolidation(

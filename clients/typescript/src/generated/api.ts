@@ -1239,11 +1239,9 @@ export interface ContextArguments {
   reserve?: number | null | undefined;
   /** What memory is asked for; left out: the newest user's message. */
   query?: string | null | undefined;
-  /**
-   * Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting `context_tail`.
-   */
+  /** Messages that "memory_first" keeps, more where a tool pair demands it. Left out: 2. */
   tail?: number | null | undefined;
-  /** From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the setting. */
+  /** From how many turns on "adaptive" is "memory_first". Left out, or 0: never. */
   crossover_turn_threshold?: number | null | undefined;
   /**
    * The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a family that

@@ -656,10 +656,8 @@ class SyncScope:
             shape: The provider's shape, "openai" or "anthropic".
             reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: a twentieth.
             query: What memory is asked for; left out: the newest user's message.
-            tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting
-                `context_tail`.
-            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the
-                setting.
+            tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: 2.
+            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first". Left out, or 0: never.
             model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
                 family that is not known, one meant to be over any. Left out: the setting `context_model`.
             asker: The name of the person who asks, where several people talk: only what they told instructs, and "I"
@@ -1356,7 +1354,7 @@ class SyncStore:
     def close(self) -> None:
         """Finish accepted writes, give leases back and let go of the store. Idempotent.
 
-        Takes at most about `close_timeout` seconds, and where another process holds the file, `busy_timeout` for the
+        Takes at most about 10 seconds, and where another process holds the file, `busy_timeout` for the
         write that waits for it; one that had no turn by then fails with `StoreClosed`. In a forked child it does
         nothing: the file is the parent's.
         """
