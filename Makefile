@@ -70,7 +70,7 @@ $(STAMP): requirements.lock requirements-encrypted.lock pyproject.toml
 	touch $@
 
 lock:  ## renew the locks from pyproject.toml and reality/; needs uv and npm
-	uv pip compile pyproject.toml --extra postgres --extra server --extra telemetry --group dev --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra postgres --extra server --extra telemetry --extra testing --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
 	uv pip compile --group tools --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements-tools.lock

@@ -20,10 +20,10 @@ from benchmarks.measure import doing
 from memhold.compact.contract import Group, Partition, Relation
 from memhold.compact.verdict_steps import Folded, Linked, Merged, Step, Superseded, Suspected, settled
 from memhold.faces.python.open import AsyncMemhold
+from memhold.facts.changed_notes import Bounds
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall
 from memhold.testing.clock import FakeClock
 from memhold.values.records import Memory
-from memhold.wiring.settings import Settings
 
 __all__ = ["merges_quality"]
 
@@ -85,7 +85,7 @@ async def merges_quality(data: Path, *, embedding: str = "builtin") -> dict[str,
     alone = [await _looked_at([one], embedding) for one in clusters]
     every = await _looked_at(clusters, embedding)
     doing("the same, as the notes come")
-    coming = await _looked_at(clusters, embedding, each=Settings().compact_memories)
+    coming = await _looked_at(clusters, embedding, each=Bounds().memories)
     looked, among, as_come = _Shares(), _Shares(), _Shares()
     for place, one in enumerate(clusters):
         looked.add(one.relation, yes=alone[place][0])
@@ -191,7 +191,6 @@ async def _looked_at(clusters: Sequence[Cluster], embedding: str, *, each: int |
         clock=clock,
         compaction=judge,
         embedding=embedding,
-        compact_calls=10_000,
         compact_daily_calls=100_000,
     ) as mem:
         scope = mem.scope(user="bench")

@@ -65,7 +65,7 @@ class Asked:
 def served(*command: str, folder: Path) -> Iterator[tuple[int, float]]:
     """A server process: its port, and the seconds until it took requests."""
     begun = time.perf_counter()
-    limits = {"MEMHOLD_RATE_PER_SECOND": "1000000", "MEMHOLD_RATE_BURST": "1000000", "MEMHOLD_WORK_BURST": "1000000"}
+    limits = dict.fromkeys(("MEMHOLD_RATE_PER_SECOND", "MEMHOLD_WORK_PER_SECOND"), "1000000")
     child = subprocess.Popen(
         [sys.executable, *command],
         stdout=subprocess.PIPE,

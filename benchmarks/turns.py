@@ -157,7 +157,7 @@ def _server(place: str, users: int, megabytes: int, folder: Path) -> Row:
 @contextmanager
 def _serving(place: str, megabytes: int, folder: Path) -> Iterator[tuple[int, int]]:
     """A server on the store that lets each request name its user: its port and its process."""
-    unlimited = dict.fromkeys(("MEMHOLD_RATE_PER_SECOND", "MEMHOLD_RATE_BURST", "MEMHOLD_WORK_BURST"), "1000000")
+    unlimited = dict.fromkeys(("MEMHOLD_RATE_PER_SECOND", "MEMHOLD_WORK_PER_SECOND"), "1000000")
     child = subprocess.Popen(
         [sys.executable, *server(place)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder,
         env={**os.environ, **unlimited, "MEMHOLD_CACHE_MB": str(megabytes)},

@@ -37,10 +37,7 @@ CLIENTS = 200
 SECONDS = 60.0 if FULL else 24.0
 CALLS = 1000 if FULL else 150
 TURNS = 5
-FREE = {
-    f"MEMHOLD_{name}": "1000000"
-    for name in ("RATE_PER_SECOND", "RATE_BURST", "WORK_PER_SECOND", "WORK_BURST", "MIB_PER_SECOND", "MIB_BURST")
-}
+FREE = dict.fromkeys(("MEMHOLD_RATE_PER_SECOND", "MEMHOLD_WORK_PER_SECOND"), "1000000")
 T = TypeVar("T")
 TICKS = os.sysconf("SC_CLK_TCK")
 

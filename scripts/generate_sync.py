@@ -27,6 +27,8 @@ TWINS = {
     "AsyncTokens": "SyncTokens",
     "AsyncStore": "SyncStore",
 }
+MANY = 4
+"""So many arguments are passed on as they came, and not named once more."""
 HEAD = '''"""The sync face: the same verbs, on one thread of its own with its own loop.
 
 Generated from the declarations by scripts/generate_sync.py: change those, and run it.
@@ -42,6 +44,12 @@ if TYPE_CHECKING:
 {late}
 
 __all__ = ["SyncAdmin", "SyncDocuments", "SyncScope", "SyncStore", "SyncTokens"]
+
+
+def _given(names: dict[str, Any]) -> dict[str, Any]:
+    """What a method was called with, by its names."""
+    del names["self"]
+    return names
 '''
 CLASS = '''
 
@@ -135,7 +143,8 @@ def _method(node: ast.AsyncFunctionDef | ast.FunctionDef) -> str:
 
 def _call(node: ast.AsyncFunctionDef | ast.FunctionDef, returns: str, is_property: bool) -> str:  # noqa: FBT001 - a flag of this file
     given = [one.arg for one in node.args.args[1:]] + [f"{one.arg}={one.arg}" for one in node.args.kwonlyargs]
-    call = f"self._core.{node.name}" if is_property else f"self._core.{node.name}({', '.join(given)})"
+    passed = ", ".join(given) if len(given) < MANY else "**_given(locals())"
+    call = f"self._core.{node.name}" if is_property else f"self._core.{node.name}({passed})"
     if isinstance(node, ast.AsyncFunctionDef):
         return f"self._loop.run({call})"
     return f"{TWINS[returns]}({call}, self._loop)" if returns in TWINS else call

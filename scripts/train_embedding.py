@@ -14,7 +14,7 @@ which takes most of the time, can be interrupted and goes on where it was. The t
 Each step takes texts at random and asks of every one which of the others it is near to. The table is to answer as its
 teacher does: each makes a distribution of its cosines (softmax), and the loss is the cross entropy of the two, over the
 vectors as they are used, centred by `BACKGROUND`. That is what a ranking needs, and it leaves the table its own
-dimensions ("Relational Knowledge Distillation", Park et al. 2019). `docs/decisions/0120-a-trained-table.md` has the
+dimensions ("Relational Knowledge Distillation", Park et al. 2019). `docs/decisions/0005-builtin-embedding.md` has the
 reasons and measures.
 """
 

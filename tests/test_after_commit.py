@@ -120,7 +120,7 @@ async def test_a_failure_after_the_commit_is_no_refusal(location: str, tmp_path:
             message=added.ids[0],
             file=file,
         )
-        runtime = scope._runtime
+        runtime = mem._store._runtime
         whole = runtime.store
         object.__setattr__(runtime, "store", Cut(whole, steps))
         try:

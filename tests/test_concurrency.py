@@ -82,9 +82,12 @@ async def test_closing_finishes_what_was_accepted(tmp_path: Path, kept: str) -> 
         assert {one.ids[0] for one in done if not isinstance(one, BaseException)} <= present
 
 
-async def test_closing_is_bounded_while_another_process_holds_the_file(tmp_path: Path) -> None:
+async def test_closing_is_bounded_while_another_process_holds_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memhold.storage.sqlite.store.CLOSE_SECONDS", 0.6)
     path = tmp_path / "memory.db"
-    mem = await AsyncMemhold.open(str(path), worker=False, busy_timeout=0.2, close_timeout=0.6)
+    mem = await AsyncMemhold.open(str(path), worker=False, busy_timeout=0.2)
     alice = mem.scope(user="alice")
     await alice.add(said("first"))
     holder = apsw.Connection(str(path))

@@ -9,8 +9,7 @@ import pytest
 from memhold import AsyncMemhold
 from memhold.testing import FakeClock
 from memhold.testing.scripted import ScriptedChat, sensible_reply
-
-LATE = {"consolidate_messages": 10_000, "consolidate_tokens": 10_000_000}
+from tests import constants
 
 
 def turns(first, last):
@@ -25,12 +24,19 @@ def turns(first, last):
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-async def opened(request, tmp_path):
+async def opened(request, tmp_path, monkeypatch):
     location = "memory://" if request.param == "memory" else str(tmp_path / "x.db")
     held = []
 
-    async def open_one(model, **more):
-        settings = {"clock": FakeClock(), "worker": False, "consolidation": model, **LATE, **more}
+    async def open_one(model, keep=8, **more):
+        constants.when(monkeypatch, tokens=10_000_000, keep=keep)
+        settings = {
+            "clock": FakeClock(),
+            "worker": False,
+            "consolidation": model,
+            "consolidate_messages": 10_000,
+            **more,
+        }
         held.append(AsyncMemhold.open(location, **settings))
         return await held[-1].__aenter__()
 
@@ -46,7 +52,7 @@ def said(context):
 
 
 async def test_the_last_turns_stay_in_the_window_when_they_are_consolidated(opened):
-    mem = await opened(ScriptedChat([sensible_reply] * 9), consolidate_keep_messages=4)
+    mem = await opened(ScriptedChat([sensible_reply] * 9), keep=4)
     alice = mem.scope(user="alice", session="s")
     await alice.add(turns(0, 10))
     await alice.consolidate()
@@ -68,7 +74,7 @@ async def test_an_ended_session_begins_a_clean_window_before_any_model_has_read_
 
 @pytest.mark.parametrize("strategy", ["full_history", "memory_first", "adaptive"])
 async def test_what_will_fall_out_is_consolidated_before_it_falls(opened, strategy):
-    mem = await opened(ScriptedChat([sensible_reply] * 99), context_consolidate_share=0.5, consolidate_keep_messages=4)
+    mem = await opened(ScriptedChat([sensible_reply] * 99), keep=4, context_consolidate_share=0.5)
     alice = mem.scope(user="alice", session="s")
     new = [{"role": "user", "content": "and?"}]
     await alice.add(turns(0, 3))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS
 from memhold.messages.fences import NOTICE
+from memhold.verbs.context_slots import SLOT_SECONDS, TAIL
 from memhold.verbs.scope import AsyncScope
-from memhold.wiring.settings import Settings
 
 PAGE = (Path(__file__).parents[1] / "docs" / "context.md").read_text(encoding="utf-8")
 
@@ -23,8 +23,8 @@ def test_every_argument_and_its_default_is_told():
     assert told.keys() == asked.keys()
     assert told["budget"].strip() == str(asked["budget"])
     assert told["strategy"].strip().strip("`") == asked["strategy"]
-    assert told["tail"].startswith(str(Settings().context_tail))
-    assert told["crossover_turn_threshold"].strip() == str(Settings().crossover_turn_threshold)
-    assert f"`context_slot_timeout` ({Settings().context_slot_timeout:g} s)" in PAGE
+    assert told["tail"].startswith(str(TAIL))
+    assert told["crossover_turn_threshold"].strip() == "0"
+    assert f"a deadline of {SLOT_SECONDS:g} seconds" in PAGE
     assert NOTICE in PAGE
     assert f"at most {LINE_TOKENS} tokens, corrections at most {CORRECTION_TOKENS}" in PAGE

@@ -15,6 +15,7 @@ from memhold.cli.main import main
 from memhold.storage.sql.digests import KEYS, digests_of, select_content, update_digests
 from memhold.testing import FakeClock, SeededIds
 from memhold.testing.scripted import HashEmbedding, sensible_reply
+from tests import constants
 from tests.compaction.worlds import call, merged, shown, united
 from tests.interfaces.mcp.conftest import call as asked_by_mcp
 from tests.interfaces.mcp.conftest import principal
@@ -88,6 +89,11 @@ class Judge:
         return sensible_reply(request, model="judge")
 
 
+@pytest.fixture(autouse=True)
+def small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    constants.bounds(monkeypatch, memories=2, distance=0.5)
+
+
 def opened(location: str, seed: int) -> AsyncMemhold:
     return AsyncMemhold.open(
         location,
@@ -97,8 +103,6 @@ def opened(location: str, seed: int) -> AsyncMemhold:
         consolidation=Judge(),
         compaction=Judge(),
         embedding=HashEmbedding(),
-        compact_memories=2,
-        compact_distance=0.5,
     )
 
 

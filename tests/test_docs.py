@@ -15,6 +15,7 @@ import memhold
 from memhold import Memhold, errors
 from memhold._version import __version__
 from memhold.errors import MemholdError
+from memhold.journal import archive
 from memhold.server.settings import ServeSettings
 from memhold.testing import ChaosServer
 from memhold.testing.chaos.replies import Asked, Reply
@@ -273,9 +274,15 @@ def test_each_setting_is_read() -> None:
     assert {field.name for field in fields(Settings)} <= used
 
 
+def test_settings_are_few() -> None:
+    """What nobody can choose sensibly is a constant with its reason, not one more line to read."""
+    assert len(fields(Settings)) + len(fields(ServeSettings)) <= 60
+
+
 @pytest.mark.parametrize("again", [False, True], ids=["ended", "kept again"])
-def test_a_window_is_cut_where_raw_chars_says(*, again: bool) -> None:
-    with Memhold.open("memory://", worker=False, raw_chars=100) as mem:
+def test_a_long_window_is_cut_between_messages(monkeypatch: pytest.MonkeyPatch, *, again: bool) -> None:
+    monkeypatch.setattr(archive, "RAW_CHARS", 100)
+    with Memhold.open("memory://", worker=False) as mem:
         alice = mem.scope(user="alice", session="s")
         alice.add([{"role": "user", "content": f"{turn} " + "x" * 60} for turn in range(6)])
         kept = alice.end_session().ids
@@ -385,6 +392,13 @@ def test_every_decision_is_in_the_index() -> None:
     assert sorted(links(index)) == sorted(pages)
     numbers = [name[:4] for name in pages if name[:4].isdecimal()]
     assert len(numbers) == len(set(numbers)), "two decisions have one number"
+
+
+def test_a_decision_is_short_and_the_records_are_few() -> None:
+    pages = [path for path in (DOCS / "decisions").glob("*.md") if path.name != "README.md"]
+    assert len(pages) <= 30
+    words = {path.name: len(re.findall(r"\S*\w\S*", path.read_text("utf-8"))) for path in pages}
+    assert {name: count for name, count in words.items() if count > 400} == {}
 
 
 def test_the_changelog_tells_of_this_version() -> None:

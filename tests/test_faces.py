@@ -6,6 +6,8 @@ import asyncio
 import inspect
 import runpy
 from collections.abc import Mapping
+from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from memhold.verbs.local_store import LocalStore
 from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
+from memhold.verbs.units import Doer, Unit
 
 ROOT = Path(__file__).parents[1]
 DOERS: tuple[tuple[type, type], ...] = (
@@ -65,6 +68,35 @@ def test_a_verb_has_one_signature_everywhere(verb: Verb, doer: type) -> None:
     assert [(p.name, p.kind, p.default) for p in declared.values()] == [
         (p.name, p.kind, p.default) for p in done.values()
     ]
+
+
+@pytest.mark.parametrize(
+    ("verb", "unit"),
+    [
+        (verb, doer.units[verb.name])
+        for home, doer in DOERS
+        if issubclass(doer, Doer)
+        for verb in verbs_of(home).values()
+    ],
+    ids=name_of,
+)
+def test_a_unit_of_work_takes_what_its_verb_declares(verb: Verb, unit: Unit) -> None:
+    """Each argument by its name or in its value, and nothing else: what the table calls is not type-checked."""
+    _, *own = inspect.signature(unit.work).parameters
+    taken = {*own}
+    if unit.value is not None:
+        module, name = unit.value
+        _, *named = own
+        taken = {*named, *(verb.parameters.keys() & {one.name for one in fields(getattr(import_module(module), name))})}
+    if unit.tells:
+        taken = taken - {"writer"} | {"idempotency_key"}
+    assert taken == verb.parameters.keys()
+
+
+def test_every_verb_has_a_row_and_no_row_is_left_over() -> None:
+    for home, doer in DOERS:
+        if issubclass(doer, Doer):
+            assert doer.units.keys() == verbs_of(home).keys()
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=name_of)
@@ -140,7 +172,8 @@ def test_the_sync_face_passes_on_all_that_it_is_given(face: Any, verb: Verb) -> 
     positional = [places[name] for name, one in verb.parameters.items() if not one.keyword_only]
     named = {name: places[name] for name, one in verb.parameters.items() if one.keyword_only}
     called, args, keywords = getattr(made, verb.name)(*positional, **named)
-    assert (called, list(args), dict(keywords)) == (verb.name, positional, named)
+    # By place or by name: both are the same to a method with these names.
+    assert (called, dict(zip(places, args, strict=False)) | keywords) == (verb.name, places)
 
 
 def test_the_two_stores_have_the_same_docstrings() -> None:

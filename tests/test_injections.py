@@ -37,7 +37,7 @@ from memhold.ports.models import ChatReply, ChatRequest, ToolCall
 from memhold.testing import FakeClock, OpenHarness, ScriptedChat
 from memhold.testing.injection_suite import InjectionSuite
 from memhold.testing.injections import DEMAND, INJECTIONS, MARK, OWN, Injection, take_in, wrong_in
-from memhold.values import written_by
+from memhold.values import origins
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
 from tests.interfaces.mcp.conftest import call
@@ -94,7 +94,7 @@ def test_the_table_has_every_way_and_each_name_once() -> None:
 async def test_the_suite_sees_where_a_store_takes_what_was_brought_for_the_users_words(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
 ) -> None:
-    monkeypatch.delitem(written_by._BY_KIND, kind)
+    monkeypatch.delitem(origins._BY_KIND, kind)
     async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
         scopes = of_library(mem)
         wrong = (

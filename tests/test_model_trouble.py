@@ -67,7 +67,7 @@ async def test_what_one_process_saw_another_tells_until_an_answer_came(tmp_path,
     server = ChaosServer()
     await server.start()
     path, line = str(tmp_path / "m.db"), f"{server.url}/v1#mine"
-    options = {"worker": False, "consolidation": line, "model_backoff_seconds": 0.001}
+    options = {"worker": False, "consolidation": line}
     server.always(
         answer(401, {"error": {"message": "Incorrect API key provided: sk-secret123", "code": "invalid_api_key"}})
     )
@@ -179,7 +179,7 @@ async def test_none_is_no_model(caplog) -> None:
 
 async def test_what_fails_again_says_why_once_and_names_no_class_of_ours(nobody) -> None:
     line = f"{nobody}/v1#mine"
-    async with AsyncMemhold.open("memory://", worker=False, consolidation=line, model_backoff_seconds=0.001) as mem:
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=line) as mem:
         alice = mem.scope(user="alice", session="s")
         await alice.add(SAID)
         await alice.consolidate()

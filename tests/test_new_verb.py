@@ -1,4 +1,4 @@
-"""A verb is one unit of work and one declaration: added to a copy of the package, it is there on every face."""
+"""A verb is one declaration, one unit of work and its row in the table: added to a copy of the package, it is there on every face."""
 
 from __future__ import annotations
 
@@ -29,11 +29,13 @@ DECLARED = '''
         ...
 '''
 DONE = """
-    async def loudest(self, word: str, *, limit: int = 3) -> tuple[str, ...]:
-        found = await self._tx.read(lambda tx: tx.messages(self._scope.session or "", after=0, limit=100))
-        return tuple(one.text for one in found if word.upper() in one.text)[:limit]
 
+def loudest(tx: ReadTx, word: str, *, limit: int) -> tuple[str, ...]:
+    found = tx.messages(tx.scope.session or "", after=0, limit=100)
+    return tuple(one.text for one in found if word.upper() in one.text)[:limit]
 """
+ROW = '    "loudest": Unit(module="memhold.verbs.journal_verbs", name="loudest", reads=True),\n'
+
 SCRIPT = """
 import asyncio, json, subprocess, sys
 from memhold import AsyncMemhold, Memhold
@@ -76,10 +78,11 @@ def test_a_verb_that_is_declared_once_is_on_every_face(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
     declared = tmp_path / "src" / "memhold" / "verbs" / "scope.py"
     declared.write_text(declared.read_text(encoding="utf-8") + DECLARED, encoding="utf-8")
-    local = tmp_path / "src" / "memhold" / "verbs" / "local_scope.py"
-    text = local.read_text(encoding="utf-8")
-    place = text.index("    async def status(self)")
-    local.write_text(text[:place] + DONE.lstrip("\n") + text[place:], encoding="utf-8")
+    journal = declared.with_name("journal_verbs.py")
+    journal.write_text(journal.read_text(encoding="utf-8") + DONE, encoding="utf-8")
+    table = declared.with_name("local_scope.py")
+    before, status, after = table.read_text(encoding="utf-8").partition('    "status": ')
+    table.write_text(before + ROW + status + after, encoding="utf-8")
 
     env = {**os.environ, "PYTHONPATH": f"{tmp_path / 'src'}:{ROOT}"}
     subprocess.run([sys.executable, "scripts/generate_sync.py"], cwd=tmp_path, env=env, check=True)

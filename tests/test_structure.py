@@ -27,6 +27,16 @@ DOORS = ("verbs", "wiring", "faces", "server", "integrations", "testing", "cli",
 ORDER = {room: place for place, room in enumerate((*GROUND, *WAY, *WALLS, *DOORS))}
 
 MAX_FUNCTION = 60
+MAX_PARAMETERS = 7
+# What declares its parameters to whoever calls: a decorated verb, command or route, the face that is generated of the
+# verbs, and these, whose parameters users give by name.
+DECLARING = frozenset({
+    "memhold.integrations.strands_agents.__init__", "memhold.providers.embedding.ollama.__init__",
+    "memhold.providers.embedding.openai.__init__", "memhold.storage.postgres.store.__init__",
+    "memhold.storage.postgres.store.open", "memhold.testing.chaos.running.serve_chaos",
+})  # fmt: skip
+GENERATED = "memhold.faces.python.sync"
+_DECLARES = re.compile(r"(?:^|\.)(?:verb|command|get|post|put|patch|delete|route)$")
 MAX_FLOORS = 14
 MAX_NAMESAKES = 3
 
@@ -70,12 +80,27 @@ def large_functions(tree: ast.Module) -> list[str]:
     return found
 
 
+def long_lists(tree: ast.Module, name: str) -> list[str]:
+    """The functions of a module that take too many parameters, without those that declare them."""
+    found = []
+    for node in ast.walk(tree) if name != GENERATED else ():
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or f"{name}.{node.name}" in DECLARING:
+            continue
+        marks = [ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
+        given = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        count = len([one for one in given if one not in {"self", "cls"}])
+        if count > MAX_PARAMETERS and not any(map(_DECLARES.search, marks)):
+            found.append(f"line {node.lineno}: {node.name} takes {count} parameters")
+    return found
+
+
 @dataclass(frozen=True)
 class Module:
     """What these tests ask about a module."""
 
     imports: set[str]
     large: list[str]
+    long_lists: list[str]
     docstring: str | None
 
 
@@ -86,7 +111,7 @@ def modules() -> dict[str, Module]:
     for name, path in NAMES.items():
         tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
         ours = {one for one in imported(tree, name) if one in NAMES} - {name}
-        found[name] = Module(ours, large_functions(tree), ast.get_docstring(tree))
+        found[name] = Module(ours, large_functions(tree), long_lists(tree, name), ast.get_docstring(tree))
     return found
 
 
@@ -231,6 +256,20 @@ def test_functions_stay_small() -> None:
     assert large == {}
 
 
+def test_functions_take_few_parameters() -> None:
+    long = {name: module.long_lists for name, module in modules().items() if module.long_lists}
+    assert long == {}, "pass a value instead"
+
+
+def test_a_long_list_of_parameters_is_noticed() -> None:
+    plain = "def f(self, a, b, c, d, *, e, f, g): ..."
+    assert long_lists(ast.parse(plain), "memhold.recall.new") == []
+    longer = plain.replace("g)", "g, h=0)")
+    assert long_lists(ast.parse(longer), "memhold.recall.new") == ["line 1: f takes 8 parameters"]
+    assert long_lists(ast.parse(f"@verb('read')\n{longer}"), "memhold.verbs.new") == []
+    assert long_lists(ast.parse(f"@cache\n{longer}"), "memhold.verbs.new") != []
+
+
 def test_a_large_function_is_noticed() -> None:
     body = "    x = 1\n" * MAX_FUNCTION
     told = '    """\n' + "    More.\n" * 9 + '    """\n'
@@ -269,7 +308,7 @@ READS_ROLES = {
     "journal.windows": "says where a window may end, which the providers' roles decide",
     "context.window_messages": "builds the window, and reads the caller's messages, of which nothing is attributed",
 }
-"""Who may ask a message for the role "user", and why: all others ask who wrote it (`memhold.values.written_by`)."""
+"""Who may ask a message for the role "user", and why: all others ask who wrote it (`memhold.values.origins`)."""
 
 
 def asked_roles(tree: ast.Module) -> list[str]:
@@ -340,7 +379,7 @@ def wrong_exports(name: str) -> str | None:
     return None
 
 
-LIGHT = ("asyncio", "apsw", "structlog", "pydantic", "numpy", "httpx2", "click", "rich", "dataclasses")
+LIGHT = ("asyncio", "apsw", "pydantic", "numpy", "httpx2", "click", "rich", "dataclasses")
 
 
 def test_importing_memhold_loads_nothing_heavy() -> None:
@@ -354,7 +393,7 @@ def test_opening_loads_no_server_and_no_provider() -> None:
         "import sys; from memhold import Memhold; Memhold.open('memory://').close();"
         "print(*[name for name in sys.argv[1:] if name in sys.modules])"
     )
-    heavy = ("fastapi", "uvicorn", "mcp", "openai", "anthropic", "httpx2", "pydantic", "structlog", "rich", "numpy")
+    heavy = ("fastapi", "uvicorn", "mcp", "openai", "anthropic", "httpx2", "pydantic", "rich", "numpy")
     done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 

@@ -344,7 +344,7 @@ the first five and ten found (for RealMem the sessions that these stand in; the 
 Every message is told as it is, without a model: what a model makes of them is another question. Letta and
 agent-memory-server have a place for that, which is set up as told above. Messages that a memory refuses are counted in
 its cell. The peers' own embedders are not on this machine, so all have the vectors of Memhold's built-in one, as it
-was before its rows were trained (decision 0120); with a larger embedder of yours they find more, and so does Memhold.
+was before its rows were trained (decision 0005); with a larger embedder of yours they find more, and so does Memhold.
 Memhold has the messages' times and, in LoCoMo, their speakers, whom the others are told in the text. A day says when
 Memhold was last measured there. An empty cell was not measured: Letta takes one passage at a time, at .15 s of
 processor time each, which was one or two a second on a machine that did much else.

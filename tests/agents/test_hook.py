@@ -191,7 +191,7 @@ def test_a_transcript_that_is_gone_or_no_transcript_stops_nothing(session: Sessi
         path = session.transcript.with_name(f"{name}.jsonl")
         if text is not None:
             path.write_text(text)
-        put_note(session.spool, str(path), namespace="default", user=None, agent=None)
+        put_note(session.spool, str(path), whose=("default", None, None))
     (session.spool / "broken.json").write_text("{")
     assert session.taken() == ["kept"]
     assert len([*session.spool.glob("*.seen")]) == 2
@@ -403,9 +403,9 @@ def test_transcripts_that_are_no_files_stop_no_command(session: Session) -> None
     session.says("the word is pomelo")
     names = [*(str(odd / name) for name in ("folder", "fifo", "zero", "loop", "link")), "/a\0b", "/\ud800"]
     for name in names:
-        put_note(session.spool, name, namespace="default", user="alice", agent=None)
+        put_note(session.spool, name, whose=("default", "alice", None))
     # One that cannot be read at all: no account may read it from its beginning.
-    put_note(session.spool, "/proc/self/mem", namespace="default", user="alice", agent=None)
+    put_note(session.spool, "/proc/self/mem", whose=("default", "alice", None))
     scoped = ("--db", str(session.db), "--user", "alice")
     with Memhold.open(session.db, worker=False):
         heard = process("messages", "--session", "claude-code:s1", *scoped)
@@ -572,7 +572,7 @@ def test_doctor_status_and_residue_know_of_what_waits_and_of_what_cannot_be_read
     session.hook("Stop")
     odd = session.transcript.with_name("odd.jsonl")
     odd.write_text("\x00\x01 this is nothing\n")
-    put_note(session.spool, str(odd), namespace="default", user=None, agent=None, ended=True)
+    put_note(session.spool, str(odd), whose=("default", None, None), ended=True)
     (session.spool / "broken.json").write_text("{")
     session.spool.chmod(0o755)
     with Memhold.open(session.db, worker=False) as mem:

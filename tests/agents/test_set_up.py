@@ -150,7 +150,7 @@ def test_a_hook_that_a_person_put_beside_ours_stays_and_ours_goes(agent: str, tm
 
 
 def test_hooks_that_an_earlier_memhold_wrote_at_more_events_go(tmp_path: Path) -> None:
-    """One at the end of each turn took no note that the prompt's had not, and held the turn up (decision 115)."""
+    """One at the end of each turn took no note that the prompt's had not, and held the turn up (decision 0045)."""
     set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
     path = hooks_of("claude-code", place(tmp_path))
     now = json.loads(path.read_text())

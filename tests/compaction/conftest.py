@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from memhold import AsyncMemhold
 from memhold.testing import FakeClock
+from tests import constants
 
 Opened = Callable[..., Any]
 
@@ -21,10 +22,13 @@ def clock() -> FakeClock:
 
 
 @pytest_asyncio.fixture
-async def opened(location: str, clock: FakeClock) -> AsyncIterator[Opened]:
+async def opened(location: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Opened]:
     async with contextlib.AsyncExitStack() as stack:
 
-        async def open_one(judge: Any = None, vectors: Any = "none", **settings: Any) -> Any:
+        async def open_one(
+            judge: Any = None, vectors: Any = "none", bounds: dict[str, Any] | None = None, **settings: Any
+        ) -> Any:
+            constants.bounds(monkeypatch, **(bounds or {}))
             given: dict[str, Any] = {"clock": clock, "worker": False, "embedding": vectors, **settings}
             if judge is not None:
                 given["compaction"] = judge

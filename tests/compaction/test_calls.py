@@ -150,7 +150,7 @@ async def test_a_clock_that_was_set_back_has_nobody_look_again_and_again(
 
 async def test_after_runs_that_brought_nothing_more_has_to_come(opened: Opened) -> None:
     judge = Judge(lambda _: APART)
-    mem = await opened(judge, "builtin", compact_memories=4, compact_minutes=10_000.0)
+    mem = await opened(judge, "builtin", bounds={"memories": 4, "wait": timedelta(minutes=10_000)})
     alice = mem.scope(user="alice")
 
     async def tell(*texts: str) -> int:
@@ -183,7 +183,7 @@ async def test_a_failure_is_no_verdict_and_is_due_again_with_backoff(opened: Ope
         return merged("the garden gate squeaks loudly")
 
     judge = Judge(decide)
-    mem = await opened(judge, vectors, compact_memories=2, model_attempts=1)
+    mem = await opened(judge, vectors, bounds={"memories": 2}, model_attempts=1)
     alice = mem.scope(user="alice")
     ids = [(await alice.remember(text)).memory.id for text in (one, two)]
     assert not await mem.settle()

@@ -1,6 +1,6 @@
 """Clusters of notes with texts that stand for them well or badly: what a right verdict does with them.
 
-The rates are of sets that were looked at while older rules were made; those of the first sight stand in decision 143.
+The rates are of sets that were looked at while older rules were made; those of the first sight stand in decision 0018.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from memhold.errors import ModelError
 from memhold.ports.models import ChatReply
 from memhold.testing import ChaosServer
 from memhold.testing.chaos import FAULTS, Misbind
+from tests import constants
 from tests.compaction.conftest import Opened
 from tests.compaction.test_merging import BOTH, ONE, TWO, close, told
 from tests.compaction.worlds import Judge, Vectors, around, call, living, merged, united, whole
@@ -275,15 +276,18 @@ async def test_each_fault_of_a_provider(lasting: str, name: str) -> None:
         await chain.close()
 
 
-async def test_a_merge_is_embedded_once_and_never_extracted_from(tmp_path: Path, lasting: str) -> None:
+async def test_a_merge_is_embedded_once_and_never_extracted_from(
+    tmp_path: Path, lasting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Counted on the server: one chat call, one embedding of the merged text, and no consolidation of it."""
+    constants.bounds(monkeypatch, memories=2)
     async with ChaosServer() as server:
         chain = http_chain(server, "only")
         tables = f'[models.far]\nprotocol = "openai-embeddings"\nmodel = "far"\nbase_url = "{server.url}/v1"\n'
         (tmp_path / "models.toml").write_text(tables)
         async with AsyncMemhold.open(
             lasting, worker=False, consolidation=chain, embedding="far",
-            models=str(tmp_path / "models.toml"), compact_memories=2,
+            models=str(tmp_path / "models.toml"),
         ) as mem:  # fmt: skip
             alice = mem.scope(user="alice")
             await told(alice, *SAID)
@@ -350,7 +354,7 @@ async def test_what_changes_while_the_judge_thinks_is_not_merged(opened: Opened,
         else:
             # Another worker takes the work over: this one's token is too old.
             clock.advance(timedelta(minutes=5))
-            upkeep = alice._runtime.store.upkeep
+            upkeep = alice._tx.runtime.store.upkeep
             assert await upkeep.claim(owner="other", kinds=("compact",), limit=1, seconds=1)
             clock.advance(timedelta(minutes=5))
 
@@ -413,7 +417,7 @@ async def test_a_providers_exception_that_cannot_be_pickled(opened: Opened, cloc
         return merged(BOTH)
 
     judge = Judge(decide)
-    mem = await opened(judge, vectors, compact_memories=2)
+    mem = await opened(judge, vectors, bounds={"memories": 2})
     alice = mem.scope(user="alice")
     await told(alice, ONE, TWO)
     settling = asyncio.ensure_future(mem.settle())

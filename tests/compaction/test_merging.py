@@ -66,9 +66,9 @@ async def test_the_size_gate_is_asked_before_any_model(opened: Opened, count: in
         assert any("5501 characters, over 5500" in line.getMessage() for line in caplog.records)
 
 
-async def test_the_size_gate_is_a_setting(opened: Opened) -> None:
+async def test_notes_over_the_size_gate_are_not_asked_about(opened: Opened) -> None:
     judge = Judge()
-    alice = (await opened(judge, close(ONE, TWO), max_merge_input_chars=len(ONE + TWO) - 1)).scope(user="alice")
+    alice = (await opened(judge, close(ONE, TWO), bounds={"max_chars": len(ONE + TWO) - 1})).scope(user="alice")
     await told(alice, ONE, TWO)
     done = await alice.compact()
     assert (done.counts, judge.asked) == ({"too_long": 1}, [])
@@ -554,7 +554,7 @@ async def test_dry_run_shows_what_and_why_and_does_nothing(opened: Opened) -> No
 async def test_it_runs_by_itself_after_so_many_and_after_a_while(opened: Opened, clock) -> None:
     judge = Judge(lambda _: merged(BOTH))
     vectors = Vectors({ONE: around(0), TWO: around(2), "x one": around(90)})
-    mem = await opened(judge, vectors, compact_memories=3, compact_minutes=10.0)
+    mem = await opened(judge, vectors, bounds={"memories": 3, "wait": timedelta(minutes=10)})
     alice, bob = mem.scope(user="alice"), mem.scope(user="bob")
     await told(alice, ONE, TWO)
     assert await mem.settle(timeout=300)
@@ -742,7 +742,7 @@ async def test_one_groups_error_is_its_own(opened: Opened) -> None:
         return merged(united(texts))
 
     judge = Judge(decide)
-    alice = (await opened(judge, vectors, model_attempts=1, max_merge_input_chars=20)).scope(user="alice")
+    alice = (await opened(judge, vectors, bounds={"max_chars": 20}, model_attempts=1)).scope(user="alice")
     await told(alice, *pairs)
     done = await alice.compact()
     assert done.counts == {"failed": 1, "pair": 1}

@@ -31,12 +31,12 @@ async def test_nothing_goes_by_itself_by_default(opened: Opened, clock) -> None:
 
 
 async def test_the_worker_hides_what_the_settings_do_not_keep(opened: Opened, clock) -> None:
-    mem = await opened(retain_days=30.0, retain_kinds="note", mid_tier_days=9000)
+    mem = await opened(retain_days=30.0, retain_kinds="note")
     alice, bob = mem.scope(user="alice"), mem.scope(user="bob")
     old = (await alice.remember("an old note")).memory.id
     others = (await bob.remember("an old note of another")).memory.id
     pinned = (await alice.remember("an old pinned note", pinned=True)).memory.id
-    fact = (await alice.remember(attribute="shoe size", value="43")).memory.id
+    fact = (await alice.remember(attribute="shoe size", value="43", importance="high")).memory.id
     assert await mem.settle(timeout=300)
     assert await ids(alice) == {old, pinned, fact}
     clock.advance(31 * DAY)
@@ -58,14 +58,15 @@ async def test_the_worker_hides_what_the_settings_do_not_keep(opened: Opened, cl
 
 
 async def test_what_is_used_or_pinned_behind_the_look_stays(opened: Opened, clock) -> None:
+    from memhold.facts.remember import Writer
     from memhold.history.retention import Retention, hide
     from memhold.values.answers import Retained
     from memhold.values.records import Author, Scope
     from memhold.wiring.system import TimeOrderedIds
 
-    mem = await opened(mid_tier_days=9000)
+    mem = await opened()
     alice, store = mem.scope(user="alice"), mem._store._runtime.store
-    fact = (await alice.remember(attribute="favorite tea", value="oolong")).memory.id
+    fact = (await alice.remember(attribute="favorite tea", value="oolong", importance="high")).memory.id
     note = (await alice.remember("an old note")).memory.id
     clock.advance(40 * DAY)
     rules = Retention(unused_for=30 * DAY, most=1)
@@ -76,8 +77,8 @@ async def test_what_is_used_or_pinned_behind_the_look_stays(opened: Opened, cloc
     await alice.status()
 
     async def hidden(one: Retained) -> str | None:
-        given = {"secret": store.facts.secret, "ids": TimeOrderedIds(), "author": Author(origin="user")}
-        return await store.write(Scope(user="alice"), lambda tx: hide(tx, one, rules, **given))
+        writer = Writer(secret=store.facts.secret, ids=TimeOrderedIds(), author=Author(origin="user"))
+        return await store.write(Scope(user="alice"), lambda tx: hide(tx, one, rules, writer=writer))
 
     assert [await hidden(one) for one in listed] == [None, None]
     assert await hidden(Retained(id=note, kind="note", rule="count")) is None
@@ -115,7 +116,7 @@ async def test_two_workers_hide_each_once(lasting: str) -> None:
 
 async def test_a_merged_memory_goes_whole_and_comes_back_whole(opened: Opened, clock) -> None:
     judge = Judge(lambda _: merged("the kite is red and old"))
-    mem = await opened(judge, retain_days=30.0, compact_word_distance=0.9)
+    mem = await opened(judge, bounds={"word_distance": 0.9}, retain_days=30.0)
     alice = mem.scope(user="alice")
     for text in ("the kite is red", "the kite is old"):
         await alice.remember(text)

@@ -14,11 +14,11 @@ DAY = timedelta(days=1)
 
 
 async def test_by_age_inactivity_and_count_per_kind(opened: Opened, clock) -> None:
-    alice = (await opened(mid_tier_days=1000)).scope(user="alice")
+    alice = (await opened()).scope(user="alice")
     old = (await alice.remember("an old note")).memory.id
     pinned = (await alice.remember("an old pinned note", pinned=True)).memory.id
-    fact = (await alice.remember(attribute="favorite tea", value="oolong")).memory.id
-    unused = (await alice.remember(attribute="shoe size", value="43")).memory.id
+    fact = (await alice.remember(attribute="favorite tea", value="oolong", importance="high")).memory.id
+    unused = (await alice.remember(attribute="shoe size", value="43", importance="high")).memory.id
     clock.advance(40 * DAY)
     new = (await alice.remember("a new note")).memory.id
     assert (await alice.recall("favorite tea", kinds=["fact"])).hits[0].id == fact

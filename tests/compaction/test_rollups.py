@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from memhold.compact.rollup.apply import history_of
 from memhold.compact.rollup.contract import read_rollup
 from memhold.compact.rollup.plan import Wanted, planned
-from memhold.context.rollups import chosen_rollups
+from memhold.context.gather import chosen_rollups
 from memhold.errors import ModelError
 from memhold.facts.rollups import withdraw
 from memhold.index.documents import index_memories
+from memhold.journal import windows
 from memhold.ports.models import ChatReply, ChatRequest
 from memhold.upkeep.periods import LATE, LEVELS, Period, day_of
 from memhold.values.records import Author, Change, Effect, Memory
@@ -76,7 +77,7 @@ async def summary(scope: Any, text: str, at: datetime, **fields: Any) -> Memory:
         )  # fmt: skip
         return memory
 
-    return await scope._runtime.store.write(scope.scope, work)
+    return await scope._tx.runtime.store.write(scope.scope, work)
 
 
 async def rollups(scope: Any, level: str | None = None) -> list[Memory]:
@@ -86,7 +87,7 @@ async def rollups(scope: Any, level: str | None = None) -> list[Memory]:
 
 async def sound(scope: Any) -> None:
     """No roll-up stands on what does not stand, and no period of an agent has two."""
-    standing = await scope._runtime.store.read(scope.scope, history_of)
+    standing = await scope._tx.runtime.store.read(scope.scope, history_of)
     ids = {one.id for one in standing}
     for one in standing:
         if one.kind == "rollup":
@@ -428,9 +429,12 @@ async def test_models_that_cannot_be_asked_leave_it_due(opened: Opened) -> None:
     assert len(await rollups(scope)) == 1
 
 
-async def test_a_period_over_the_size_gate_is_said_and_not_asked(opened: Opened) -> None:
+async def test_a_period_over_the_size_gate_is_said_and_not_asked(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "PART_TOKENS", 30)
     judge = Teller()
-    scope = (await opened(judge, consolidate_part_tokens=30)).scope(user="alice")
+    scope = (await opened(judge)).scope(user="alice")
     await weeks(scope, 1, a_day=4)
     assert (await scope.compact()).counts == {"too_long": 1}
     assert not judge.asked
@@ -456,7 +460,7 @@ async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Op
     clock.advance(timedelta(days=1))
     assert await memhold.settle(timeout=60)
     calls, written = len(judge.asked), []
-    store, write = scope._runtime.store, scope._runtime.store.write
+    store, write = scope._tx.runtime.store, scope._tx.runtime.store.write
 
     async def counted(*args: Any, **more: Any) -> Any:
         written.append(args)
@@ -471,7 +475,7 @@ async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Op
 
 async def test_the_calls_of_a_run_are_bounded_and_the_rest_follows(opened: Opened) -> None:
     judge = Teller()
-    scope = (await opened(judge, compact_calls=3)).scope(user="alice")
+    scope = (await opened(judge, bounds={"calls": 3})).scope(user="alice")
     await weeks(scope, 7)
     first = await scope.compact()
     assert (first.counts, first.more) == ({"rolled_up": 3}, True)
@@ -481,7 +485,7 @@ async def test_the_calls_of_a_run_are_bounded_and_the_rest_follows(opened: Opene
 
 
 async def test_a_run_whose_calls_end_with_a_level_says_that_more_is_left(opened: Opened) -> None:
-    scope = (await opened(Teller(), compact_calls=2)).scope(user="alice")
+    scope = (await opened(Teller(), bounds={"calls": 2})).scope(user="alice")
     await weeks(scope, 2)
     assert (await scope.compact()).more, "the week is wanted now"
     assert not (await scope.compact()).more
@@ -609,7 +613,7 @@ async def test_a_telling_of_what_no_longer_holds_says_so(opened: Opened) -> None
     def of_the_window(tx: Any) -> None:
         tx.put_memory(replace(fact, sources=old.sources, rev=fact.rev + 1))
 
-    await scope._runtime.store.write(scope.scope, of_the_window)
+    await scope._tx.runtime.store.write(scope.scope, of_the_window)
     new = (await scope.remember(attribute="bank", value="Lind & Co")).memory
     found = {hit.metadata["period"]: hit.superseded_by for hit in (await scope.recall("", kinds=["rollup"])).hits}
     assert found == {"2026-03-02": new.id, "2026-W10": new.id, "2026-03-03": None}
@@ -771,5 +775,5 @@ async def test_withdrawing_reaches_all_above(opened: Opened) -> None:
     scope = (await opened(Teller())).scope(user="alice")
     parts = await weeks(scope, 9)
     await scope.compact()
-    effects = await scope._runtime.store.write(scope.scope, lambda tx: withdraw(tx, [parts[0].id]))
+    effects = await scope._tx.runtime.store.write(scope.scope, lambda tx: withdraw(tx, [parts[0].id]))
     assert len(effects) == 3

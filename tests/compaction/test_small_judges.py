@@ -1,4 +1,4 @@
-"""A model too small for a window in one call judges no notes, unless somebody names it as the judge (decision 0132)."""
+"""A model too small for a window in one call judges no notes, unless somebody names it as the judge (decision 0018)."""
 
 from __future__ import annotations
 

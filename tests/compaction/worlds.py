@@ -132,7 +132,7 @@ def near(axis: int, dimension: int, wobble: float, random: np.random.Generator) 
 
 async def copies(scope, text: str, count: int, **fields: Any) -> list[str]:
     """Memories of one content, as imports and older versions may have left them."""
-    secret = scope._runtime.store.facts.secret
+    secret = scope._tx.runtime.store.facts.secret
 
     def work(tx) -> list[str]:
         first = tx.take_numbers(count)
@@ -160,7 +160,7 @@ async def copies(scope, text: str, count: int, **fields: Any) -> list[str]:
         )
         return [memory.id for memory in made]
 
-    return await scope._runtime.store.write(scope.scope, work)
+    return await scope._tx.runtime.store.write(scope.scope, work)
 
 
 async def living(scope) -> list[Memory]:

@@ -26,6 +26,7 @@ from memhold.ports.models import ChatReply, ChatRequest
 from memhold.testing import FakeClock
 from memhold.testing.scripted import ScriptedChat, sensible_reply
 from memhold.text.token_estimate import estimate_tokens
+from tests import constants
 from tests.consolidation.chains import check_facts_once, check_whole, everything
 
 Opened = Callable[..., Any]
@@ -50,10 +51,11 @@ def clock() -> FakeClock:
 
 
 @pytest_asyncio.fixture
-async def opened(location: str, clock: FakeClock) -> AsyncIterator[Opened]:
+async def opened(location: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Opened]:
     async with contextlib.AsyncExitStack() as stack:
 
-        async def open_one(model: Any, **settings: Any) -> Any:
+        async def open_one(model: Any, when: dict[str, Any] | None = None, **settings: Any) -> Any:
+            constants.when(monkeypatch, **(when or {}))
             given = {"clock": clock, "worker": False, "consolidation": model} | settings
             return await stack.enter_async_context(AsyncMemhold.open(location, **given))
 
@@ -103,7 +105,7 @@ async def test_a_window_is_due_by_count_by_idleness_and_at_the_end(opened: Opene
 
 async def test_what_weighs_a_lot_is_due_at_once(opened: Opened) -> None:
     model = ScriptedChat(name="m")
-    mem = await opened(model, consolidate_tokens=1000)
+    mem = await opened(model, when={"tokens": 1000})
     alice = mem.scope(user="alice", session="s1")
     await alice.add(turn("word. " * 2000))
     await alice.add(turn("And another thing."))
@@ -126,7 +128,7 @@ async def test_sessions_of_scripts_are_never_consolidated(opened: Opened, clock:
 
 
 async def test_the_prompt_keeps_its_last_turns(opened: Opened) -> None:
-    mem = await opened(ScriptedChat(name="m"), consolidate_messages=6, consolidate_keep_messages=3)
+    mem = await opened(ScriptedChat(name="m"), when={"keep": 3}, consolidate_messages=6)
     alice = mem.scope(user="alice", session="s1")
     added = []
     for n in range(5):
@@ -255,7 +257,7 @@ async def test_two_workers_and_a_lost_lease_leave_one_effect(opened: Opened, clo
     added = list((await alice.add(turn("I live in Oslo."))).ids)
     await alice.end_session()
     runtime = mem._store._runtime
-    step, upkeep = runtime.worker._steps["consolidate"], runtime.store.upkeep
+    step, upkeep = runtime.worker.steps["consolidate"], runtime.store.upkeep
     [old] = await upkeep.claim(owner="one", kinds=("consolidate",), limit=1, seconds=60)
     first = asyncio.create_task(step(old))
     await slow.called.wait()

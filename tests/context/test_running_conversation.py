@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -298,13 +299,14 @@ async def test_what_a_message_of_the_window_lost_is_told_where_the_question_asks
 
 
 async def test_a_threshold_of_turns_puts_memory_first_for_whoever_asks_for_it():
-    async with AsyncMemhold.open("memory://", worker=False, embedding="none", crossover_turn_threshold=20) as memhold:
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as memhold:
         alice = memhold.scope(user="alice", session="s")
         await alice.add(turns(18))
-        assert (await alice.context([NEW], budget=100_000)).strategy == "adaptive"
+        asked = partial(alice.context, [NEW], budget=100_000)
+        assert (await asked(crossover_turn_threshold=20)).strategy == "adaptive"
         await alice.add(turn(18))
-        assert (await alice.context([NEW], budget=100_000)).strategy == "memory_first"
-        assert (await alice.context([NEW], budget=100_000, crossover_turn_threshold=0)).strategy == "adaptive"
+        assert (await asked(crossover_turn_threshold=20)).strategy == "memory_first"
+        assert (await asked()).strategy == (await asked(crossover_turn_threshold=0)).strategy == "adaptive"
 
 
 @pytest.mark.parametrize("long", [1, 3])

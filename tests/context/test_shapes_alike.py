@@ -24,7 +24,7 @@ from memhold.values.answers import Hit
 from memhold.values.errors import TooLarge
 from memhold.verbs.local_store import LocalStore
 from memhold.verbs.scope import AsyncScope
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.settings import Settings
 
 Body = Mapping[str, Any]
@@ -129,7 +129,7 @@ async def store_of(bodies: list[Body]) -> AsyncIterator[LocalStore]:
     """A store of a fixed secret, so that fences cost the same, that took in a conversation of the user u."""
     clock = FakeClock(AT)
     runtime = assemble(
-        InMemoryStore(clock, SeededIds(1)), clock=clock, settings=Settings(worker=False, embedding="none")
+        InMemoryStore(clock, SeededIds(1)), Around(clock=clock, settings=Settings(worker=False, embedding="none"))
     )
     async with LocalStore(runtime) as store:
         await store.scope(user="u", session="before").add(bodies)

@@ -210,7 +210,7 @@ async def test_an_embedding_that_hangs_or_fails_holds_up_nobody(
     async with asyncio.timeout(60):
         [lease] = await memhold._store._runtime.store.upkeep.claim(owner="t", kinds=["alike"], limit=1, seconds=60)
         with pytest.raises(TimeoutError):
-            await step._steps["alike"](lease)
+            await step.steps["alike"](lease)
         await memhold._store._runtime.store.upkeep.put_off(lease, at=clock.now(), error=None, attempt=False)
         assert (await alice.remember(attribute="city", value="Porto")).memory.state == "active"
     embedding.hangs, embedding.error = False, ModelError("down", model="m", cls="park", reason="down", rule="t")
@@ -254,7 +254,7 @@ async def test_uniting_never_ends_what_the_user_told_on_a_models_word(opening, c
         said = Statement(
             subject="user", attribute="wife's vocation", value="baker", at=tx.now, trust="assistant", own_words=False
         )
-        return state_fact(tx, said, writer=writer, change_id=runtime.ids.new("chg"), life=clock_delta(7 * DAY))
+        return state_fact(tx, said, writer=writer, change_id=runtime.ids.new("chg"))
 
     await runtime.store.write(alice.scope, learn)
     await memhold.settle()

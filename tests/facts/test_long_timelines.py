@@ -63,9 +63,7 @@ async def _stated(history: list[tuple[Statement, Any, int]]) -> list[object]:
             writer = Writer(ids=ids, secret=store.facts.secret, author=Author(origin=origin, name="m"))
             stated = await store.write(
                 ALICE,
-                lambda tx, said=said, writer=writer: state_fact(
-                    tx, said, writer=writer, change_id=ids.new("chg"), life=7 * DAY
-                ),
+                lambda tx, said=said, writer=writer: state_fact(tx, said, writer=writer, change_id=ids.new("chg")),
             )
             seen.append((stated.reason, len(stated.effects), len(stated.suspicions)))
             for memory in (await memhold.scope(user="alice").list(states=None, limit=1000)).items:

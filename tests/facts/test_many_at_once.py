@@ -11,7 +11,6 @@ import pytest
 from memhold import AsyncMemhold, Memhold
 from memhold.facts import matching as keying
 from memhold.values.records import FactKey
-from memhold.verbs import local_scope as scope_module
 
 WORDINGS = ("favorite food", "favourite food", "most favorite food")
 BOUND = 60.0
@@ -47,12 +46,14 @@ async def test_a_comparison_that_hangs_holds_up_nobody_else(
     """What is compared ahead may take for ever: other keys, other users and reads go on, and so does the key at last."""
     let_go = asyncio.Event()
 
+    warm_keys = keying.warm
+
     async def warm(subject: str, attribute: str, stored: Sequence[FactKey]) -> None:
         if attribute == "stuck":
             await let_go.wait()
-        await keying.warm(subject, attribute, stored)
+        await warm_keys(subject, attribute, stored)
 
-    monkeypatch.setattr(scope_module, "warm", warm)
+    monkeypatch.setattr(keying, "warm", warm)
     alice = memhold.scope(user="alice")
     waiting = [asyncio.create_task(alice.remember(attribute="stuck", value=f"v{n}")) for n in range(200)]
     try:

@@ -26,7 +26,7 @@ async def learn(memhold: AsyncMemhold, scope, **fields) -> StatementResult:
     def work(tx) -> StatementResult:
         said = Statement(**{"subject": "user", "at": tx.now, **fields})
         change_id = runtime.ids.new("chg")
-        stated = state_fact(tx, said, writer=writer, change_id=change_id, life=WEEK)
+        stated = state_fact(tx, said, writer=writer, change_id=change_id)
         if stated.effects:
             tx.add_change(
                 Change(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 from memhold import AsyncMemhold
 from memhold.errors import InvalidInput, InvalidScope, NotFound, ScopeDenied, TwoUsers, Unauthenticated
 from memhold.faces.remote.wire import EXCHANGE, USER_TYPE
+from memhold.server import serving
+from memhold.server.guard_rules import Rate
 from memhold.server.guard_setup import TokenAuthenticate
 from memhold.testing import FakeClock
 from memhold.values.principal import Principal, acting_for
@@ -251,9 +254,9 @@ async def test_a_token_makes_none_that_may_more_or_lives_longer() -> None:
         assert len(await server.memhold.admin.tokens.list(namespace="acme")) == 3
 
 
-async def test_a_user_that_the_body_names_has_a_budget_too() -> None:
-    rate = {"rate_per_second": 1e-6, "rate_burst": 3}
-    async with live(settings={"compat": "agent-memory-server", **rate}) as server:
+async def test_a_user_that_the_body_names_has_a_budget_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "RATE_BURST", 3)
+    async with live(settings={"compat": "agent-memory-server", "rate_per_second": 1e-6}) as server:
         said = {"messages": [{"role": "user", "content": "x"}], "user": "alice"}
         put = {"messages": [{"id": "1", "role": "user", "content": "x"}], "user_id": "bob"}
         alice, bob = {"x-memhold-user": "alice"}, {"x-memhold-user": "bob"}
@@ -270,8 +273,11 @@ async def test_a_user_that_the_body_names_has_a_budget_too() -> None:
             assert (await three.put("/v1/working-memory/s", json=put)).status_code == 429
 
 
-async def test_bytes_count_for_the_service_and_for_the_user_that_the_body_names() -> None:
-    async with live(settings={"mib_per_second": 1e-6, "mib_burst": 1}) as server:
+async def test_bytes_count_for_the_service_and_for_the_user_that_the_body_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(serving, "Door", partial(serving.Door, bytes_rate=Rate(per_second=1e-6, burst=1)))
+    async with live() as server:
         long = {"messages": [{"role": "user", "content": "x" * 70_000}] * 30, "user": "alice"}
         async with server.client(await server.token(SERVICE)) as http:
             assert (await http.post("/v1/messages", json=long)).status_code == 201

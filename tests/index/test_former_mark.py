@@ -9,8 +9,7 @@ from typing import Any, cast
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
-from memhold.index.documents import message_entry
-from memhold.index.marks import FORMER
+from memhold.index.documents import FORMER, message_entry
 from memhold.messages.fences import said
 from memhold.ports.postings import term_key
 from memhold.ports.transaction import ReadTx, WriteTx
@@ -45,7 +44,7 @@ async def test_an_index_of_an_earlier_version_answers_as_a_new_one(lasting: str)
         asked = "Where do I live?"
         before = (await alice.recall(asked)).hits
         messages, store = await alice.messages(), cast("Any", memhold)._store._runtime.store
-        scope = cast("Any", alice)._scope
+        scope = alice.scope
         await store.write(scope, lambda tx: _marked(tx, messages))
         assert await store.read(scope, _marks) == 2
         assert (await alice.recall(asked)).hits == before

@@ -248,19 +248,21 @@ DECLARED = '''
         """
         ...
 '''
-DONE = """    async def longest(
-        self, least: int, *, session: str | None = None, roles: Sequence[str] = (), limit: int = 3
-    ) -> tuple[str, ...]:
-        said = await self._tx.read(lambda tx: tx.messages(session or "", after=0, limit=100))
-        words = [word for one in said if not roles or one.role in roles for word in one.text.split()]
-        return tuple(sorted((word for word in words if len(word) >= least), key=len, reverse=True)[:limit])
+DONE = """
 
+def longest(
+    tx: ReadTx, least: int, *, session: str | None, roles: Sequence[str], limit: int
+) -> tuple[str, ...]:
+    said = tx.messages(session or "", after=0, limit=100)
+    words = [word for one in said if not roles or one.role in roles for word in one.text.split()]
+    return tuple(sorted((word for word in words if len(word) >= least), key=len, reverse=True)[:limit])
 """
+ROW = '    "longest": Unit(module="memhold.verbs.journal_verbs", name="longest", reads=True),\n'
 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Any:
-    """A copy of the package with one verb more: its declaration and its unit of work. Nothing of `cli` is changed."""
+    """A copy of the package with one verb more: its declaration, its unit of work and its row. Nothing of `cli` is changed."""
     shutil.copytree(
         ROOT / "src" / "memhold", tmp_path / "src" / "memhold", ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -268,9 +270,10 @@ def copied(tmp_path: Path) -> Any:
     verbs = tmp_path / "src" / "memhold" / "verbs"
     with (verbs / "scope.py").open("a", encoding="utf-8") as file:
         file.write(DECLARED)
-    local = (verbs / "local_scope.py").read_text(encoding="utf-8")
-    before, status, after = local.partition("    async def status(self)")
-    (verbs / "local_scope.py").write_text(before + DONE + status + after, encoding="utf-8")
+    with (verbs / "journal_verbs.py").open("a", encoding="utf-8") as file:
+        file.write(DONE)
+    before, status, after = (verbs / "local_scope.py").read_text(encoding="utf-8").partition('    "status": ')
+    (verbs / "local_scope.py").write_text(before + ROW + status + after, encoding="utf-8")
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "MEMHOLD_DB": str(tmp_path / "m.db"), "COLUMNS": "100"}
     subprocess.run([sys.executable, "scripts/generate_sync.py"], cwd=tmp_path, env=env, check=True)
 

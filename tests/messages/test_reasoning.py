@@ -9,7 +9,7 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.messages.ingest import attribute, parse_messages
-from memhold.messages.reasoning import spoken, without_reasoning
+from memhold.messages.shapes import spoken, without_reasoning
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 import sys
 from datetime import timedelta
+from functools import partial
 from random import Random
 
+from memhold.facts import changed_notes
 from memhold.providers.chain import Chain, Link
 from memhold.providers.wrappers import Backoff
 from memhold.testing.scripted import HashEmbedding
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
-from memhold.wiring import assemble
+from memhold.verbs.local_scope import local_scope
+from memhold.wiring import Around, assemble
 from memhold.wiring.chains import ChainParts
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
@@ -29,9 +31,12 @@ async def main(place: str, dies_at: int, seed: int, what: str) -> None:
     clock, random = SystemClock(), Random(seed)
     store = await open_dying(place, clock, dies_at=dies_at)
     chain = Chain([Link(model=Unsteady("a", random, 0.1))], clock=clock, dice=random, backoff=Backoff(attempts=1))
-    settings = Settings(worker=False, compact_memories=2, compact_distance=0.5)
-    runtime = assemble(store, clock=clock, settings=settings, judge=ChainParts(chain=chain), model=HashEmbedding())
-    alice = LocalScope(runtime, Scope(user="alice"))
+    settings = Settings(worker=False)
+    changed_notes.Bounds = partial(changed_notes.Bounds, memories=2, distance=0.5)
+    runtime = assemble(
+        store, Around(clock=clock, settings=settings, judge=ChainParts(chain=chain), model=HashEmbedding())
+    )
+    alice = local_scope(runtime, Scope(user="alice"))
     for turn in range(20):
         text = f"{random.choice(SUBJECTS)} {random.choice(SAYS)} {random.randrange(100, 999)}"
         if what == "summaries":

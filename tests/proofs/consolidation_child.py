@@ -12,8 +12,8 @@ from random import Random
 from memhold.providers.chain import Chain, Link
 from memhold.providers.wrappers import Backoff
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
-from memhold.wiring import assemble
+from memhold.verbs.local_scope import local_scope
+from memhold.wiring import Around, assemble
 from memhold.wiring.chains import ChainParts
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
@@ -29,10 +29,10 @@ async def main(place: str, dies_at: int, seed: int) -> None:
     links = [Link(model=Unsteady(name, random, 0.15)) for name in ("a", "b")]
     chain = Chain(links, clock=clock, dice=random, backoff=Backoff(attempts=1))
     settings = Settings(worker=True, consolidate_messages=4)
-    runtime = assemble(store, clock=clock, settings=settings, parts=ChainParts(chain=chain))
+    runtime = assemble(store, Around(clock=clock, settings=settings, parts=ChainParts(chain=chain)))
     for turn in range(16):
         name = random.choice(SESSIONS)
-        scope = LocalScope(runtime, Scope(user="alice", session=name))
+        scope = local_scope(runtime, Scope(user="alice", session=name))
         receipt = await scope.add(messages(random, f"t{turn}"))
         print(name, *receipt.ids, flush=True)
         if random.random() < 0.3:

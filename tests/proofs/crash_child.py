@@ -10,8 +10,8 @@ import sys
 from random import Random
 
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
-from memhold.wiring import assemble
+from memhold.verbs.local_scope import local_scope
+from memhold.wiring import Around, assemble
 from memhold.wiring.system import SystemClock
 from tests.proofs.dying import open_dying
 
@@ -21,12 +21,12 @@ ROUNDS = 12
 
 async def main(path: str, dies_at: int, seed: int) -> None:
     clock = SystemClock()
-    runtime = assemble(await open_dying(path, clock, dies_at=dies_at), clock=clock)
+    runtime = assemble(await open_dying(path, clock, dies_at=dies_at), Around(clock=clock))
     random = Random(seed)
 
     async def writer(number: int) -> None:
         for turn in range(ROUNDS):
-            scope = LocalScope(runtime, Scope(user=f"u{number % 2}", session=f"s{number}"))
+            scope = local_scope(runtime, Scope(user=f"u{number % 2}", session=f"s{number}"))
             kind = random.choice(("add", "note", "fact", "end"))
             mark = f"w{number}t{turn}"
             if kind == "add":

@@ -23,11 +23,12 @@ from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing import FakeClock
 from memhold.testing.scripted import HashEmbedding
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
-from memhold.wiring import assemble
+from memhold.verbs.local_scope import local_scope
+from memhold.wiring import Around, assemble
 from memhold.wiring.chains import ChainParts
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import TimeOrderedIds
+from tests import constants
 from tests.compaction.worlds import APART, call, merged, shown, united, whole
 from tests.postgres_server import Databases
 from tests.proofs.test_consolidation import Killed
@@ -99,6 +100,11 @@ class Failing(HashEmbedding):
         return await super().embed(texts, purpose=purpose)
 
 
+@pytest.fixture(autouse=True)
+def small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    constants.bounds(monkeypatch, memories=3, distance=0.5)
+
+
 class Run:
     """One seeded run over one store, with two workers."""
 
@@ -109,14 +115,14 @@ class Run:
         chain = Chain(
             [Link(model=judge) for judge in self.judges], clock=clock, dice=Random(seed), backoff=Backoff(attempts=1)
         )
-        settings = Settings(worker=False, compact_memories=3, compact_distance=0.5)
+        settings = Settings(worker=False)
         self.runtimes = [
-            assemble(store, clock=clock, settings=settings, judge=ChainParts(chain=chain), model=self.embedding)
+            assemble(store, Around(clock=clock, settings=settings, judge=ChainParts(chain=chain), model=self.embedding))
             for _ in range(2)
         ]
         for runtime in self.runtimes:
             runtime.worker.__class__ = Killed
-        self.alice = LocalScope(self.runtimes[0], Scope(user="alice"))
+        self.alice = local_scope(self.runtimes[0], Scope(user="alice"))
         self.told: dict[str, str] = {}
         self.kills = 0
 

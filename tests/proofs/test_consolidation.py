@@ -25,9 +25,9 @@ from memhold.testing import FakeClock
 from memhold.testing.scripted import sensible_reply
 from memhold.upkeep.worker import Worker
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
+from memhold.verbs.local_scope import local_scope
 from memhold.verbs.scope import AsyncScope
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.chains import ChainParts
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import TimeOrderedIds
@@ -114,16 +114,16 @@ class Run:
             dice=Random(seed),
             backoff=Backoff(attempts=1),
         )
-        settings = Settings(worker=False, consolidate_messages=6, consolidate_keep_messages=3)
+        settings = Settings(worker=False, consolidate_messages=6)
         parts = ChainParts(chain=chain)
-        self.runtimes = [assemble(store, clock=clock, settings=settings, parts=parts) for _ in range(2)]
+        self.runtimes = [assemble(store, Around(clock=clock, settings=settings, parts=parts)) for _ in range(2)]
         for runtime in self.runtimes:
             runtime.worker.__class__ = Killed
         self.added: dict[str, list[str]] = {name: [] for name in SESSIONS}
         self.kills = 0
 
     def scope(self, session: str) -> AsyncScope:
-        return LocalScope(self.runtimes[0], Scope(user="alice", session=session or None))
+        return local_scope(self.runtimes[0], Scope(user="alice", session=session or None))
 
     async def act(self, turn: int) -> None:
         name = self.random.choice(SESSIONS)

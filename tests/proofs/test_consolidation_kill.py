@@ -46,14 +46,14 @@ class Resumed(Run):
     """The checks of a run, over a store that a killed process left."""
 
     def __init__(self, store, clock, added) -> None:
-        from memhold.wiring import assemble
+        from memhold.wiring import Around, assemble
 
         self.clock = clock
         self.models = []
         chain = Chain([Link(model=ScriptedChat(name="after"))], clock=clock, dice=Random(0))
         settings = Settings(worker=False)
         self.runtimes = [
-            assemble(store, clock=clock, settings=settings, parts=ChainParts(chain=chain)) for _ in range(2)
+            assemble(store, Around(clock=clock, settings=settings, parts=ChainParts(chain=chain))) for _ in range(2)
         ]
         self.added = added
 

@@ -20,9 +20,9 @@ from memhold.storage.sqlite.upkeep import SqliteUpkeep
 from memhold.testing import FakeClock
 from memhold.testing.disk import FaultyDisk, Operation
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
+from memhold.verbs.local_scope import local_scope
 from memhold.verbs.scope import AsyncScope
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
 from tests.proofs import test_compaction, test_consolidation
@@ -59,8 +59,8 @@ class Compacting(test_compaction.Run):
 def opened(path: Path, disk: FaultyDisk, clock: Clock | None = None) -> tuple[SqliteStore, AsyncScope]:
     clock = clock or SystemClock()
     store = SqliteStore(str(path), clock=clock, vfs=disk.name)
-    runtime = assemble(store, clock=clock, settings=Settings(worker=False))
-    return store, LocalScope(runtime, Scope(user="alice", session="s"))
+    runtime = assemble(store, Around(clock=clock, settings=Settings(worker=False)))
+    return store, local_scope(runtime, Scope(user="alice", session="s"))
 
 
 async def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ async def test_a_disk_that_fails_in_a_scrub(tmp_path: Path, runs: Callable[[int,
             for mark in marks
         ]
         gone = [at for at in range(24) if random.random() < 0.5 or not at]
-        worker, left = scope._runtime.worker, list(gone)
+        worker, left = scope._tx.runtime.worker, list(gone)
         if seed % 2:  # the scrub alone meets the disk
             with patch.object(SqliteUpkeep, "scrub", _never):
                 while left:

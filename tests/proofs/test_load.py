@@ -83,7 +83,7 @@ async def lives(kept: Kept, url: str, until: float, random: Random) -> None:
 
 def settings(folder: Path) -> dict[str, str]:
     """Small windows, so that there is much to consolidate."""
-    small = {"MEMHOLD_CONSOLIDATE_MESSAGES": "2", "MEMHOLD_CONSOLIDATE_KEEP_MESSAGES": "1"}
+    small = {"MEMHOLD_CONSOLIDATE_MESSAGES": "2"}
     return {**small, "MEMHOLD_MODELS": str(folder / "models.toml")}
 
 

@@ -15,8 +15,8 @@ from memhold.storage.sqlite import connection as sqlite_connection
 from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.disk import FaultyDisk
 from memhold.values.records import Scope
-from memhold.verbs.local_scope import LocalScope
-from memhold.wiring import assemble
+from memhold.verbs.local_scope import local_scope
+from memhold.wiring import Around, assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
 from tests.proofs.ledger import check_acknowledged, check_whole
@@ -30,13 +30,13 @@ async def run_until_cut(path: Path, seed: int) -> list[str]:
     disk = FaultyDisk()
     clock = SystemClock()
     store = SqliteStore(str(path), clock=clock, vfs=disk.name)
-    runtime = assemble(store, clock=clock, settings=Settings(worker=False))
+    runtime = assemble(store, Around(clock=clock, settings=Settings(worker=False)))
     acknowledged: list[str] = []
     left = random.randrange(2, WRITES)
 
     async def writer(number: int) -> None:
         nonlocal left
-        scope = LocalScope(runtime, Scope(user=f"u{number % 2}", session=f"s{number}"))
+        scope = local_scope(runtime, Scope(user=f"u{number % 2}", session=f"s{number}"))
         while not disk.dead:
             try:
                 if random.random() < 0.7:

@@ -12,12 +12,14 @@ import logging
 import os
 import signal
 import sys
+from functools import partial
 from random import Random
 
 from memhold import AsyncMemhold
 from memhold.consolidate import apply
 from memhold.consolidate import apply_guard as hold
 from memhold.consolidate import consolidation_step as consolidation
+from memhold.providers import wrappers
 from memhold.upkeep import worker
 from tests.proofs.test_consolidation import Unsteady
 
@@ -69,7 +71,8 @@ async def main(url: str, seed: int, how: str) -> None:
     model = Holds("m", Random(seed), 0.0) if how else Slow("m", Random(seed), 0.1)
     if how:
         tell(unguarded=how == "unguarded")
-    settings = {"consolidation": model, "consolidate_messages": 4, "poll_seconds": 0.5, "model_backoff_seconds": 0.01}
+    settings = {"consolidation": model, "consolidate_messages": 4, "poll_seconds": 0.5}
+    wrappers.Backoff = partial(wrappers.Backoff, first=0.01)
     async with AsyncMemhold.open(url, embedding="none", failover_timeout=60.0, **settings):
         print("works", flush=True)
         await asyncio.to_thread(sys.stdin.read)

@@ -139,7 +139,7 @@ def test_the_window_waits_whole_and_a_sentence_says_what_to_do(server: Server, c
     models, answer, words = CASES[case]
     server.models = models or ONE
     server.reply = (lambda _: answer) if answer else reply
-    options = {"worker": False, "consolidation": server.url, "model_backoff_seconds": 0.001, "model_attempts": 1}
+    options = {"worker": False, "consolidation": server.url, "model_attempts": 1}
     with Memhold.open("memory://", **options) as mem:
         alice = mem.scope(user="alice", session="s")
         ids = alice.add(SAID).ids

@@ -21,6 +21,7 @@ from memhold.testing.clock import FakeClock
 from memhold.wiring import models_of
 from memhold.wiring.settings import Settings, load_settings
 from memhold.wiring.system import SystemClock, TimeOrderedIds
+from tests.constants import quick_retries
 
 TABLE = """
 [chains]
@@ -50,10 +51,11 @@ def a_catalog(server, url=None):
     return load_catalog("", TABLE.format(url=url or server.url))
 
 
-async def test_every_call_is_in_the_usage_of_the_store_and_on_the_command_line(server, tmp_path):
+async def test_every_call_is_in_the_usage_of_the_store_and_on_the_command_line(server, tmp_path, monkeypatch):
+    quick_retries(monkeypatch)
     path = tmp_path / "memory.db"
     store = SqliteStore(str(path), clock=SystemClock())
-    models = models_of(store, Settings(model_backoff_seconds=0.001), clock=SystemClock(), models=a_catalog(server))
+    models = models_of(store, Settings(), clock=SystemClock(), models=a_catalog(server))
     server.script(["ok", answer(503, {"error": "busy"})])
     await models.chain("consolidation").chat(a_request())
     await models.chain("consolidation").chat(a_request())
@@ -84,9 +86,10 @@ async def test_every_call_is_in_the_usage_of_the_store_and_on_the_command_line(s
     assert {(row["model"], row["purpose"]) for row in rows} == set(kept)
 
 
-async def test_the_settings_reach_the_chain_and_the_embedding(server):
+async def test_the_settings_reach_the_chain_and_the_embedding(server, monkeypatch):
+    quick_retries(monkeypatch)
     settings = load_settings(
-        {"model_attempts": 2, "model_backoff_seconds": 0.001},
+        {"model_attempts": 2},
         environment={"MEMHOLD_UNLOAD_RETRY_COUNT": "1", "MEMHOLD_UNLOAD_RETRY_DELAY_MS": "0"},
     )
     store = InMemoryStore(SystemClock(), TimeOrderedIds())
@@ -157,14 +160,13 @@ async def test_what_cannot_be_written_now_is_written_later_and_nothing_waits_for
     assert [one.calls for one in Booked.usage.kept] == [1]
 
 
-async def test_an_open_store_consolidates_with_the_attempts_of_its_settings(server, tmp_path):
+async def test_an_open_store_consolidates_with_the_attempts_of_its_settings(server, tmp_path, monkeypatch):
+    quick_retries(monkeypatch)
     table = tmp_path / "models.toml"
     table.write_text(TABLE.format(url=server.url), encoding="utf-8")
     server.always(answer(503, {"error": "busy"}))
     options = {"worker": False, "consolidation": "chat", "models": str(table)}
-    async with await AsyncMemhold.open(
-        str(tmp_path / "m.db"), model_attempts=2, model_backoff_seconds=0.001, **options
-    ) as mem:
+    async with await AsyncMemhold.open(str(tmp_path / "m.db"), model_attempts=2, **options) as mem:
         scope = mem.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": "I like sushi."}])
         await scope.consolidate()

@@ -1,6 +1,6 @@
 """What people tell and ask in other words: 154 statements, each with its question, and questions that nothing answers.
 
-Written by somebody who saw neither code nor rules: docs/decisions/0108-words-as-far-as-they-answer.md. In each language one person speaks.
+Written by somebody who saw neither code nor rules: docs/decisions/0003-words-score.md. In each language one person speaks.
 """
 
 # ruff: noqa: RUF001 - text as people write it, in every script

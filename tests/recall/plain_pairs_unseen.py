@@ -1,7 +1,7 @@
 """A second set of the same kind as `plain_pairs`: 185 statements, each with its question, and 60 that nothing answers.
 
 Written by somebody who saw neither code nor rules, and asked while the way of the training and the weight of meaning
-were chosen: docs/decisions/0120-a-trained-table.md. In each language one person speaks.
+were chosen: docs/decisions/0005-builtin-embedding.md. In each language one person speaks.
 """
 
 # ruff: noqa: RUF001 - text as people write it, in every script

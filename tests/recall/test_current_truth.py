@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
-from memhold.recall.hits import Candidate, as_hit, with_neighbours
+from memhold.recall.answering import Candidate, as_hit, with_neighbours
 from memhold.testing.clock import FakeClock
 from memhold.values.records import Message
 from memhold.verbs.scope import AsyncScope

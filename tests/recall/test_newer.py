@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memhold.faces.python.open import AsyncMemhold
-from memhold.index.marks import CHANGED, SHORT, tells_of_change
+from memhold.index.documents import CHANGED, SHORT, tells_of_change
 from memhold.recall.signals import understood
 from memhold.text.change import asks_past
 from memhold.values.records import Message, Passage, WrittenBy

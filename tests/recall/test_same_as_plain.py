@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.index.kept_scopes import KeptScopes
+from memhold.index.kept_scopes import IndexCache, KeptScopes
 from memhold.index.postings_arrays import DecodedIndex, decode
-from memhold.index.postings_cache import IndexCache
 from memhold.index.repeats import leading, repeats_of
 from memhold.index.turns import SCORING, Turns
 from memhold.index.words import best_first, score_words

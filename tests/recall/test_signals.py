@@ -11,7 +11,7 @@ import pytest
 from benchmarks.recall import half_of, sureness
 from memhold.faces.python.open import AsyncMemhold
 from memhold.faces.ui.demo_memory import DEMO_USER, put_demo
-from memhold.index.marks import ASKING, asks
+from memhold.index.documents import ASKING, asks
 from memhold.recall.confidence import THRESHOLD
 from memhold.recall.fusion import SIGNALS
 from memhold.recall.signals import ASKS, REPLIES, STATES, understood

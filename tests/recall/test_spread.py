@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from memhold.faces.python.open import AsyncMemhold
 from memhold.ports.postings import DocumentKind
-from memhold.recall.spread import COST, MOST, spread_out
-from memhold.text.several import asks_for_several
+from memhold.recall.newer import COST, MOST, asks_for_several, spread_out
 
 LIST = "List the plants in my garden"
 

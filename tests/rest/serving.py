@@ -26,14 +26,7 @@ NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 OWN: tuple[Any, ...] = ("read", "write", "admin")
 """What the token of one scope may do at most; `act` makes it a service's."""
 
-FAST = {
-    "rate_per_second": 1e6,
-    "rate_burst": 1_000_000,
-    "failed_per_second": 1e6,
-    "work_per_second": 1e6,
-    "work_burst": 1_000_000,
-    "failed_burst": 1_000_000,
-}
+FAST = {"rate_per_second": 1e6, "failed_per_second": 1e6, "work_per_second": 1e6}
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,13 @@ import asyncio
 import contextlib
 import json
 import socket
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from memhold.server import serving
 from memhold.server.listening import bound
 from memhold.server.settings import ServeSettings
 from memhold.testing import ChaosServer, HashEmbedding
@@ -74,8 +78,9 @@ async def answers(server: Live) -> None:
         assert (await alice.remember("still there")).memory is not None
 
 
-async def test_connections_that_say_nothing_are_let_go_of() -> None:
-    async with live(settings={"header_seconds": 0.3}) as server:
+async def test_connections_that_say_nothing_are_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "HEADER_SECONDS", 1.0)
+    async with live() as server:
         silent, half, between = (connect(server) for _ in range(3))
         half.send(b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: ")
         between.send(b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
@@ -87,8 +92,9 @@ async def test_connections_that_say_nothing_are_let_go_of() -> None:
             one.close()
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
-    async with live(settings={"request_seconds": 0.3}) as server:
+async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "Door", partial(serving.Door, timeout=0.3))
+    async with live() as server:
         token = await server.token(user="alice")
         slow = connect(server)
         head = f"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\n"

@@ -19,7 +19,6 @@ from memhold.server.guard_rules import BodyLimits, Rate, RateLimits, allowed_hos
 from memhold.server.loop_watch import GOAL_SECONDS, LoopWatch
 from memhold.server.request_cost import MOST_VALUES, Cost, JsonValues, MeteredThreads, metered
 from memhold.server.serving import body_limits
-from memhold.server.settings import ServeSettings
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
 from tests.identity.asgi import ask, echo
@@ -52,15 +51,13 @@ def test_values_are_counted_in_any_pieces(value: Any, cuts: list[int], ascii_onl
 
 
 def test_the_routes_take_what_they_need() -> None:
-    limits = body_limits(ServeSettings())
+    limits = body_limits()
     assert limits.of("POST", "/v1/whatever/comes/later") == 64 * 1024
     assert limits.of("POST", "/v1/recall") == limits.of("POST", "/v1/context") == 16 * 1024 * 1024
     assert limits.of("POST", "/v1/messages") == limits.of("POST", "/mcp") == 16 * 1024 * 1024
     assert limits.of("POST", "/v1/memories/mem_1/correct") == 2 * 1024 * 1024
     assert limits.of("POST", "/v1/import") == 1024**3
     assert limits.of("DELETE", "/v1/memories/mem_1") == limits.of("GET", "/v1/messages") == 64 * 1024
-    small = body_limits(ServeSettings(max_body_bytes=1000))
-    assert small.of("POST", "/v1/recall") == small.of("POST", "/v1/memories") == 1000
 
 
 class Ticks:

@@ -18,6 +18,7 @@ import yaml
 from memhold import AsyncMemhold
 from memhold.cli.main import main
 from memhold.ports.maintenance import Readiness
+from memhold.ports.stores import CLOSE_SECONDS
 from memhold.server.listening import BACKLOG
 from memhold.server.metrics import Metrics
 from memhold.server.settings import ServeSettings
@@ -49,7 +50,7 @@ def test_every_name_is_a_setting(path: Path) -> None:
 
 
 def test_nobody_is_killed_while_it_stops() -> None:
-    longest = ServeSettings().stop_seconds + Settings().drain_seconds + Settings().close_timeout
+    longest = ServeSettings().stop_seconds + Settings().drain_seconds + CLOSE_SECONDS
     waits = [re.search(r"stop_grace_period: (\d+)s", (DEPLOY / name).read_text()) for name in COMPOSED]
     waits += [re.search(r"TimeoutStopSec=(\d+)", (DEPLOY / "memhold.service").read_text())]
     waits += [re.search(r"terminationGracePeriodSeconds: (\d+)", (DEPLOY / "kubernetes.yaml").read_text())]

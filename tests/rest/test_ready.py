@@ -10,7 +10,7 @@ from memhold.server.routing import READY_SECONDS, PathRouter
 from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.disk import FaultyDisk
 from memhold.verbs.local_admin import LocalAdmin
-from memhold.wiring import assemble
+from memhold.wiring import Around, assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
 from tests.identity.asgi import ask, echo
@@ -19,7 +19,7 @@ from tests.identity.asgi import ask, echo
 async def test_a_full_disk_is_not_ready_and_a_server_on_it_is_alive(tmp_path: Path) -> None:
     clock, disk, now = SystemClock(), FaultyDisk(volatile=False), [0.0]
     store = SqliteStore(str(tmp_path / "secret-name.db"), clock=clock, vfs=disk.name)
-    runtime = assemble(store, clock=clock, settings=Settings(worker=False))
+    runtime = assemble(store, Around(clock=clock, settings=Settings(worker=False)))
     front = PathRouter(
         rest=echo,
         mcp=echo,

@@ -11,6 +11,7 @@ import pytest
 from memhold.errors import ScopeDenied
 from memhold.ports.maintenance import Readiness
 from memhold.ports.models import Tally
+from memhold.server import serving
 from memhold.server.metrics import Metrics
 from tests.rest.serving import OWN, Live, live
 
@@ -391,8 +392,9 @@ async def test_a_person_finds_what_this_is_and_every_operation(server: Live) -> 
     assert re.search(r'(?s)id="add_messages">.*?Answers [0-9, ]*201[0-9, ]*;', docs)
 
 
-async def test_metrics_tell_of_budgets_caches_and_cost() -> None:
-    async with live(settings={"rate_per_second": 1e-6, "rate_burst": 2}) as server:
+async def test_metrics_tell_of_budgets_caches_and_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "RATE_BURST", 2)
+    async with live(settings={"rate_per_second": 1e-6}) as server:
         async with server.client(await server.token(user="alice")) as http:
             told = {"messages": [{"role": "user", "content": "tea"}]}
             assert (await http.post("/v1/messages", json=told)).status_code == 201

@@ -6,10 +6,13 @@ import asyncio
 import json
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import httpx2
+import pytest
 
+from memhold.server import serving
 from tests.rest.serving import Live, live
 
 
@@ -87,8 +90,9 @@ async def test_a_silent_stream_says_that_it_is_there(server: Live) -> None:
     raise AssertionError("the stream ended")
 
 
-async def test_streams_are_counted_and_end_with_the_server() -> None:
-    async with live(settings={"max_streams": 2}) as server, server.client(await server.token(user="alice")) as http:
+async def test_streams_are_counted_and_end_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "Streams", partial(serving.Streams, most=2))
+    async with live() as server, server.client(await server.token(user="alice")) as http:
         server.made.streams.poll_seconds = 10
         async with asyncio.timeout(30):
             async with (
@@ -129,9 +133,10 @@ async def test_a_stream_ends_with_its_token(server: Live) -> None:
             assert "data:" not in "".join([line async for line in lines])
 
 
-async def test_nobody_takes_the_streams_of_all() -> None:
+async def test_nobody_takes_the_streams_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a hundred streams one token has ten; nine hundred of a server's thousand were one's."""
-    async with live(settings={"max_streams": 30}) as server, AsyncExitStack() as stack, asyncio.timeout(60):
+    monkeypatch.setattr(serving, "Streams", partial(serving.Streams, most=30))
+    async with live() as server, AsyncExitStack() as stack, asyncio.timeout(60):
         alice, bob = [
             await stack.enter_async_context(server.client(await server.token(user=name))) for name in ("alice", "bob")
         ]

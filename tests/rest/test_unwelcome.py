@@ -47,7 +47,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
     folder = tmp_path_factory.mktemp("attacked")
     made = process("token", "create", "--db", str(folder / "memory.db"), "--user", "alice", "--json")
     # Failed attempts are let through here, so that the attacks reach what they are after.
-    with running(folder, alone=True, MEMHOLD_FAILED_PER_SECOND="1000000", MEMHOLD_FAILED_BURST="1000000") as server:
+    with running(folder, alone=True, MEMHOLD_FAILED_PER_SECOND="1000000") as server:
         yield Attacked(server, _secret(json.loads(made.stdout)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memhold.text.order import order_of, proposes
+from memhold.recall.signals import order_of, proposes
 
 
 @pytest.mark.parametrize(

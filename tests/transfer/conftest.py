@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memhold.transfer.importing import import_file
+from memhold.transfer.importing import Reading, import_file
 from tests.transfer.samples import NOW, Ledger
 
 
@@ -17,7 +17,8 @@ def ledger():
 @pytest.fixture
 def bring():
     async def run(ledger, path, **options):
-        return await import_file(ledger, path, now=options.pop("now", NOW), **options)
+        now, limits = options.pop("now", NOW), options.pop("limits", None)
+        return await import_file(ledger, path, Reading(**options), now=now, limits=limits)
 
     return run
 

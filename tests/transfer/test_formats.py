@@ -96,12 +96,12 @@ async def test_a_folder_a_missing_file_and_an_unknown_format_are_refused(tmp_pat
         with pytest.raises(UnreadableImport):
             await bring(ledger, path)
     with pytest.raises(InvalidSetting):
-        await bring(ledger, put(LINES), format_name="csv")
+        await bring(ledger, put(LINES), format="csv")
 
 
 async def test_an_empty_file_of_a_named_format_brings_nothing(put, ledger, bring):
     for name in READERS.keys() - {"memhold"}:
-        report = await bring(ledger, put(b"", name=name), format_name=name)
+        report = await bring(ledger, put(b"", name=name), format=name)
         assert (report.read, report.added) == (0, 0)
 
 

@@ -687,7 +687,7 @@ async def test_no_file_does_more_than_be_refused(tmp_path, bring, name, content)
     path.write_bytes(content)
     for on_error in ("stop", "skip"):
         try:
-            await bring(Ledger(), path, format_name=name, on_error=on_error)
+            await bring(Ledger(), path, format=name, on_error=on_error)
         except UnreadableImport as error:
             assert str(path) in str(error)  # noqa: PT017 - of some files nothing is wrong for some readers
 

@@ -77,7 +77,7 @@ async def test_a_cut_last_line_is_named_and_mended_later(put, ledger, bring):
 async def test_a_disk_that_fails_says_which_file(ledger, bring, format_name):
     path = Path("/proc/self/mem")
     with pytest.raises(UnreadableImport, match="Input/output error") as caught:
-        await bring(ledger, path, format_name=format_name)
+        await bring(ledger, path, format=format_name)
     assert caught.value.path == str(path)
 
 
@@ -95,7 +95,7 @@ async def test_a_cut_document_brings_what_stands_before_the_cut(put, ledger, bri
 async def test_no_cut_of_a_document_passes_as_whole(put, bring, cut):
     text = json.dumps([said("a\U0001f600"), said("b", "assistant", n=-1.5e10, t=True)])
     with pytest.raises(UnreadableImport):
-        await bring(Ledger(), put(text[:-cut]), format_name="anthropic-json")
+        await bring(Ledger(), put(text[:-cut]), format="anthropic-json")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ async def test_no_cut_of_a_document_passes_as_whole(put, bring, cut):
 )
 async def test_a_malformed_document_is_refused_with_its_line(put, ledger, bring, text):
     with pytest.raises(UnreadableImport) as caught:
-        await bring(ledger, put(f"\n\n{text}"), format_name="anthropic-json", on_error="skip")
+        await bring(ledger, put(f"\n\n{text}"), format="anthropic-json", on_error="skip")
     assert caught.value.line == 3
 
 
@@ -133,8 +133,8 @@ def test_where_a_document_is_cut_into_chunks_makes_no_difference(put, monkeypatc
 @pytest.mark.parametrize("name", ["anthropic-json", "realmem"])
 async def test_a_document_without_its_list_is_said_to_have_none(put, ledger, bring, name):
     with pytest.raises(UnreadableImport, match="no list named"):
-        await bring(ledger, put(doc={"a": 1}), format_name=name)
-    assert (await bring(ledger, put(doc={"a": 1}), format_name=name, on_error="skip")).skipped == 1
+        await bring(ledger, put(doc={"a": 1}), format=name)
+    assert (await bring(ledger, put(doc={"a": 1}), format=name, on_error="skip")).skipped == 1
 
 
 async def test_damage_early_in_a_large_document_is_found_without_reading_on(put):
@@ -161,8 +161,8 @@ async def test_damage_early_in_a_large_document_is_found_without_reading_on(put)
 async def test_wrong_elements_are_counted_and_left_out(put, ledger, bring, name, doc, sessions):
     path = put(doc=doc)
     with pytest.raises(UnreadableImport):
-        await bring(Ledger(), path, format_name=name)
-    report = await bring(ledger, path, format_name=name, on_error="skip")
+        await bring(Ledger(), path, format=name)
+    report = await bring(ledger, path, format=name, on_error="skip")
     assert report.skipped >= 2
     assert len(ledger.sessions) == sessions
 
@@ -177,9 +177,9 @@ async def test_a_line_longer_than_memory_allows_is_refused(put, ledger, bring, m
     monkeypatch.setattr(source_module, "MAX_PIECE", 1000)
     path = put([said("a"), said("x" * 5000), said("b")])
     with pytest.raises(UnreadableImport) as caught:
-        await bring(ledger, path, format_name="openai-jsonl")
+        await bring(ledger, path, format="openai-jsonl")
     assert caught.value.line == 2
-    report = await bring(ledger, path, format_name="openai-jsonl", on_error="skip")
+    report = await bring(ledger, path, format="openai-jsonl", on_error="skip")
     assert ledger.said() == ["a", "b"]
     assert report.skipped == 1
 
@@ -234,14 +234,14 @@ async def test_an_interrupted_import_goes_on(put, bring, name):
     st.lists(st.sampled_from(["ok", "yes", "no"]), min_size=1, max_size=300), st.lists(st.integers(0, 300), max_size=4)
 )
 async def test_a_growing_file_ends_as_if_read_at_once(tmp_path_factory, texts, sizes):
-    from memhold.transfer.importing import import_file
+    from memhold.transfer.importing import Reading, import_file
 
     path = tmp_path_factory.mktemp("grow") / "chat.jsonl"
     growing, whole = Ledger(), Ledger()
     for size in [*sorted(s for s in sizes if 0 < s < len(texts)), len(texts)]:
         path.write_text("".join(json.dumps(said(t)) + "\n" for t in texts[:size]))
-        await import_file(growing, path, now=NOW)
-    await import_file(whole, path, now=NOW)
+        await import_file(growing, path, Reading(), now=NOW)
+    await import_file(whole, path, Reading(), now=NOW)
     assert growing.sessions == whole.sessions
     assert growing.said() == texts
 

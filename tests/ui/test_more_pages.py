@@ -414,7 +414,7 @@ async def test_what_models_said_is_shown_page_by_page() -> None:
                 "metadata": {"standing": "inferred"} if number % 2 else {},
             }
             concluded = replace(noted, **fields)
-            await scope._runtime.store.write(scope.scope, lambda tx, new=concluded: tx.put_memory(new))
+            await scope._tx.runtime.store.write(scope.scope, lambda tx, new=concluded: tx.put_memory(new))
         page = (await alice.get("/ui/settle")).text
         inferred, dropped = page.split("Not kept:")
         assert inferred.count("data-card") == 50

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from memhold.values.errors import InvalidInput
+
 __all__ = ["chaos_command"]
 
 
@@ -27,7 +29,12 @@ def chaos_command(*, listed: bool, **options: Any) -> None:
 
     It speaks the protocols of OpenAI, Anthropic and Ollama over real HTTP; without a fault it answers sensibly.
     """
-    from memhold.testing.chaos import FAULTS, fault_names, serve_chaos
+    try:
+        from memhold.testing.chaos import FAULTS, fault_names, serve_chaos
+    except ModuleNotFoundError as error:
+        raise InvalidInput(
+            f"{error.name} is not installed; it comes with the extra 'testing': pip install 'memhold[testing]'"
+        ) from None
 
     if listed:
         for name in fault_names():

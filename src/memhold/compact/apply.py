@@ -18,7 +18,7 @@ from memhold.consolidate.apply_guard import ApplyGuard, Verdict, plain_attempts
 from memhold.facts.revisions import memory_digest, mind_expiry, revise, said_digest
 from memhold.index.documents import index_memories
 from memhold.index.pending_vectors import Batch, put_vectors
-from memhold.journal.change import note_change
+from memhold.journal.change import Basis, note_change
 from memhold.ports.models import ChatReply
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
@@ -134,7 +134,7 @@ def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: ApplyGuard, merger: 
         effects = _taken_in(
             tx, maintenance, [memory for memory in read if memory is not maintenance], leaves(maintenance)
         )
-        _changed(tx, merger, _copied(read), RULES, read, effects, {})
+        _changed(tx, merger, _copied(read), None, read, effects)
         return "done", maintenance.id
     made = replace(
         _merged(tx, read, judgement, RULES, merger, total=max(map(leaves, read))),
@@ -146,7 +146,7 @@ def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: ApplyGuard, merger: 
         held = next((found for memory in read if (found := _vector(tx, generation, memory.number)) is not None), None)
         if held is not None and generation.state != "retired":
             _put_vector(tx, generation, made, held)
-    _changed(tx, merger, _copied(read), RULES, read, effects, {})
+    _changed(tx, merger, _copied(read), None, read, effects)
     return "done", made.id
 
 
@@ -195,7 +195,7 @@ def apply_verdict(
     if len(there) > 1:
         effects = [Effect(memory_id=one, rev_before=revs[one], rev_after=revs[one]) for one in there]
         reason = "the judge settled how they relate" if verdict.steps else "kept apart by the judge"
-        _changed(tx, merger, reason, verdict.author, read, effects, verdict.detail, verb="keep_apart")
+        _changed(tx, merger, reason, verdict, read, effects, verb="keep_apart")
     return "done", tuple(done)
 
 
@@ -222,12 +222,12 @@ def _apply_step(
             effects = [_superseded(tx, read[place], read[current], by=read[current].id) for place in places]
             every = tuple(sorted((current, *places)))
             why = "superseded by a newer memory"
-            _changed(tx, merger, why, verdict.author, [read[place] for place in every], effects, verdict.detail)
+            _changed(tx, merger, why, verdict, [read[place] for place in every], effects)
             return [Applied(outcome="superseded", places=every, reason=why, memory=read[current].id)], effects
         case Linked(places=places):
             linked = [read[place] for place in places]
             effects = [revise(tx, memory, metadata=_naming(memory, linked)) for memory in linked]
-            _changed(tx, merger, ADDING, verdict.author, linked, effects, verdict.detail, verb=LINKED)
+            _changed(tx, merger, ADDING, verdict, linked, effects, verb=LINKED)
             return [Applied(outcome="linked", places=places, reason=ADDING)], effects
         case Suspected(places=places):
             return [_apply_suspected(tx, read, places, verdict, merger)], []
@@ -246,7 +246,7 @@ def _apply_folded(
     effects += [revise(tx, memory, metadata=_naming(memory, named)) for memory in beside]
     every = tuple(sorted((step.into, *step.places)))
     why = f"{len(every)} memories that say the same became one"
-    _changed(tx, merger, why, verdict.author, [survivor, *rest, *beside], effects, verdict.detail)
+    _changed(tx, merger, why, verdict, [survivor, *rest, *beside], effects)
     outcome: Outcome = "pair" if len(every) == 2 else "group"
     told = [Applied(outcome=outcome, places=every, reason="they say the same", memory=survivor.id)]
     if beside:
@@ -271,7 +271,7 @@ def _apply_merged(
     newest = max(same, key=lambda memory: (memory.event_time, memory.number))
     effects += [_superseded(tx, memory, newest, by=kept.id) for memory in older]
     why = "a newer memory replaced the others" if older else f"{len(sources)} memories that say the same became one"
-    _changed(tx, merger, why, verdict.author, sources, effects, verdict.detail)
+    _changed(tx, merger, why, verdict, sources, effects)
     outcome: Outcome = "superseded" if older else "pair" if len(sources) == 2 else "group"
     return [Applied(outcome=outcome, places=step.places, reason=step.group.reason or why, memory=kept.id)], effects
 
@@ -283,7 +283,7 @@ def _apply_suspected(
     newest, *others = (read[place] for place in places)
     why = "they cannot both be true"
     effects = [Effect(memory_id=one.id, rev_before=one.rev, rev_after=one.rev) for one in (newest, *others)]
-    change = _changed(tx, merger, why, verdict.author, [newest, *others], effects, verdict.detail, verb=SUSPECTED)
+    change = _changed(tx, merger, why, verdict, [newest, *others], effects, verb=SUSPECTED)
     for other in others:
         tx.put_suspicion(
             Suspicion(
@@ -327,7 +327,7 @@ def keep_apart(
     if verdict != "done":
         return verdict, None
     effects = [Effect(memory_id=memory.id, rev_before=memory.rev, rev_after=memory.rev) for memory in read]
-    _changed(tx, merger, reason, ruling.author, read, effects, ruling.detail, verb="keep_apart")
+    _changed(tx, merger, reason, ruling, read, effects, verb="keep_apart")
     return "done", None
 
 
@@ -457,16 +457,17 @@ def _changed(
     tx: WriteTx,
     merger: Merger,
     reason: str,
-    author: Author,
+    by: Verdicted | Ruling | None,
     read: Sequence[Memory],
     effects: Sequence[Effect],
-    detail: Mapping[str, Any],
     *,
     verb: str = MERGED,
 ) -> str:
+    """Note the change, by whoever judged it; without a judge exact copies became one, by a rule."""
     change_id = merger.ids.new("chg")
+    author, detail = (RULES, {}) if by is None else (by.author, by.detail)
     sources = (memory.id for memory in read)
-    note_change(tx, change_id, verb, reason, by=author, effects=effects, sources=sources, detail=detail)
+    note_change(tx, change_id, verb, reason, by=author, effects=effects, basis=Basis(sources=sources, detail=detail))
     if merger.mirror and verb == MERGED:
         tx.put_due("mirror", "files", tx.now)
     return change_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import combinations
 from random import Random
@@ -56,33 +56,24 @@ class _OthersEmbedding(Exception):
     """The store's vectors are of another embedding than this process has."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Compaction:
     """The step `compact`, and a run on request. Without a judge only exact copies become one."""
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        judge: Judge | None,
-        embedding: Embedding | None,
-        caches: Caches,
-        merger: Merger,
-        bounds: Bounds,
-        clock: Clock,
-        random: Random,
-        owner: str,
-    ) -> None:
-        self._store = store
-        self._judge = judge
-        self._merges = None if judge is None else Merges(store, judge, embedding, merger)
-        self._embedding = embedding
-        self._caches = caches
-        self._merger = merger
-        self._bounds = bounds
-        self._clock = clock
-        self._random = random
-        self._owner = owner
-        self._spent: tuple[date, int] | None = None
+    store: Store
+    judge: Judge | None
+    embedding: Embedding | None
+    caches: Caches
+    merger: Merger
+    bounds: Bounds
+    clock: Clock
+    random: Random
+    owner: str
+    _spent: tuple[date, int] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        judge = self.judge
+        self._merges = None if judge is None else Merges(self.store, judge, self.embedding, self.merger)
 
     # ------------------------------------------------------------------------------------------------ entries
 
@@ -94,36 +85,36 @@ class Compaction:
                 again after a pause.
         """
         scope = lease.scope
-        wait = await self._store.read(scope, self._wait)
+        wait = await self.store.read(scope, self._wait)
         if wait is None:
             return None
         if wait > timedelta(0):
             await self._again_in(scope, wait)
             return None
         if await self._budget() <= 0:
-            await self._again_in(scope, _to_midnight(self._clock.now()))
+            await self._again_in(scope, _to_midnight(self.clock.now()))
             return None
         run = await self._run(scope, ApplyGuard.under(lease), unattended=True)
         if run.error is not None:
             raise run.error
-        again = timedelta(0) if run.left else await self._store.read(scope, self._wait)
+        again = timedelta(0) if run.left else await self.store.read(scope, self._wait)
         if again is not None:
             await self._again_in(scope, again)
         return None
 
     async def _again_in(self, scope: Scope, wait: timedelta) -> None:
-        await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + wait), priority=Priority.WORKER)
+        await self.store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + wait), priority=Priority.WORKER)
 
     async def now(self, scope: Scope) -> Compacted:
         """One run of a scope at once, whatever is due; where another worker runs it is waited for."""
-        async with held_lease(self._store, scope, DUE_COMPACTION, owner=self._owner, clock=self._clock) as lease:
+        async with held_lease(self.store, scope, DUE_COMPACTION, owner=self.owner, clock=self.clock) as lease:
             run = await self._run(scope, ApplyGuard.under(lease))
             partly = scope.agent is not None or scope.session is not None
-            again = run.pause(self._random) if run.left or partly or run.error is not None else None
+            again = run.pause(self.random) if run.left or partly or run.error is not None else None
             if again is not None:
                 at = timedelta(seconds=again)
-                await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + at))
-        return replace(run.report(), judged=self._judge is not None)
+                await self.store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + at))
+        return replace(run.report(), judged=self.judge is not None)
 
     async def plan(self, scope: Scope) -> Compacted:
         """What a run would look at, without asking a model or changing anything."""
@@ -131,11 +122,11 @@ class Compaction:
 
         def work(tx: ReadTx) -> tuple[list[tuple[Memory, ...]], Survey]:
             # One after the other: what copies are is read from the index, without a word of any text.
-            same = copies(tx, self._caches, narrowed(tx, changed_since(tx, COPIES)).memories)
-            return same, survey(tx, self._caches, narrowed(tx, changed_since(tx, ALIKE)), self._bounds, generation)
+            same = copies(tx, self.caches, narrowed(tx, changed_since(tx, COPIES)).memories)
+            return same, survey(tx, self.caches, narrowed(tx, changed_since(tx, ALIKE)), self.bounds, generation)
 
-        same, found = await self._store.read(scope, work)
-        run = Run(scope=scope, hold=ApplyGuard.nothing(), bounds=self._bounds, generation=generation)
+        same, found = await self.store.read(scope, work)
+        run = Run(scope=scope, hold=ApplyGuard.nothing(), bounds=self.bounds, generation=generation)
         for group in same:
             run.note("copies", group, "they say the same word for word")
         if found.waiting:
@@ -143,7 +134,7 @@ class Compaction:
         gone = {memory.number for group in same for memory in group}
         done: set[tuple[int, int]] = set()
         for _ in range(most_calls(len(found.pairs.changed - gone), len(found.pairs.telling - gone))):
-            batch = next_batch(found.pairs, done, gone, self._bounds.max_chars)
+            batch = next_batch(found.pairs, done, gone, self.bounds.max_chars)
             if not batch:
                 break
             done |= set(combinations(batch, 2))
@@ -151,7 +142,7 @@ class Compaction:
             members = [found.pairs.memories[number] for number in batch]
             run.note(path, members, "they are near; the judge would be asked", distance=_spread(found, batch))
         self._too_long(run, found, gone)
-        return replace(run.report(), judged=self._judge is not None, dry_run=True, merged=0)
+        return replace(run.report(), judged=self.judge is not None, dry_run=True, merged=0)
 
     # ------------------------------------------------------------------------------------------------ a run
 
@@ -161,14 +152,14 @@ class Compaction:
         A length, not a time: what changed is dated by the store's clock, which stands still where the machine's was
         set back.
         """
-        times = (changed_since(tx, COPIES).due(self._bounds, tx.now), self._alike_due(tx))
+        times = (changed_since(tx, COPIES).due(self.bounds, tx.now), self._alike_due(tx))
         return min((at - tx.now for at in times if at is not None), default=None)
 
     def _alike_due(self, tx: ReadTx) -> datetime | None:
         """When the judge is to be asked; later and later after runs that brought nothing."""
-        if self._judge is None:
+        if self.judge is None:
             return None
-        return changed_since(tx, ALIKE).due(self._bounds, tx.now, fruitless=tx.progress(FRUITLESS))
+        return changed_since(tx, ALIKE).due(self.bounds, tx.now, fruitless=tx.progress(FRUITLESS))
 
     def _is_due(self, tx: ReadTx) -> bool:
         at = self._alike_due(tx)
@@ -176,9 +167,9 @@ class Compaction:
 
     async def _run(self, scope: Scope, hold: ApplyGuard, *, unattended: bool = False) -> Run:
         """One run; what runs by itself stays within the day's budget."""
-        run = Run(scope=scope, hold=hold, bounds=self._bounds, unattended=unattended)
+        run = Run(scope=scope, hold=hold, bounds=self.bounds, unattended=unattended)
         await self._same(run)
-        if self._merges is not None and (not unattended or await self._store.read(scope, self._is_due)):
+        if self._merges is not None and (not unattended or await self.store.read(scope, self._is_due)):
             with confined(run):
                 await self._alike(run, self._merges)
             await self._note_fruit(run)
@@ -194,13 +185,13 @@ class Compaction:
 
             def work(tx: ReadTx) -> tuple[Changed, list[tuple[Memory, ...]]]:
                 changed = narrowed(tx, changed_since(tx, COPIES))
-                return changed, copies(tx, self._caches, changed.memories)
+                return changed, copies(tx, self.caches, changed.memories)
 
-            changed, groups = await self._store.read(run.scope, work)
+            changed, groups = await self.store.read(run.scope, work)
             stale = False
             for group in groups:
                 work_on = self._copying(group, run.hold)
-                verdict, kept = await self._store.write(run.scope, work_on, priority=Priority.WORKER)
+                verdict, kept = await self.store.write(run.scope, work_on, priority=Priority.WORKER)
                 if verdict == "lost":
                     return
                 stale = stale or verdict == "stale"
@@ -212,22 +203,22 @@ class Compaction:
 
     async def _alike(self, run: Run, merges: Merges) -> None:
         """Near-duplicates: clusters, closest first, each on its own."""
-        if not (await self._store.read(run.scope, lambda tx: narrowed(tx, changed_since(tx, ALIKE)))).memories:
+        if not (await self.store.read(run.scope, lambda tx: narrowed(tx, changed_since(tx, ALIKE)))).memories:
             await self._read_on(run)
             return
         try:
             run.generation = await self._indexed(run.scope)
         except _OthersEmbedding:
             at = timedelta(seconds=OTHERS_SECONDS)
-            await self._store.write(
+            await self.store.write(
                 run.scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + at), priority=Priority.WORKER
             )
             return
 
         def work(tx: ReadTx) -> Survey:
-            return survey(tx, self._caches, narrowed(tx, changed_since(tx, ALIKE)), self._bounds, run.generation)
+            return survey(tx, self.caches, narrowed(tx, changed_since(tx, ALIKE)), self.bounds, run.generation)
 
-        found = await self._store.read(run.scope, work)
+        found = await self.store.read(run.scope, work)
         done: set[tuple[int, int]] = set()
         gone: set[int] = set()
         taken: set[int] = set()
@@ -260,7 +251,7 @@ class Compaction:
 
     async def _as_they_are(self, run: Run, members: Sequence[Memory]) -> list[Memory]:
         """The memories at their present revisions, which an earlier call of the run may have moved; the active ones."""
-        now = await self._store.read(run.scope, lambda tx: tx.find_memories([memory.id for memory in members]))
+        now = await self.store.read(run.scope, lambda tx: tx.find_memories([memory.id for memory in members]))
         return sorted((memory for memory in now if memory.state == "active"), key=lambda memory: memory.number)
 
     def _too_long(self, run: Run, found: Survey, gone: Collection[int]) -> None:
@@ -287,7 +278,7 @@ class Compaction:
             if after != before and run.hold.stands(tx):
                 tx.put_progress(FRUITLESS, after)
 
-        await self._store.write(run.scope, work, priority=Priority.WORKER)
+        await self.store.write(run.scope, work, priority=Priority.WORKER)
 
     # ------------------------------------------------------------------------------------------------ its cost
 
@@ -296,19 +287,19 @@ class Compaction:
 
         None where there is no judge, and then nothing waits.
         """
-        if self._judge is None:
+        if self.judge is None:
             return 0, None
-        changed = await self._store.read(scope, lambda tx: narrowed(tx, changed_since(tx, ALIKE)))
+        changed = await self.store.read(scope, lambda tx: narrowed(tx, changed_since(tx, ALIKE)))
         return len(changed.memories), max(0, await self._budget())
 
     async def _budget(self) -> int:
         """How many calls the store may still ask by itself today (UTC), by its usage book and this process's count."""
-        today = self._clock.now().date()
-        usage = await self._store.usage.read(today)
+        today = self.clock.now().date()
+        usage = await self.store.usage.read(today)
         booked = sum(one.calls for one in usage if one.purpose == PURPOSE and one.day == today)
         known = self._spent[1] if self._spent is not None and self._spent[0] == today else 0
         self._spent = today, max(booked, known)
-        return self._bounds.daily - self._spent[1]
+        return self.bounds.daily - self._spent[1]
 
     async def _reserve(self, run: Run) -> bool:
         """Whether one more call may be asked; counted before it is, since other scopes' runs go on meanwhile."""
@@ -319,13 +310,13 @@ class Compaction:
         return True
 
     def _count(self, calls: int) -> None:
-        today = self._clock.now().date()
+        today = self.clock.now().date()
         known = self._spent[1] if self._spent is not None and self._spent[0] == today else 0
         self._spent = today, known + calls
 
     async def _read_on(self, run: Run) -> None:
         """Changes that touched no note need not be read a second time."""
-        await self._read_to(run, ALIKE, await self._store.read(run.scope, lambda tx: changed_since(tx, ALIKE)))
+        await self._read_to(run, ALIKE, await self.store.read(run.scope, lambda tx: changed_since(tx, ALIKE)))
 
     async def _read_to(self, run: Run, name: str, changed: Changed) -> bool:
         """Note how far a scope's changes were dealt with, unless only a part of the scope was looked at."""
@@ -339,35 +330,35 @@ class Compaction:
                 tx.put_progress(name, changed.until)
             return True
 
-        if await self._store.read(run.scope, lambda tx: tx.progress(name)) >= changed.until:
+        if await self.store.read(run.scope, lambda tx: tx.progress(name)) >= changed.until:
             return True
-        return await self._store.write(run.scope, work, priority=Priority.WORKER)
+        return await self.store.write(run.scope, work, priority=Priority.WORKER)
 
     # ------------------------------------------------------------------------------------------------ around it
 
     def _copying(self, group: Sequence[Memory], hold: ApplyGuard) -> Callable[[WriteTx], tuple[Verdict, str | None]]:
-        return lambda tx: apply_copies(tx, group, hold, self._merger)
+        return lambda tx: apply_copies(tx, group, hold, self.merger)
 
     async def _readable(self, scope: Scope) -> Generation | None:
         """The current generation, where it is this embedding's; None where distances go by words."""
-        if self._embedding is None:
+        if self.embedding is None:
             return None
-        fingerprint = await self._embedding.fingerprint()
-        held = await self._store.read(scope, lambda tx: tx.generations())
+        fingerprint = await self.embedding.fingerprint()
+        held = await self.store.read(scope, lambda tx: tx.generations())
         return next((one for one in held if one.state == "current" and one.fingerprint == fingerprint), None)
 
     async def _indexed(self, scope: Scope) -> Generation | None:
         """The current generation with every vector of the scope in it: what has none yet is embedded first."""
-        if self._embedding is None:
+        if self.embedding is None:
             return None
-        if not await self._store.read(scope, lambda tx: tx.generations()):
-            await start_generation(self._store, self._embedding, scope)
+        if not await self.store.read(scope, lambda tx: tx.generations()):
+            await start_generation(self.store, self.embedding, scope)
         generation = await self._readable(scope)
         if generation is None:
             raise _OthersEmbedding
-        held = await self._store.read(scope, lambda tx: tx.generations())
+        held = await self.store.read(scope, lambda tx: tx.generations())
         for one in targets(held, generation.fingerprint):
-            await fill(self._store, self._embedding, scope, one)
+            await fill(self.store, self.embedding, scope, one)
         return generation
 
 

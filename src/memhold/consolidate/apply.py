@@ -153,7 +153,6 @@ def _learner(tx: WriteTx, snapshot: Snapshot, result: Result, means: Means) -> L
         ids=means.ids,
         secret=means.secret,
         change_id=means.ids.new("chg"),
-        life=means.life,
     )
 
 

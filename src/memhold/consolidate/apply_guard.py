@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import timedelta
 from typing import Any, Literal
 
 from memhold.consolidate.snapshot import Snapshot
-from memhold.journal.archive import RAW_CHARS
 from memhold.journal.windows import When, due_at, kept_from, spoken, weight
 from memhold.ports.stores import Ids, Lease
 from memhold.ports.transaction import ReadTx, WriteTx
@@ -53,8 +51,6 @@ class Means:
     ids: Ids
     secret: bytes
     when: When
-    life: timedelta = timedelta(days=7)
-    raw_chars: int = RAW_CHARS
     mirror: bool = False
 
 

@@ -11,7 +11,7 @@ from random import Random
 from memhold.consolidate.apply import Result, apply_answers, apply_redone
 from memhold.consolidate.apply_guard import ApplyGuard, Means, Verdict, mirrored
 from memhold.consolidate.parts import Asking
-from memhold.consolidate.raw import apply_raw, set_aside
+from memhold.consolidate.raw import Refused, apply_raw, set_aside
 from memhold.consolidate.snapshot import FRONT, Snapshot, redo_snapshot, torn_messages, waiting_raw, window_snapshot
 from memhold.journal.archive import archive
 from memhold.journal.change import KEPT_AGAIN, UPKEEP, note_change
@@ -140,10 +140,14 @@ class Consolidation:
                 return apply_answers(tx, snapshot, result, hold, means)
             # What is set aside was asked for; the rest of a long window was not.
             until = result.last if failed.advice in {"poison", "refused"} else None
-            alone = failed.advice == "shorten" or failed.by_its_input()
-            again = timedelta(seconds=self._delay(failed))
-            attempts = result.attempts
-            return apply_raw(tx, snapshot, failed.advice, attempts, hold, means, alone=alone, again=again, until=until)
+            refused = Refused(
+                advice=failed.advice,
+                attempts=result.attempts,
+                again=timedelta(seconds=self._delay(failed)),
+                alone=failed.advice == "shorten" or failed.by_its_input(),
+                until=until,
+            )
+            return apply_raw(tx, snapshot, refused, hold, means)
 
         return work
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 from memhold.consolidate.asking import only_recalled, quoted_in
@@ -51,10 +51,7 @@ _MODEL: Mapping[Literal["set", "add", "remove"], Operation] = {"set": "replace",
 
 @dataclass(slots=True, kw_only=True)
 class Learner:
-    """What one consolidation did so far: effects, one a memory, and why each fact is as it is.
-
-    `life` is how long a mid-term fact lives unused.
-    """
+    """What one consolidation did so far: effects, one a memory, and why each fact is as it is."""
 
     tx: WriteTx
     snapshot: Snapshot
@@ -62,7 +59,6 @@ class Learner:
     ids: Ids
     secret: bytes
     change_id: str
-    life: timedelta
     facts: int = 0
     notes: int = 0
     reasons: dict[str, str] = field(default_factory=dict)
@@ -232,7 +228,7 @@ class Learner:
             doubts=given.doubts,
             target=None if given.target is None else self.snapshot.known[given.target - 1].id,
         )
-        stated = state_fact(self.tx, statement, writer=self._writer(), change_id=self.change_id, life=self.life)
+        stated = state_fact(self.tx, statement, writer=self._writer(), change_id=self.change_id)
         for effect in stated.effects:
             self.noted(effect)
         self.facts += bool(stated.effects)

@@ -20,7 +20,7 @@ from memhold.consolidate.apply_guard import (
 from memhold.consolidate.snapshot import FRONT, Snapshot
 from memhold.facts.revisions import revise
 from memhold.journal.archive import archive
-from memhold.journal.change import UPKEEP, note_change
+from memhold.journal.change import UPKEEP, Basis, note_change
 from memhold.ports.models import Advice
 from memhold.ports.transaction import WriteTx
 from memhold.values.errors import Attempt
@@ -50,58 +50,61 @@ def keep_aside(tx: WriteTx, messages: Sequence[Message], aside: Sequence[Aside],
                 held,
                 secret=means.secret,
                 ids=means.ids,
-                raw_chars=means.raw_chars,
                 about=about,
             )[1]
     return effects
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Why no model took a window (its first `until` messages), and when it is due again.
+
+    After `again`: with the scope's others, or `alone` where the fault was the window's own.
+    """
+
+    advice: Advice
+    attempts: Sequence[Attempt]
+    again: timedelta
+    alone: bool = False
+    until: int | None = None
+
+
 def apply_raw(
     tx: WriteTx,
     snapshot: Snapshot,
-    advice: Advice,
-    attempts: Sequence[Attempt],
+    refused: Refused,
     hold: ApplyGuard,
     means: Means,
-    *,
-    again: timedelta,
-    alone: bool = False,
-    until: int | None = None,
 ) -> Verdict:
-    """A window (its first `until` messages) that no model could take: kept whole as RAW, out of the session's way.
+    """A window that no model could take: kept whole as RAW, out of the session's way.
 
-    With it stand attempts and reasons. It is due to be done after `again`: with the scope's others, or `alone` where
-    the fault was the window's own. Set aside it stays RAW until somebody asks.
+    With it stand attempts and reasons. Set aside it stays RAW until somebody asks.
     """
+    advice, attempts = refused.advice, refused.attempts
     session, verdict = standing(tx, snapshot, hold)
     if session is None:
         return verdict
     aside = advice in {"poison", "refused"}
-    messages = snapshot.messages[:until]
+    messages = snapshot.messages[: refused.until]
     about: dict[str, Any] = {"reason": advice, "attempts": plain_attempts(attempts), "set_aside": aside}
     stored, effects = archive(
         tx,
         messages,
         secret=means.secret,
         ids=means.ids,
-        raw_chars=means.raw_chars,
         about=about,
     )
     last = messages[-1].seq
-    note_change(
-        tx,
-        means.ids.new("chg"),
-        "consolidate",
-        f"kept raw: {REASONS[advice]}",
-        by=UPKEEP,
+    basis = Basis(
         sources=[message.id for message in messages],
         spans=[Span(session=session.id, first=session.cursor + 1, last=last)],
-        effects=effects,
         detail=about,
     )
+    reason = f"kept raw: {REASONS[advice]}"
+    note_change(tx, means.ids.new("chg"), "consolidate", reason, by=UPKEEP, effects=effects, basis=basis)
     move(tx, session, last, means)
     if not aside:
-        tx.put_due("redo", stored[0].id if alone else FRONT, tx.now + again)
+        tx.put_due("redo", stored[0].id if refused.alone else FRONT, tx.now + refused.again)
     mirrored(tx, means)
     return "done"
 

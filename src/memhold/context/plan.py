@@ -21,9 +21,9 @@ from memhold.recall.excerpt import Asked
 from memhold.text.instructions import tells_state
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import from_user
-from memhold.values.records import Memory, Message, Scope, Shape
+from memhold.values.records import Fill, Memory, Message, Scope, Shape
 
-__all__ = ["RESERVED", "Block", "Elsewhere", "Inputs", "Plan", "Request", "planned", "said", "unread"]
+__all__ = ["RESERVED", "Block", "ContextQuery", "Elsewhere", "Inputs", "Plan", "Request", "planned", "said", "unread"]
 
 RESERVED = 20
 """One of so many parts of the budget is kept back where the caller names no reserve."""
@@ -31,6 +31,24 @@ OTHER_SIDE = 0.1
 """Of what was said earlier the part of those whose words are not asked for."""
 OF_DOCUMENTS = 0.25
 """The share of documents, where some may be told: about a quarter of what "adaptive" tells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextQuery:
+    """What a call of `context` asks beside its messages, as it was given; what is None follows the settings."""
+
+    budget: int
+    strategy: str
+    shape: Shape
+    reserve: int | None = None
+    query: str | None = None
+    tail: int | None = None
+    crossover_turn_threshold: int | None = None
+    model: str | None = None
+    asker: str | None = None
+    fill: Fill = "all"
+    documents: tuple[Sequence[str], ...] = ()
+    also: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

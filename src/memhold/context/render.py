@@ -97,7 +97,7 @@ def memory_entry(
     heading = _HEADINGS.get("summaries" if memory.kind in {"summary", "rollup"} else slot) or _source(memory)
     day = "" if memory.kind == "instruction" else _day(memory.event_time)  # a wish holds whenever it was said
     text = with_quote(memory, memory.text).strip()
-    line = partial(_line, memory, text, asked, heading=heading, day=day, said=said, count=count)
+    line = partial(_line, memory, (said, text), asked, heading=heading, day=day, count=count)
     rests_on = () if slot == "noted" else tuple(one.message_id for one in memory.quotes)  # that is told anyway
     return Entry(id=memory.id, number=memory.number, slot=slot, cut=line, rests_on=rests_on)
 
@@ -125,16 +125,18 @@ def message_entry(
     said = _marked(spoken_by(message), marks)
     own = asked.writer in {None, message.written_by}
     day, heading = _day(message.event_time), _HEADINGS["messages"]
-    line = partial(_line, message, text, asked, heading=heading, day=day, said=said, count=count)
+    line = partial(_line, message, (said, text), asked, heading=heading, day=day, count=count)
     return Entry(id=message.id, number=message.number, slot="messages", cut=line, own=own)
 
 
 def _line(
-    item: Memory | Message, text: str, asked: Asked, tokens: int, *, heading: str, day: str, said: str, count: Count
+    item: Memory | Message, said: tuple[str, str], asked: Asked, tokens: int, *, heading: str, day: str, count: Count
 ) -> Line:
+    """As much of a text as fits, `said` with what stands before it."""
+    before, text = said
     short = excerpt(text, tokens, asked, number=item.number, count=count)
     # Lines of a memory are set in, so that none of them can stand for an entry of its own.
-    shown = "\n    ".join(f"{said}{short}".splitlines())
+    shown = "\n    ".join(f"{before}{short}".splitlines())
     cost, whole = count(shown), short == text
     return Line(id=item.id, number=item.number, text=shown, cost=cost, heading=heading, day=day, whole=whole)
 

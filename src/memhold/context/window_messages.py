@@ -14,9 +14,8 @@ from memhold.messages.anthropic_pairs import person_wrote
 from memhold.messages.fences import charged, without_fences
 from memhold.messages.ingest import OWN_KEYS
 from memhold.messages.openai_pairs import user_wrote
-from memhold.messages.reasoning import without_reasoning
 from memhold.messages.records import records_in
-from memhold.messages.shapes import read_message
+from memhold.messages.shapes import read_message, without_reasoning
 from memhold.messages.window import Body, blank, entries_of, is_system
 from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
 from memhold.values.records import PEOPLE, Message, Shape, WrittenBy, speaker_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,12 +18,22 @@ from memhold.values.errors import InvalidInput, TooLarge
 from memhold.values.jsonable import body_json, json_copy
 from memhold.values.records import DOCUMENT, Memory, from_micros, micros
 
-__all__ = ["MAX_BYTES", "Content", "checked_content", "document_of", "given_metadata", "redacted_content"]
+__all__ = ["MAX_BYTES", "Beside", "Content", "checked_content", "document_of", "given_metadata", "redacted_content"]
 
 MAX_BYTES = 8 * 1024 * 1024
 """Largest content, in bytes: of text as UTF-8, of JSON as compact text."""
 _MAX_FIELDS = 32
 _MAX_FIELD = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What goes with a content: metadata, when its time is over, and of which its words are found."""
+
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    expires_at: datetime | None = None
+    index: bool = True
+    fields: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +62,7 @@ class Content:
 def checked_content(
     path: Path,
     content: object,
-    *,
-    metadata: Mapping[str, Any] | None,
-    expires_at: datetime | None,
-    index: bool,
-    fields: Sequence[str] | None = None,
+    beside: Beside,
 ) -> Content:
     """The content as it will be stored.
 
@@ -82,14 +88,20 @@ def checked_content(
             size=size,
             limit=MAX_BYTES,
         )
-    if expires_at is not None:
-        micros(expires_at)
-    kept = json_copy(metadata or {})
+    if beside.expires_at is not None:
+        micros(beside.expires_at)
+    kept = json_copy(beside.metadata)
     if DOCUMENT in kept:
         raise InvalidInput(f"metadata has the name {DOCUMENT!r}, which Memhold keeps for itself; choose another")
-    named = _checked_fields(fields or (), plain=plain)
+    named = _checked_fields(beside.fields or (), plain=plain)
     return Content(
-        path=path, text=text, json=not plain, metadata=kept, expires_at=expires_at, index=index, fields=named
+        path=path,
+        text=text,
+        json=not plain,
+        metadata=kept,
+        expires_at=beside.expires_at,
+        index=beside.index,
+        fields=named,
     )
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from memhold.documents.content import document_of, given_metadata
-from memhold.documents.filters import Filter, passes
-from memhold.documents.paths import Path, below, exactly, key_of, shown
+from memhold.documents.filters import Filter, checked_filter, passes
+from memhold.documents.paths import Path, below, checked_path, exactly, key_of, shown
 from memhold.facts.revisions import path_digest
 from memhold.journal.visibility import seen, sees
 from memhold.ports.transaction import Place, ReadTx
@@ -22,6 +22,7 @@ from memhold.values.records import Memory
 
 __all__ = [
     "Asked",
+    "Below",
     "asked_listing",
     "at_path",
     "current",
@@ -123,6 +124,19 @@ def _rows(tx: ReadTx, prefix: Path, after: str | None) -> Iterator[Memory]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Below:
+    """Which documents are asked for, as it was given: below a path, by filters, one page."""
+
+    prefix: Sequence[str] = ()
+    filter: Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any] | None = None
+    order: Order = "path"
+    content: bool = False
+    limit: int = 1
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What a listing asks: below which path, of which contents and metadata, in which order, which page."""
 
@@ -143,24 +157,20 @@ class Asked:
         return bool(memory.about_document.get("json")) and passes(json.loads(memory.text), self.filter)
 
 
-def asked_listing(
-    *,
-    prefix: Path,
-    wanted: Filter,
-    metadata: Filter,
-    order: Order,
-    content: bool,
-    limit: int,
-    cursor: str | None,
-) -> Asked:
+def asked_listing(below: Below) -> Asked:
     """A listing that can be asked.
 
     Raises:
-        InvalidInput: the cursor is none of a listing in this order.
+        InvalidInput: the path or a filter is none, or the cursor is none of a listing in this order.
     """
-    after = None if cursor is None else _read_cursor(cursor, order)
     return Asked(
-        prefix=prefix, filter=wanted, metadata=metadata, order=order, content=content, limit=limit, after=after
+        prefix=checked_path(below.prefix, "prefix", least=0),
+        filter=checked_filter(below.filter or {}),
+        metadata=checked_filter(below.metadata or {}, "metadata"),
+        order=below.order,
+        content=below.content,
+        limit=below.limit,
+        after=None if below.cursor is None else _read_cursor(below.cursor, below.order),
     )
 
 

@@ -71,7 +71,7 @@ def last_asked(tx: ReadTx, memory_ids: Sequence[str]) -> Mapping[str, datetime]:
     return found
 
 
-def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, at: datetime, life: timedelta, ids: Ids) -> None:
+def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, at: datetime, ids: Ids) -> None:
     """Count a recall for the facts it returned; the second piece moves a fact to the long tier, as one change for all.
 
     A fact counts it once a turn. Safe to repeat.
@@ -79,14 +79,14 @@ def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, at: datetim
     change_id = ids.new("chg")
     effects = []
     for memory in tx.find_memories(memory_ids):
-        effect = _count(tx, memory, Evidence(memory_id=memory.id, turn=turn, at=at, operation="asked"), change_id, life)
+        effect = _count(tx, memory, Evidence(memory_id=memory.id, turn=turn, at=at, operation="asked"), change_id)
         if effect is not None:
             effects.append(effect)
     if effects:
         note_change(tx, change_id, EVIDENCE, "asked for and returned", by=_BY, effects=effects)
 
 
-def _count(tx: WriteTx, memory: Memory, row: Evidence, change_id: str, life: timedelta) -> Effect | None:
+def _count(tx: WriteTx, memory: Memory, row: Evidence, change_id: str) -> Effect | None:
     living = memory.kind == "fact" and memory.shown and memory.valid_to is None and memory.tier == "mid"
     rows = tx.evidence([memory.id]) if living else []
     if not living or temporary(rows) or any(one.turn == row.turn for one in rows):
@@ -98,14 +98,14 @@ def _count(tx: WriteTx, memory: Memory, row: Evidence, change_id: str, life: tim
     if memory.state == "expired":
         changed["state"] = "active"
     if not changed:
-        until = lives_until("mid", given=None, now=row.at, life=life)
+        until = lives_until("mid", given=None, now=row.at)
         tx.add_evidence(row)
         tx.count_evidence(memory.id, evidence=pieces, expires_at=until)
         if until is not None:
             tx.put_due("expire", memory.id, until)
         return None
     tx.add_evidence(replace(row, change_id=change_id))
-    until = lives_until(changed.get("tier", "mid"), given=None, now=row.at, life=life)
+    until = lives_until(changed.get("tier", "mid"), given=None, now=row.at)
     if until is not None:
         tx.put_due("expire", memory.id, until)
     return revise(tx, memory, **changed, evidence=pieces, expires_at=until)

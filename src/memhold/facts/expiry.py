@@ -11,12 +11,7 @@ from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.records import Memory
 
-__all__ = ["expire", "expire_overdue", "is_overdue", "told_until"]
-
-
-def is_overdue(tx: ReadTx) -> bool:
-    """Whether the time of a memory of the scope has come and nothing has marked it yet."""
-    return bool(tx.overdue("expire"))
+__all__ = ["expire", "expire_overdue", "told_until"]
 
 
 def expire_overdue(tx: WriteTx, ids: Ids) -> None:

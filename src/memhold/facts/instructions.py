@@ -9,14 +9,14 @@ from datetime import datetime
 from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.index.documents import index_memories
-from memhold.journal.change import note_change
+from memhold.journal.change import Basis, note_change
 from memhold.messages.fences import unquoted
 from memhold.ports.transaction import WriteTx
 from memhold.text.contraries import ends, names_nothing
 from memhold.text.instructions import ends_only, is_own_wish, tells_state
 from memhold.values.names import folded
+from memhold.values.origins import text_by
 from memhold.values.records import SPEAKER, Author, Effect, Memory, MemoryQuote, Message
-from memhold.values.written_by import text_by
 
 __all__ = ["MOST_STANDING", "keep_instructions", "learn_instruction"]
 
@@ -54,7 +54,9 @@ def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer:
     gave = any(one.rev_before == 0 for one in effects)
     reason = "the user gave a standing instruction" if gave else "the user took a standing instruction back"
     change_id = writer.ids.new("chg")
-    return note_change(tx, change_id, "instruct", reason, by=RULES, sources=said, effects=_joined(effects)).id
+    return note_change(
+        tx, change_id, "instruct", reason, by=RULES, effects=_joined(effects), basis=Basis(sources=said)
+    ).id
 
 
 def _said_by(message: Message, wish: Memory) -> bool:

@@ -6,19 +6,21 @@ Nothing of this hides anything: what was said stays said. It is marked, and rank
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from memhold.facts.quotes import says
+from memhold.index.kept_scopes import Kept, KeptScopes
 from memhold.journal.visibility import seen
 from memhold.ports.transaction import Listing, ReadTx
 from memhold.text.compare import same_value
 from memhold.values.answers import Ended
 from memhold.values.records import Kind, Memory, State
 
-__all__ = ["End", "Outdated", "ended_instructions", "outdated", "reads_as_current", "replaced"]
+__all__ = ["End", "Outdated", "TruthCache", "ended_instructions", "outdated", "reads_as_current", "replaced"]
 
 _PAGE = 1000
 _PAST: Final[tuple[State, ...]] = ("superseded", "retracted")
@@ -252,3 +254,34 @@ def ended_instructions(tx: ReadTx, instructions: Sequence[Memory]) -> frozenset[
         if held and all(_gone(one) for one in held):
             found.add(each.id)
     return frozenset(found)
+
+
+_ENTRY_BYTES = 1024
+_OfAgents: TypeAlias = Mapping[str | None, Mapping[int, Outdated]]
+
+
+class TruthCache:
+    """What is no longer so in the scopes that were asked last, kept while their index is unchanged."""
+
+    def __init__(self, scopes: KeptScopes) -> None:
+        self._kept: Kept[tuple[int, _OfAgents]] = Kept(scopes, lambda held: sum(map(_size, held[1].values())))
+
+    def outdated(self, tx: ReadTx) -> Mapping[int, Outdated]:
+        """What of the scope says something that is no longer so, as its agent sees it, by document number.
+
+        What replaced something and was replaced itself comes first.
+        """
+        rev, agent = tx.index_rev(), tx.scope.agent
+        held = self._kept.get(tx.scope)
+        of_agents = held[1] if held is not None and held[0] == rev else {}
+        if agent in of_agents:
+            return of_agents[agent]
+        found = outdated(tx)
+        self._kept.put(tx.scope, (rev, {**of_agents, agent: found}))
+        return found
+
+
+def _size(found: Mapping[int, Outdated]) -> int:
+    """Bytes that it takes, by estimate: the objects of each entry, and the words in them."""
+    words = (word for one in found.values() for ended in one.values for word in (ended.value, ended.now or ""))
+    return _ENTRY_BYTES * len(found) + sum(map(sys.getsizeof, words))

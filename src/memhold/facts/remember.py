@@ -45,6 +45,7 @@ __all__ = [
     "remember",
     "remembered",
     "trust_of",
+    "unpin",
 ]
 
 """How far the time of a memory may lie in the future: as far as that of a message."""
@@ -403,8 +404,17 @@ def trust_of(author: Author) -> Trust:
     return "user" if author.origin == "user" else "tool" if author.origin == "tool" else "assistant"
 
 
-def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, writer: Writer) -> Receipt:
-    """Pin or unpin a memory; a pinned one is long-term, and stays when others expire or are compacted."""
+def pin(tx: WriteTx, memory_id: str, *, rev: int | None, writer: Writer) -> Receipt:
+    """Pin a memory: it is long-term, and stays when others expire or are compacted."""
+    return _pinned(tx, memory_id, pinned=True, rev=rev, writer=writer)
+
+
+def unpin(tx: WriteTx, memory_id: str, *, rev: int | None, writer: Writer) -> Receipt:
+    """Unpin a memory."""
+    return _pinned(tx, memory_id, pinned=False, rev=rev, writer=writer)
+
+
+def _pinned(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, writer: Writer) -> Receipt:
     memory = find_memory(tx, memory_id, rev=rev)
     if memory.pinned == pinned:
         return Receipt(ids=(memory.id,))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 from memhold.facts.beside import stand_beside
@@ -49,7 +49,6 @@ class _Work:
     said: Statement
     writer: Writer
     change_id: str
-    life: timedelta
     where: Resolution
     effects: list[Effect] = field(default_factory=list)
 
@@ -66,7 +65,7 @@ class _Work:
         )
 
 
-def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, life: timedelta) -> StatementResult:
+def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str) -> StatementResult:
     """Put a statement into the timeline of its concept, in the caller's transaction.
 
     A statement against what has more authority, without the user's own words, is kept as retracted with a suspicion; an
@@ -77,7 +76,7 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
     """
     suspicions = tx.suspicions()
     where = find(tx, said.subject, said.attribute, writer.agent, lambda: aliases(tx, suspicions))
-    work = _Work(tx=tx, said=said, writer=writer, change_id=change_id, life=life, where=where)
+    work = _Work(tx=tx, said=said, writer=writer, change_id=change_id, where=where)
     timeline = _timeline(work, since=None if names_the_past(said) else said.at) if where.known else []
     operation, decision, ends = doing(said, timeline)
     told = writer.author.origin == "user"
@@ -102,7 +101,7 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
     if against:
         line = _users_line(work, against, operation)
         if line is not None:
-            return state_fact(tx, line, writer=writer, change_id=change_id, life=life)
+            return state_fact(tx, line, writer=writer, change_id=change_id)
         return _kept_apart(work, against, suspicions, operation)
     doubted = [ending.memory for ending in placement.endings if ending.memory.state == "active"]
     if said.standing == "doubtful" and (doubted or operation == "remove"):
@@ -224,7 +223,7 @@ def _fresh(
     )
     if said.expires_at is None and promotes(memory, pieces, ()):
         memory = replace(memory, tier="long")
-    return replace(memory, expires_at=lives_until(memory.tier, given=said.expires_at, now=now, life=work.life))
+    return replace(memory, expires_at=lives_until(memory.tier, given=said.expires_at, now=now))
 
 
 def _apply(
@@ -342,7 +341,7 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
     told_until = temporary(rows) or said.expires_at is not None
     until = changed.pop("expires_at", held.expires_at)
     if not told_until:
-        until = lives_until(held.tier, given=None, now=tx.now, life=work.life)
+        until = lives_until(held.tier, given=None, now=tx.now)
     moved = replace(held, **changed)
     if not told_until and promotes(moved, pieces, rows):
         changed |= {"tier": "long"}

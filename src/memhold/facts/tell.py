@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from memhold.facts.remember import MemoryInput, Writer, check_times, trust_of
 from memhold.facts.state import Statement, state_fact
 from memhold.journal.change import note_change
@@ -13,7 +11,7 @@ from memhold.values.answers import Receipt
 __all__ = ["tell_fact"]
 
 
-def tell_fact(tx: WriteTx, given: MemoryInput, *, writer: Writer, life: timedelta) -> Receipt:
+def tell_fact(tx: WriteTx, given: MemoryInput, *, writer: Writer) -> Receipt:
     """Put a told fact into its timeline; the receipt names the memory that now says it, none where nothing was done.
 
     Told again without anything new it makes no change; it still counts as evidence.
@@ -36,7 +34,7 @@ def tell_fact(tx: WriteTx, given: MemoryInput, *, writer: Writer, life: timedelt
         trust=trust_of(writer.author),
         own_words=own,
     )
-    stated = state_fact(tx, said, writer=writer, change_id=change_id, life=life)
+    stated = state_fact(tx, said, writer=writer, change_id=change_id)
     ids = () if stated.memory is None else (stated.memory.id,)
     if not stated.effects:
         return Receipt(ids=ids)

@@ -16,6 +16,7 @@ from memhold.facts.keys.key_reading import read
 from memhold.values.records import Evidence, Importance, Memory, Session, Tier, Trust, micros
 
 __all__ = [
+    "MID_LIFE",
     "PROMOTION",
     "asked_turn",
     "durable",
@@ -29,6 +30,9 @@ __all__ = [
 
 PROMOTION = 2
 """Pieces of evidence, on distinct turns, that move a fact to the long tier."""
+
+MID_LIFE = timedelta(days=7)
+"""How long a fact stays in the mid tier after its last evidence: what was meant for a week is asked for within one."""
 
 _LASTING = frozenset({"birthday", "birthplace", "blood_type", "allergy", "allergen"})
 _NAMES = frozenset({"name", "given_name", "surname", "full_name", "middle_name", "maiden_name"})
@@ -64,11 +68,11 @@ def entry_tier(
     return "long" if importance == "high" or lasting else "mid"
 
 
-def lives_until(tier: Tier, *, given: datetime | None, now: datetime, life: timedelta) -> datetime | None:
-    """When a fact leaves its tier: when the user said so, else a life after its last evidence in the mid tier."""
+def lives_until(tier: Tier, *, given: datetime | None, now: datetime) -> datetime | None:
+    """When a fact leaves its tier: when the user said so, else `MID_LIFE` after its last evidence in the mid tier."""
     if given is not None:
         return given
-    return now + life if tier == "mid" else None
+    return now + MID_LIFE if tier == "mid" else None
 
 
 def temporary(evidence: Sequence[Evidence]) -> bool:

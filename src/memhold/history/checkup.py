@@ -12,8 +12,7 @@ from memhold.facts.changed_notes import COPIES, changed_since
 from memhold.facts.matching import ALIKE
 from memhold.facts.undecided_keys import waiting
 from memhold.history.writers_step import DUE_WRITERS
-from memhold.index.documents import entry_of
-from memhold.index.marks import FORMER
+from memhold.index.documents import FORMER, entry_of
 from memhold.index.pending_vectors import DUE_COMPACTION, DUE_INDEX, waits
 from memhold.index.postings_check import verify
 from memhold.journal.archive import uncovered

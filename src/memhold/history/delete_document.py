@@ -50,9 +50,6 @@ def delete(tx: WriteTx, asked: Deletion, *, writer: Writer) -> Erasure:
         Target(some=tuple(dict.fromkeys(one.id for one in there))),
         sources="keep",
         hard=asked.hard,
-        agent=writer.agent,
-        secret=writer.secret,
-        ids=writer.ids,
-        author=writer.author,
+        writer=writer,
         reason="deleted for good" if asked.hard else "deleted until undone",
     )

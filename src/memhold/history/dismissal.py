@@ -10,7 +10,7 @@ from memhold.facts.confirm import only_a_person
 from memhold.facts.remember import Writer
 from memhold.history.changes import seen_change
 from memhold.history.history import check_trail
-from memhold.journal.change import note_change
+from memhold.journal.change import Basis, note_change
 from memhold.journal.visibility import checked_id
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
@@ -69,7 +69,7 @@ def dismiss(tx: WriteTx, change_id: str, place: int, *, writer: Writer) -> Recei
         return Receipt(ids=tuple(one.memory_id for one in window))
     reason = "dismissed by the user: it is not so"
     change_id = writer.ids.new("chg")
-    made = note_change(tx, change_id, DISMISS, reason, by=writer.author, effects=window, detail=detail)
+    made = note_change(tx, change_id, DISMISS, reason, by=writer.author, effects=window, basis=Basis(detail=detail))
     return Receipt(ids=tuple(one.memory_id for one in window), change_ids=(made.id,))
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Literal
 
+from memhold.facts.remember import Writer
 from memhold.facts.revisions import revise, said_digest
 from memhold.history.checkup import documents
 from memhold.history.imported import keep_out
 from memhold.history.said_in import guessed_from, says
 from memhold.index.pending_vectors import due_compaction
 from memhold.journal import beside
-from memhold.journal.visibility import checked_id, checked_session, has_labels, seen, sees
+from memhold.journal.visibility import checked_id, seen, sees
 from memhold.messages.fences import UNKNOWN, erased
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.stores import Ids
@@ -22,8 +21,8 @@ from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.upkeep.periods import DUE_ROLLUP
 from memhold.values.answers import Erasure, Receipt
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
-from memhold.values.records import KINDS, LINEAGE, ROTTEN, Author, Change, Effect, Kind, Memory, Message, micros
-from memhold.values.written import Written
+from memhold.values.filters import Filters
+from memhold.values.records import LINEAGE, ROTTEN, Author, Change, Effect, Memory, Message
 
 __all__ = [
     "EVERY",
@@ -56,54 +55,27 @@ class Target:
     ids: tuple[str, ...] = ()
     numbers: Mapping[str, int] = field(default_factory=dict)
     some: tuple[str, ...] | None = None
-    session: str | None = None
-    session_prefix: str | None = None
-    kinds: tuple[Kind, ...] | None = None
-    topics: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    before: datetime | None = None
-    after: datetime | None = None
+    filters: Filters = field(default_factory=Filters)
     everything: bool = False
-    written: Written = field(default_factory=Written)
 
     def __post_init__(self) -> None:
-        sessions = (self.session, self.session_prefix)
-        filters = (*sessions, self.kinds, self.topics or None, self.entities or None, self.before, self.after)
-        filtered = self.written.given or any(value is not None for value in filters)
+        filtered = self.filters != Filters()
         if bool(self.ids) + (self.some is not None) + filtered + self.everything != 1:
             raise InvalidInput(
                 "say what to forget: ids, or filters (session, session_prefix, kinds, topics, entities, before,"
                 " after, origin, actor, written_since, written_until), or everything=True"
             )
-        if self.session_prefix == "" or None not in sessions:
-            raise InvalidInput(
-                "session_prefix is how names of sessions begin: pass it not empty, and without a session"
-            )
-        if self.session_prefix is not None:
-            object.__setattr__(self, "session_prefix", unicodedata.normalize("NFC", self.session_prefix))
-        object.__setattr__(self, "session", checked_session(self.session))
-        unknown = set(self.kinds or ()) - set(KINDS)
-        if unknown:
-            raise InvalidInput(f"unknown kinds {sorted(map(str, unknown))}; known are {', '.join(KINDS)}")
-        for moment in (self.before, self.after):
-            if moment is not None:
-                micros(moment)
-
-    @property
-    def of_sessions(self) -> bool:
-        """Whether it is after what stands in some sessions only."""
-        return self.session is not None or self.session_prefix is not None
-
-    def in_session(self, name: str | None) -> bool:
-        """Whether it takes what stands in a session of that name (None: in no session)."""
-        if self.session_prefix is not None:
-            return name is not None and name.startswith(self.session_prefix)
-        return self.session in {None, name}
 
     @property
     def of_some(self) -> bool:
         """Whether it is after what somebody wrote, and after nothing that others said too."""
-        return self.written.by or self.some is not None
+        return self.filters.by or self.some is not None
+
+    @property
+    def of_sessions(self) -> bool:
+        """Whether it takes whole sessions: all of them, or those that it names and nothing but that."""
+        only = replace(self.filters, session=None, session_prefix=None) == Filters()
+        return self.everything or (only and self.filters != Filters())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,8 +263,7 @@ def _damaged(tx: ReadTx, target: Target, agent: str | None) -> Mapping[str, int]
     met = _met(tx)
     if target.ids:
         return {item: number for item, number in met.items() if item in target.ids}
-    unfiltered = target.kinds is None and target.before is None and target.after is None and not target.written.given
-    whole = unfiltered and target.some is None and not (target.topics or target.entities) and agent is None
+    whole = agent is None and target.of_sessions
     return met if whole else {}
 
 
@@ -320,22 +291,14 @@ def _targets(
     if target.some is not None:
         said, held = rows.find(target.some)
         return {item.id: item for item in said}, {item.id: item for item in held}
+    filters = replace(target.filters, agent=agent)
     messages: dict[str, Message] = {}
-    if target.kinds is None and not target.topics and not target.entities:
-        for name in _sessions(tx, target):
-            _add(messages, (m for m in tx.messages(name) if _passes(m, target, agent)))
+    if filters.kinds is None and not filters.topics and not filters.entities:
+        for name in _sessions(tx, filters):
             hidden = (m for m in rows.messages.values() if m.session == name)
-            _add(messages, (m for m in hidden if _passes(m, target, agent)))
-    listing = Listing(kinds=target.kinds, states=None, session=target.session, limit=EVERY)
-    memories = {
-        memory.id: memory
-        for memory in tx.list_memories(listing)
-        if target.in_session(memory.session) and _passes(memory, target, agent)
-    }
-    for memory in rows.memories.values():
-        named = (target.kinds is None or memory.kind in target.kinds) and target.in_session(memory.session)
-        if named and _passes(memory, target, agent):
-            memories[memory.id] = memory
+            _add(messages, (m for m in (*tx.messages(name), *hidden) if filters.take(m)))
+    memories = {memory.id: memory for memory in tx.list_memories(Listing.of(filters, limit=EVERY))}
+    _add(memories, (memory for memory in rows.memories.values() if filters.take(memory)))
     return messages, memories
 
 
@@ -355,28 +318,9 @@ def _named_ones(tx: ReadTx, rows: _Rows, target: Target) -> tuple[dict[str, Mess
     return {found.id: found for found in messages}, {found.id: found for found in memories}
 
 
-def _passes(item: Message | Memory, target: Target, agent: str | None) -> bool:
-    if agent is not None and item.agent not in {agent, None}:
-        return False
-    at = item.created_at if isinstance(item, Memory) else item.recorded_at
-    if not target.written.names(item.origin, item.actor, at):
-        return False
-    if isinstance(item, Memory) and not (
-        has_labels(target.topics, item.topics) and has_labels(target.entities, item.entities)
-    ):
-        return False
-    if target.before is not None and item.event_time >= target.before:
-        return False
-    return target.after is None or item.event_time > target.after
-
-
 def _emptied(tx: ReadTx, target: Target) -> tuple[str, ...]:
     """Sessions of which nothing stays: their names may be content too."""
-    if target.everything:
-        return tuple(session.name for session in tx.sessions())
-    whole = target.of_sessions and target.before is None and target.after is None and target.kinds is None
-    whole = whole and not target.written.given
-    return tuple(_sessions(tx, target)) if whole and not (target.topics or target.entities) else ()
+    return tuple(_sessions(tx, target.filters)) if target.of_sessions else ()
 
 
 def _with_copies(tx: ReadTx, emptied: Sequence[str], going: Collection[Message]) -> tuple[str, ...]:
@@ -392,11 +336,11 @@ def _with_copies(tx: ReadTx, emptied: Sequence[str], going: Collection[Message])
     return tuple(found)
 
 
-def _sessions(tx: ReadTx, target: Target) -> list[str]:
-    """The names of the sessions that it looks into; the one that it names even where nothing stands there."""
-    if target.session is not None:
-        return [target.session]
-    return [session.name for session in tx.sessions() if target.in_session(session.name)]
+def _sessions(tx: ReadTx, filters: Filters) -> list[str]:
+    """The names of the sessions that they look into; the one that they name even where nothing stands there."""
+    if filters.session is not None:
+        return [filters.session]
+    return [session.name for session in tx.sessions() if filters.in_session(session.name)]
 
 
 def forget(
@@ -405,10 +349,7 @@ def forget(
     *,
     sources: Sources,
     hard: bool,
-    agent: str | None,
-    secret: bytes,
-    ids: Ids,
-    author: Author,
+    writer: Writer,
     reason: str | None = None,
     change_id: str | None = None,
 ) -> Erasure:
@@ -416,20 +357,21 @@ def forget(
 
     `change_id` is the id of that change, where the same was forgotten in another namespace before.
     """
+    agent = writer.agent
     going = plan(tx, target, sources=sources, hard=hard, agent=agent)
     gone = [*going.message_ids, *going.memory_ids]
     change = Change(
-        id=change_id or ids.new("chg"),
+        id=change_id or writer.ids.new("chg"),
         seq=0,
         verb="forget" if hard else "hide",
         reason=reason or ("forgotten for good" if hard else "hidden until undone"),
-        by=author,
+        by=writer.author,
         at=tx.now,
         sources=tuple(gone),
     )
     lost: list[str] = []
     if hard:
-        _erase(tx, going, change.id, sources=sources, secret=secret, agent=agent)
+        _erase(tx, going, change.id, sources=sources, secret=writer.secret, agent=agent)
         # Other rows know one whose id had rotted by its former id, which counts as forgotten too.
         lost = tx.lost() if going.damaged else []
         tx.entomb(lost, change.id)

@@ -14,7 +14,7 @@ from memhold.values.records import ROTTEN, Change, Effect, Memory, Message
 __all__ = ["check_trail", "former_contents", "get", "history", "lineage"]
 
 
-def get(tx: ReadTx, item: str) -> Message | Memory:
+def get(tx: ReadTx, item_id: str) -> Message | Memory:
     """The message or memory of that id.
 
     Raises:
@@ -22,17 +22,17 @@ def get(tx: ReadTx, item: str) -> Message | Memory:
         StoreCorrupt: it is there, and damaged on the disk.
         WrongKind: the id is of another kind.
     """
-    if checked_id(item).startswith(("chg_", "ses_")):
-        raise WrongKind(f"{item!r:.80} names neither a message nor a memory; get takes msg_… and mem_…", id=item)
+    if checked_id(item_id).startswith(("chg_", "ses_")):
+        raise WrongKind(f"{item_id!r:.80} names neither a message nor a memory; get takes msg_… and mem_…", id=item_id)
     found: list[Message] | list[Memory] = (
-        seen(tx, tx.find_messages([item])) if item.startswith("msg_") else seen(tx, tx.find_memories([item]))
+        seen(tx, tx.find_messages([item_id])) if item_id.startswith("msg_") else seen(tx, tx.find_memories([item_id]))
     )
-    if item in tx.damaged:
+    if item_id in tx.damaged:
         raise StoreCorrupt(
-            f"{item} is damaged on the disk; run 'memhold doctor', then restore a backup of before, or forget it"
+            f"{item_id} is damaged on the disk; run 'memhold doctor', then restore a backup of before, or forget it"
         )
     if not found:
-        raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
+        raise NotFound(f"nothing with the id {item_id!r:.80} in this scope", id=item_id)
     return found[0]
 
 
@@ -86,7 +86,7 @@ def former_contents(tx: ReadTx, document: Memory) -> list[Memory]:
     return [*found.values()]
 
 
-def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
+def history(tx: ReadTx, item_id: str) -> tuple[Change, ...]:
     """Every change that touched it, oldest first, with before and after.
 
     For a fact that is the story of its attribute: each value, from when to when, who said so and why it changed. For a
@@ -98,7 +98,7 @@ def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
         WrongKind: the id is of another kind.
         StoreCorrupt: it is damaged on the disk, or one of its changes.
     """
-    found = _changes_of(tx, item)
+    found = _changes_of(tx, item_id)
     check_trail(tx)
     return found
 

@@ -14,7 +14,7 @@ from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.index.documents import index_memories
 from memhold.journal import beside
-from memhold.journal.append import Prepared, append, ensure_session, with_people
+from memhold.journal.append import Arrival, Prepared, append, ensure_session, with_people
 from memhold.journal.change import note_change
 from memhold.journal.windows import When, spoken
 from memhold.ports.idempotency import keyed_digest
@@ -86,12 +86,14 @@ def import_messages(
     receipt = append(
         tx,
         part,
-        session=writer.session or "",
-        agent=writer.agent,
-        author=brought(writer.author),
-        ids=writer.ids,
-        given=given,
-        said=told,
+        Arrival(
+            session=writer.session or "",
+            agent=writer.agent,
+            author=brought(writer.author),
+            ids=writer.ids,
+            given=given,
+            said=told,
+        ),
         when=None if live is None else live.when,
         meaning=live is None or live.meaning,
     )

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from memhold.facts.remember import Writer
 from memhold.history.forget import Target, forget, plan
 from memhold.journal.visibility import seen
-from memhold.ports.stores import Ids
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.values.answers import Receipt, Retained
 from memhold.values.errors import InvalidInput
-from memhold.values.records import Author, Change, Kind, Memory
+from memhold.values.records import Change, Kind, Memory
 
 __all__ = ["KEPT_KINDS", "Retention", "brought_back", "hide", "overdue", "past", "retained"]
 
@@ -66,7 +66,7 @@ def _used(tx: ReadTx, memories: Sequence[Memory]) -> dict[str, datetime]:
     return used
 
 
-def hide(tx: WriteTx, one: Retained, retention: Retention, *, secret: bytes, ids: Ids, author: Author) -> str | None:
+def hide(tx: WriteTx, one: Retained, retention: Retention, *, writer: Writer) -> str | None:
     """Hide one that was listed, until undone; returns the change. None where it was pinned, used or went since."""
     held = [memory for memory in seen(tx, tx.find_memories([one.id])) if memory.state == "active"]
     # Whether it is one too many was decided over all of them; a pin holds at any time.
@@ -83,10 +83,7 @@ def hide(tx: WriteTx, one: Retained, retention: Retention, *, secret: bytes, ids
         target,
         sources="keep",
         hard=False,
-        agent=None,
-        secret=secret,
-        ids=ids,
-        author=author,
+        writer=writer,
         reason=f"{_REASON}{one.rule}",
     )
     return done.change_id

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 
+from memhold.facts.remember import Writer
 from memhold.history.retention import Retention, brought_back, hide, past
 from memhold.ports.stores import Ids, Lease, Priority, Store
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
@@ -70,7 +71,8 @@ class Retaining:
 
     def _hiding(self, one: Retained) -> Callable[[WriteTx], bool]:
         def work(tx: WriteTx) -> bool:
-            change = hide(tx, one, self._rules, secret=self._store.facts.secret, ids=self._ids, author=BY)
+            writer = Writer(ids=self._ids, secret=self._store.facts.secret, author=BY)
+            change = hide(tx, one, self._rules, writer=writer)
             if change is not None and self._mirror:
                 tx.put_due("mirror", "files", tx.now)
             return change is not None

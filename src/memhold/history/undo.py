@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from memhold.facts.remember import Writer
 from memhold.facts.revisions import as_before, memory_digest, restore, revise
 from memhold.facts.rollups import founded, joined
 from memhold.facts.timeline import contradicting
@@ -19,8 +20,8 @@ from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
 from memhold.values.errors import Forgotten, NotFound, ScopeDenied, UndoConflict, WrongKind
+from memhold.values.filters import Filters
 from memhold.values.records import ROTTEN, Author, Change, Effect, Memory, Message, Session, Span
-from memhold.values.written import Written
 
 __all__ = ["Undoer", "reaches_below", "stands", "undo", "undo_written", "would_undo"]
 
@@ -89,7 +90,7 @@ def _undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer, made_id
     return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=made)
 
 
-def undo_written(tx: WriteTx, written: Written, *, cascade: bool, undoer: Undoer) -> Receipt:
+def undo_written(tx: WriteTx, filters: Filters, *, cascade: bool, undoer: Undoer) -> Receipt:
     """Undo every standing change that passes a filter, newest first, and hide the lines that its adds appended.
 
     The journal only grows, so what was added is hidden with what was derived from it, by a change that can be undone
@@ -101,7 +102,7 @@ def undo_written(tx: WriteTx, written: Written, *, cascade: bool, undoer: Undoer
     touched: dict[str, None] = {}
     made: list[str] = []
     added: list[str] = []
-    passing = [one for one in _changes(tx) if written.names(one.by.origin, one.by.name, one.at)]
+    passing = [one for one in _changes(tx) if filters.wrote(one.by.origin, one.by.name, one.at)]
     hidden = hidden_rows(tx)
     chosen = [one for one in passing if seen_change(tx, one, hidden) == one]
     for change in reversed(chosen):
@@ -115,17 +116,14 @@ def undo_written(tx: WriteTx, written: Written, *, cascade: bool, undoer: Undoer
         made += receipt.change_ids
         touched |= dict.fromkeys(receipt.ids)
     # What an application brought for several is each one's own: only the lines that pass go.
-    lines = [one.id for one in tx.find_messages(added) if written.names(one.origin, one.actor, one.recorded_at)]
+    lines = [one.id for one in tx.find_messages(added) if filters.wrote(one.origin, one.actor, one.recorded_at)]
     if lines:
         done = forget(
             tx,
             Target(some=tuple(lines)),
             sources="keep",
             hard=False,
-            agent=tx.scope.agent,
-            secret=undoer.secret,
-            ids=undoer.ids,
-            author=undoer.author,
+            writer=Writer(ids=undoer.ids, secret=undoer.secret, author=undoer.author, agent=tx.scope.agent),
             reason="hidden with what was undone",
         )
         made.append(done.change_id or "")

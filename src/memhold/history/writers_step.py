@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from memhold.facts.revisions import revise
 from memhold.facts.unstated import unstated
 from memhold.index.documents import entry_of
-from memhold.journal.change import note_change
+from memhold.journal.change import Basis, note_change
 from memhold.messages.fences import said
 from memhold.ports.stores import Ids, Lease, Priority, Store
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
@@ -59,7 +59,7 @@ def _retract(tx: WriteTx, gone: Sequence[Memory], ids: Ids) -> None:
     effects += [revise(tx, one, state="active", superseded_by=None, valid_to=None) for one in _ended_by(tx, names)]
     sources = dict.fromkeys(source for one in gone for source in one.sources)
     reason = "it rests on what a tool, a program or a document said, and on no person's words"
-    note_change(tx, ids.new("chg"), "retract", reason, by=_BY, sources=sources, effects=effects)
+    note_change(tx, ids.new("chg"), "retract", reason, by=_BY, effects=effects, basis=Basis(sources=sources))
     tx.put_progress(FOUND, tx.progress(FOUND) + len(gone))
 
 

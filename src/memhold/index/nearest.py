@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from memhold.ports.transaction import ReadTx
     from memhold.ports.vector_blocks import Generation, VectorBlock
 
-    Floats = NDArray[np.float32]
     Numbers = NDArray[np.int64]
     Marks = NDArray[np.uint8]
+    from memhold.values.arrays import Floats
 
 __all__ = ["NEAREST", "NearCache", "NearVectors"]
 

@@ -9,14 +9,8 @@ from memhold.index.words import best_first
 from memhold.ports.postings import DocumentKind
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from memhold.index.postings_arrays import DecodedIndex
-
-    Floats = NDArray[np.float32]
-    Rows = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Floats, Mask, Rows
 
 __all__ = ["Repeats", "leading", "one_a_message", "repeats_of"]
 

@@ -13,7 +13,7 @@ is that of de Kretser and Moffat, "Effective Document Presentation with a Locali
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from memhold.index.turns import SCORING, Scoring, turns_of
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["WordHit", "WordScores", "best_first", "score_words", "smoothed"]
 
 _LOW = 0xFFFFFFFF
-_PARTS = ("session", "window")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +61,7 @@ class WordHit:
     nearby: tuple[str, ...]
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class WordScores:
     """The scores of all documents by row; those that matched and were allowed can be read best first.
 
@@ -74,44 +74,23 @@ class WordScores:
         own, window, session: the weighted parts of the score, by row, also where it is no hit.
     """
 
-    __slots__ = (
-        "_nearby",
-        "_numbers",
-        "_present",
-        "_rarity",
-        "_rows",
-        "_weights",
-        "_words",
-        "hit",
-        "own",
-        "score",
-        *_PARTS,
-    )
+    hit: Mask
+    own: Floats
+    window: Floats
+    session: Floats
+    numbers: Integers
+    words: Sequence[str]
+    weights: Sequence[float]
+    rarity: Floats
+    present: Mask
+    nearby: Mask
+    score: Floats = field(init=False)
+    _rows: Integers | None = field(default=None, init=False)
 
-    def __init__(
-        self,
-        *,
-        numbers: Integers,
-        hit: Mask,
-        parts: tuple[Floats, Floats, Floats],
-        words: Sequence[str],
-        weights: Sequence[float],
-        rarity: Floats,
-        present: Mask,
-        nearby: Mask,
-    ) -> None:
-        self.own, self.window, self.session = parts
-        self.hit = hit
-        self.score: Floats = self.own + self.window
+    def __post_init__(self) -> None:
+        self.score = self.own + self.window
         self.score += self.session
-        self.score *= hit
-        self._numbers = numbers
-        self._rows: Integers | None = None
-        self._words = words
-        self._present = present
-        self._nearby = nearby
-        self._weights = weights
-        self._rarity = rarity
+        self.score *= self.hit
 
     @property
     def rows(self) -> Integers:
@@ -128,17 +107,17 @@ class WordScores:
 
     def said(self, row: int, aside: Mask) -> frozenset[int]:
         """Which words of the question, but function words and those set aside, stand in a row itself (their places)."""
-        chosen = (place for place, weight in enumerate(self._weights) if weight == 1 and not aside[place])
-        return frozenset(place for place in chosen if self._present[place, row])
+        chosen = (place for place, weight in enumerate(self.weights) if weight == 1 and not aside[place])
+        return frozenset(place for place in chosen if self.present[place, row])
 
     def grams(self) -> frozenset[int]:
         """Which words of the question are grams of a script without spaces (their places)."""
-        return frozenset(place for place, word in enumerate(self._words) if unspaced(word))
+        return frozenset(place for place, word in enumerate(self.words) if unspaced(word))
 
     @property
     def asks(self) -> bool:
         """Whether the question has a word that is no function word and not set aside."""
-        return any(weight == 1 for weight in self._weights)
+        return any(weight == 1 for weight in self.weights)
 
     def best(self, count: int) -> list[int]:
         """The rows that matched best, at most so many."""
@@ -154,9 +133,9 @@ class WordScores:
         """
         import numpy as np
 
-        rarity = np.where(np.array(self._weights) == 1, self._rarity, 0)
+        rarity = np.where(np.array(self.weights) == 1, self.rarity, 0)
         whole = float(rarity.sum())
-        return float((rarity @ self._present[:, rows]).max()) / whole if whole and len(rows) else 0.0
+        return float((rarity @ self.present[:, rows]).max()) / whole if whole and len(rows) else 0.0
 
     def __len__(self) -> int:
         return int(self.hit.sum())
@@ -166,15 +145,15 @@ class WordScores:
         return [self._hit(int(row)) for row in self.rows[offset : None if limit is None else offset + limit]]
 
     def _hit(self, row: int) -> WordHit:
-        present, nearby = self._present[:, row], self._nearby[:, row]
+        present, nearby = self.present[:, row], self.nearby[:, row]
         return WordHit(
-            number=int(self._numbers[row]),
+            number=int(self.numbers[row]),
             score=float(self.score[row]),
             own=float(self.own[row]),
             window=float(self.window[row]),
             session=float(self.session[row]),
-            matched=tuple(word for word, here in zip(self._words, present, strict=True) if here),
-            nearby=tuple(w for w, here, near in zip(self._words, present, nearby, strict=True) if near and not here),
+            matched=tuple(word for word, here in zip(self.words, present, strict=True) if here),
+            nearby=tuple(w for w, here, near in zip(self.words, present, nearby, strict=True) if near and not here),
         )
 
 
@@ -234,7 +213,9 @@ def score_words(
     return WordScores(
         numbers=index.numbers,
         hit=hit,
-        parts=(own, window_part, session_part),
+        own=own,
+        window=window_part,
+        session=session_part,
         words=[word.word for word in query],
         weights=weights,
         rarity=np.log1p((len(index) - held + 0.5) / (held + 0.5)).astype(np.float32),

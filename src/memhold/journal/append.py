@@ -11,11 +11,9 @@ from memhold.index.documents import message_entry
 from memhold.index.pending_vectors import due_index
 from memhold.journal.redaction import redacted_draft
 from memhold.journal.windows import When, due_at, skipped, weight
-from memhold.messages.fences import find_quotes, without
-from memhold.messages.ingest import Draft
-from memhold.messages.people import HEARD, told_apart
+from memhold.messages.fences import find_quotes, resolved, without
+from memhold.messages.ingest import HEARD, Draft, told_apart
 from memhold.messages.records import records_of, split
-from memhold.messages.shown import resolved
 from memhold.ports.stores import Ids, Redactor
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.analysis import Terms, analyse
@@ -26,6 +24,7 @@ from memhold.values.records import COPY_OF, PEOPLE, Author, Change, Message, Quo
 
 __all__ = [
     "Analysed",
+    "Arrival",
     "Prepared",
     "Ready",
     "Written",
@@ -139,47 +138,41 @@ def ensure_session(tx: WriteTx, name: str, ids: Ids) -> Session:
     return session
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """Where messages arrive, and who brings them.
+
+    `given` brings ids along, for messages that had one, and `said` who said them, where that was recorded before; else
+    it follows from the author and the role. `reason` is why, where it is not that they arrived.
+    """
+
+    session: str
+    agent: str | None
+    author: Author
+    ids: Ids
+    given: Sequence[str | None] = ()
+    said: Sequence[Author] = ()
+    reason: str | None = None
+
+
 def append(
-    tx: WriteTx,
-    prepared: Prepared,
-    *,
-    session: str,
-    agent: str | None,
-    author: Author,
-    ids: Ids,
-    given: Sequence[str | None] = (),
-    said: Sequence[Author] = (),
-    when: When | None = None,
-    meaning: bool = True,
-    reason: str | None = None,
+    tx: WriteTx, prepared: Prepared, arrival: Arrival, *, when: When | None = None, meaning: bool = True
 ) -> Receipt:
     """Append messages to a session: the journal, the words index and the audit trail in one transaction.
 
-    Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one,
-    and `said` who said them, where that was recorded before; else it follows from the author and the role.
-    `reason` is why, where it is not that they arrived.
-    With `when`, the session's window becomes due work; `meaning` says whether there is an embedding. An empty batch
-    writes nothing.
+    Returns a receipt whose ids are in the order of the messages. With `when`, the session's window becomes due work;
+    `meaning` says whether there is an embedding. An empty batch writes nothing.
     """
     if not prepared.drafts:
         return Receipt(ids=())
+    session, ids = arrival.session, arrival.ids
     held, now = ensure_session(tx, session, ids), tx.now
     change_id = ids.new("chg")
-    number, agent_number = tx.take_numbers(sum(map(len, prepared.terms))), tx.agent_number(agent)
+    number, agent_number = tx.take_numbers(sum(map(len, prepared.terms))), tx.agent_number(arrival.agent)
     messages, entries = [], []
-    for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
-        message = _message(
-            tx,
-            draft,
-            said[offset] if said else _said(draft, author),
-            id=(given[offset] if given else None) or ids.new("msg"),
-            number=number,
-            session=session,
-            seq=held.last_seq + 1 + offset,
-            change_id=change_id,
-            agent=agent,
-            quotes=prepared.quotes[offset],
-        )
+    for offset, terms in enumerate(prepared.terms):
+        seq = held.last_seq + 1 + offset
+        message = _message(tx, prepared, arrival, offset, seq=seq, number=number, change_id=change_id)
         messages.append(message)
         number = message.numbers.stop
         for record, of_it in zip(records_of(message), terms, strict=True):
@@ -195,7 +188,7 @@ def append(
     if any(message.embed for message in messages):
         due_index(tx)
     span = Span(session=held.id, first=held.last_seq + 1, last=last)
-    tx.add_change(_appended(change_id, author, now, span, reason))
+    tx.add_change(_appended(change_id, arrival.author, now, span, arrival.reason))
     return Receipt(
         ids=tuple(message.id for message in messages),
         change_ids=(change_id,),
@@ -225,22 +218,14 @@ def with_people(tx: ReadTx, prepared: Prepared, *, session: str, agent: str | No
 
 
 def _message(
-    tx: WriteTx,
-    draft: Draft,
-    said: Author,
-    *,
-    id: str,
-    number: int,
-    session: str,
-    seq: int,
-    change_id: str,
-    agent: str | None,
-    quotes: Sequence[Quote],
+    tx: WriteTx, prepared: Prepared, arrival: Arrival, offset: int, *, seq: int, number: int, change_id: str
 ) -> Message:
+    draft = prepared.drafts[offset]
+    said = arrival.said[offset] if arrival.said else _said(draft, arrival.author)
     return Message(
-        id=id,
+        id=(arrival.given[offset] if arrival.given else None) or arrival.ids.new("msg"),
         number=number,
-        session=session,
+        session=arrival.session,
         seq=seq,
         role=draft.role,
         body=draft.body,
@@ -249,10 +234,10 @@ def _message(
         event_time=draft.event_time or tx.now,
         recorded_at=tx.now,
         change_id=change_id,
-        agent=agent,
+        agent=arrival.agent,
         embed=draft.embed,
         metadata=draft.metadata,
-        quotes=_copied(draft) or resolved(tx, draft.text, quotes),
+        quotes=_copied(draft) or resolved(tx, draft.text, prepared.quotes[offset]),
         origin=said.origin,
         actor=said.name,
         passages=draft.passages,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memhold.index.documents import index_memories
-from memhold.journal.change import note_change
+from memhold.journal.change import Basis, note_change
 from memhold.journal.visibility import ended, seen
 from memhold.journal.windows import spoken
 from memhold.messages.fences import unquoted
@@ -35,7 +35,7 @@ def transcript(message: Message) -> str:
     return "\n".join(f"[{moment}] {told_by(one)}{name}: {unquoted(one)}" for one in records_of(message))
 
 
-def split_window(messages: Sequence[Message], *, limit: int = RAW_CHARS) -> Iterator[tuple[str, tuple[Message, ...]]]:
+def split_window(messages: Sequence[Message], *, limit: int) -> Iterator[tuple[str, tuple[Message, ...]]]:
     """The window as texts of at most `limit` characters with the messages that each holds, in order, nothing left out.
 
     One text holds messages of one agent. Messages stay whole where they fit; one that alone is longer than the limit
@@ -65,14 +65,13 @@ def archive(
     *,
     secret: bytes,
     ids: Ids,
-    raw_chars: int = RAW_CHARS,
     about: Mapping[str, Any] | None = None,
 ) -> tuple[list[Memory], list[Effect]]:
-    """Store a window as RAW memories of at most `raw_chars` characters each, complete and in order.
+    """Store a window as RAW memories of at most `RAW_CHARS` characters each, complete and in order.
 
     The first of each agent names the window (`metadata["raw"]["window"]`) for those behind it; `about` stands beside.
     """
-    parts = list(split_window(messages, limit=raw_chars))
+    parts = list(split_window(messages, limit=RAW_CHARS))
     first = tx.take_numbers(len(parts)) if parts else 0
     stored: list[Memory] = []
     window = ""
@@ -114,7 +113,6 @@ def close_window(
     secret: bytes,
     ids: Ids,
     author: Author,
-    raw_chars: int = RAW_CHARS,
 ) -> Receipt:
     """Take a session's window out of the way: its messages become RAW memories and the cursor moves past them.
 
@@ -128,11 +126,13 @@ def close_window(
             tx.put_session(moved)
         return Receipt(ids=())
     about = {"reason": "no model is configured"}
-    stored, effects = archive(tx, window, secret=secret, ids=ids, raw_chars=raw_chars, about=about)
+    stored, effects = archive(tx, window, secret=secret, ids=ids, about=about)
     tx.put_session(replace(moved, cursor=session.last_seq, rev=session.rev + 1))
     span = Span(session=session.id, first=session.cursor + 1, last=session.last_seq)
     reason = "kept raw: no model is configured"
-    change = note_change(tx, ids.new("chg"), "consolidate", reason, by=author, spans=[span], effects=effects)
+    change = note_change(
+        tx, ids.new("chg"), "consolidate", reason, by=author, effects=effects, basis=Basis(spans=[span])
+    )
     return Receipt(ids=tuple(memory.id for memory in seen(tx, stored)), change_ids=(change.id,))
 
 

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from memhold.ports.transaction import WriteTx
 from memhold.values.records import Author, Change, Effect, Span
 
-__all__ = ["KEPT_AGAIN", "UPKEEP", "note_change"]
+__all__ = ["KEPT_AGAIN", "UPKEEP", "Basis", "note_change"]
 
 UPKEEP: Final = Author(origin="rules", name="upkeep")
 """By whom is what nobody asked for: work that has become due."""
 KEPT_AGAIN: Final = "kept raw again: what held these messages was forgotten"
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What a change rests on: the ids that it is derived from, stretches of sessions, and what else is told of it."""
+
+    sources: Iterable[str] = ()
+    spans: Iterable[Span] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+_NOTHING: Final = Basis()
 
 
 def note_change(
@@ -25,9 +36,7 @@ def note_change(
     *,
     by: Author,
     effects: Iterable[Effect] = (),
-    sources: Iterable[str] = (),
-    spans: Iterable[Span] = (),
-    detail: Mapping[str, Any] = _NOTHING,
+    basis: Basis = _NOTHING,
 ) -> Change:
     """Add a change that was made now to the audit trail."""
     change = Change(
@@ -37,10 +46,10 @@ def note_change(
         reason=reason,
         by=by,
         at=tx.now,
-        sources=tuple(sources),
+        sources=tuple(basis.sources),
         effects=tuple(effects),
-        spans=tuple(spans),
-        detail=detail,
+        spans=tuple(basis.spans),
+        detail=basis.detail,
     )
     tx.add_change(change)
     return change

@@ -20,7 +20,7 @@ def drop_expired_keys(tx: WriteTx) -> None:
         tx.put_due("keys", "expired", max(soonest, tx.now + timedelta(days=1)))
 
 
-def keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: int) -> None:
+def keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes) -> None:
     """Messages behind the cursor that nothing holds any more (their summary was forgotten) are kept raw again."""
     session = tx.find_session(session_id)
     if session is None:
@@ -30,5 +30,5 @@ def keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: i
         tx.put_session(replace(session, torn=False))
     if not messages:
         return
-    _, effects = archive(tx, messages, secret=secret, ids=ids, raw_chars=raw_chars)
+    _, effects = archive(tx, messages, secret=secret, ids=ids)
     note_change(tx, ids.new("chg"), "archive", KEPT_AGAIN, by=UPKEEP, effects=effects)

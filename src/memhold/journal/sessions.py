@@ -6,11 +6,11 @@ import base64
 import json
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from memhold.journal.append import Prepared, append, ensure_session
+from memhold.journal.append import Arrival, Prepared, append, ensure_session
 from memhold.journal.beside import began_after, ended_at, shown_to, visible, with_brought
 from memhold.messages.ingest import Draft
 from memhold.messages.shapes import Piece
@@ -23,7 +23,7 @@ from memhold.values.errors import Conflict, InvalidInput, NotFound, StoreCorrupt
 from memhold.values.records import COPY_OF, Author, Message, Session, micros
 from memhold.values.sessions import SessionInfo, SessionOrder, SessionPage
 
-__all__ = ["AskedSessions", "asked_sessions", "copy_session", "list_sessions", "metadata_of", "seen_sessions"]
+__all__ = ["copy_session", "metadata_of", "seen_sessions", "sessions"]
 
 _Place = tuple[Any, int]
 _PLACES: Mapping[SessionOrder, Callable[[Session], _Place]] = MappingProxyType(
@@ -37,18 +37,8 @@ _PLACES: Mapping[SessionOrder, Callable[[Session], _Place]] = MappingProxyType(
 """Where a session stands in each order: also where a page goes on, whatever came between."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedSessions:
-    """A page of sessions that can be asked for."""
-
-    prefix: str
-    order: SessionOrder
-    limit: int
-    after: _Place | None
-
-
-def asked_sessions(*, prefix: str, order: SessionOrder, limit: int, cursor: str | None) -> AskedSessions:
-    """A page of sessions, checked.
+def sessions(tx: ReadTx, *, prefix: str, order: SessionOrder, limit: int, cursor: str | None) -> SessionPage:
+    """One page of the sessions that the scope sees; only its sessions are counted.
 
     Raises:
         InvalidInput: there is no such order, or the cursor is none of a listing in this order.
@@ -56,16 +46,10 @@ def asked_sessions(*, prefix: str, order: SessionOrder, limit: int, cursor: str 
     if order not in _PLACES:
         raise InvalidInput(f"order is {order!r:.40}; it must be one of {', '.join(_PLACES)}")
     after = None if cursor is None else _read_cursor(cursor, order)
-    return AskedSessions(prefix=unicodedata.normalize("NFC", prefix), order=order, limit=limit, after=after)
-
-
-def list_sessions(tx: ReadTx, asked: AskedSessions) -> SessionPage:
-    """One page; only its sessions are counted."""
-    place = _PLACES[asked.order]
-    named = [(place(one), one) for one in seen_sessions(tx) if one.name.startswith(asked.prefix)]
-    after = asked.after
+    place, prefix = _PLACES[order], unicodedata.normalize("NFC", prefix)
+    named = [(place(one), one) for one in seen_sessions(tx) if one.name.startswith(prefix)]
     behind = sorted((pair for pair in named if after is None or pair[0] > after), key=lambda pair: pair[0])
-    page = [one for _, one in behind[: asked.limit]]
+    page = [one for _, one in behind[:limit]]
     counts = tx.count_messages([one.name for one in page])
     items = tuple(
         SessionInfo(
@@ -79,7 +63,7 @@ def list_sessions(tx: ReadTx, asked: AskedSessions) -> SessionPage:
         for one in page
     )
     more = len(behind) > len(page)
-    return SessionPage(items=items, cursor=_cursor(asked.order, place(page[-1])) if more else None)
+    return SessionPage(items=items, cursor=_cursor(order, place(page[-1])) if more else None)
 
 
 def seen_sessions(tx: ReadTx) -> list[Session]:
@@ -98,13 +82,13 @@ def seen_sessions(tx: ReadTx) -> list[Session]:
     ]
 
 
-def metadata_of(tx: ReadTx, name: str) -> Mapping[str, Any]:
-    """What an application keeps beside a session, empty where there is no such session.
+def metadata_of(tx: ReadTx) -> Mapping[str, Any]:
+    """What an application keeps beside the scope's session, empty where there is none.
 
     Raises:
         StoreCorrupt: its row is damaged.
     """
-    held = tx.session(name)
+    held = tx.session(tx.scope.session or "")
     if held is not None and held.id in tx.damaged:
         raise StoreCorrupt(f"{held.id} is damaged on the disk; run 'memhold doctor'")
     return {} if held is None else visible(held, tx.scope.agent)
@@ -157,13 +141,15 @@ def copy_session(tx: WriteTx, name: str, to: str, *, until: int | None, author: 
                 terms=tuple((empty,) * len(message.numbers) for message in some),
                 quotes=((),) * len(drafts),
             ),
-            session=to,
-            agent=agent,
-            author=author,
-            ids=ids,
-            said=[Author(origin=message.origin, name=message.actor) for message in some],
+            Arrival(
+                session=to,
+                agent=agent,
+                author=author,
+                ids=ids,
+                said=[Author(origin=message.origin, name=message.actor) for message in some],
+                reason=f"copied from session {source.id}",
+            ),
             meaning=False,
-            reason=f"copied from session {source.id}",
         )
         receipt = replace(done, ids=(*receipt.ids, *done.ids), change_ids=(*receipt.change_ids, *done.change_ids))
     made = ensure_session(tx, to, ids)

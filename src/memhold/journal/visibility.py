@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
 from memhold.journal.beside import ended_for, visible
 from memhold.ports.transaction import ReadTx
-from memhold.values.errors import InvalidInput, InvalidScope, NotFound
-from memhold.values.names import checked_name
+from memhold.values.errors import InvalidInput, NotFound
 from memhold.values.records import Memory, Message, Scope, Session
 
-__all__ = ["checked_id", "checked_session", "ended", "has_labels", "seen", "sees", "sees_session"]
+__all__ = ["checked_id", "ended", "seen", "sees", "sees_session"]
 
 T = TypeVar("T", Message, Memory)
 
@@ -51,24 +50,6 @@ def checked_id(item: str) -> str:
     return item
 
 
-def checked_session(name: str | None) -> str | None:
-    """The session that a filter names, in the form in which sessions are stored; `""` is the unnamed session.
-
-    Raises:
-        InvalidScope: no session can have that name.
-    """
-    if name:
-        return checked_name(name, "session")
-    if name is not None and not isinstance(name, str):
-        raise InvalidScope(f"session is a {type(name).__name__}; pass its name, or leave it out for every session")
-    return name
-
-
 def seen(tx: ReadTx, found: Iterable[T]) -> list[T]:
     """Those of the rows that the transaction's scope sees."""
     return [item for item in found if sees(tx.scope, item)]
-
-
-def has_labels(wanted: Sequence[str], held: Sequence[str]) -> bool:
-    """Whether all of these topics or entities are among those; labels are compared without case."""
-    return {label.casefold() for label in wanted} <= {label.casefold() for label in held}

@@ -12,7 +12,19 @@ from typing import Any
 from memhold.text.token_estimate import estimate_tokens
 from memhold.values.records import Message, Session
 
-__all__ = ["Part", "Piece", "When", "due_at", "kept_from", "parts", "skipped", "spoken", "weight", "window"]
+__all__ = [
+    "PART_TOKENS",
+    "Part",
+    "Piece",
+    "When",
+    "due_at",
+    "kept_from",
+    "parts",
+    "skipped",
+    "spoken",
+    "weight",
+    "window",
+]
 
 MAX_PARTS = 8
 """Most parts of one window; what lies behind them is the next window, so that a crash loses few answers."""
@@ -20,17 +32,24 @@ LONG_TURN = 4
 """Steps from which on one turn is searched for the step that no model takes."""
 FRAME_TOKENS = 12
 """Tokens of a line's id and time."""
+PART_TOKENS = 24_000
+"""Largest part of a window that one call shows: a model of 32,000 tokens holds it with its reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class When:
-    """The settings that say when and how much: see `Settings` for each."""
+    """When windows are due, and how much of one is shown.
+
+    `messages`, `idle` and `skip` are settings. Whichever of `messages` and `tokens` comes first makes a window due.
+    `keep` of the last messages stay in the prompt, and more to whole turns. One call shows at most
+    `part_tokens` tokens, with tool outputs cut to `tool_chars`; the journal keeps them whole.
+    """
 
     messages: int = 20
     tokens: int = 8_000
     idle: timedelta = timedelta(minutes=30)
     keep: int = 8
-    part_tokens: int = 24_000
+    part_tokens: int = PART_TOKENS
     tool_chars: int = 4_000
     skip: tuple[str, ...] = ("memhold:*", "script:*", "cron:*")
 
@@ -58,7 +77,7 @@ def due_at(session: Session, when: When, now: datetime) -> datetime | None:
 
 
 def weight(messages: Sequence[Message]) -> int:
-    """What messages weigh against the setting `consolidate_tokens`: a quarter of their UTF-8 bytes, and 8 each."""
+    """What messages weigh against `When.tokens`: a quarter of their UTF-8 bytes, and 8 each."""
     return sum(len(message.text.encode("utf-8", "surrogatepass")) // 4 + 8 for message in spoken(messages))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from memhold.messages.shapes import read_message
 from memhold.values.errors import InvalidMessage
+from memhold.values.origins import writer_of
 from memhold.values.records import WRITERS, Message, Origin, Passage, WrittenBy
-from memhold.values.written_by import writer_of
 
 __all__ = ["claim_of", "former_passages"]
 

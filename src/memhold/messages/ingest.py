@@ -6,7 +6,7 @@ else is the message, is kept as it is, and comes back equal. An item without a r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,10 +15,11 @@ from memhold.messages.limits import Limits
 from memhold.messages.shapes import Piece, is_item, listed_messages, read_message
 from memhold.values.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
 from memhold.values.jsonable import body_from_json, body_json, json_copy, parse_time
-from memhold.values.records import PEOPLE, WRITERS, Origin, Passage, Shape, WrittenBy, speaker_of
-from memhold.values.written_by import join_passages, writer_of
+from memhold.values.names import folded
+from memhold.values.origins import join_passages, writer_of
+from memhold.values.records import PEOPLE, WRITERS, Message, Origin, Passage, Shape, WrittenBy, speaker_of
 
-__all__ = ["OWN_KEYS", "Draft", "attribute", "body_from_json", "body_json", "parse_messages"]
+__all__ = ["HEARD", "OWN_KEYS", "Draft", "attribute", "body_from_json", "body_json", "parse_messages", "told_apart"]
 
 OWN_KEYS = frozenset({"event_time", "metadata", "embed", "written_by"})
 """The keys of a message that are Memhold's and no part of its body."""
@@ -221,3 +222,53 @@ def _too_large(what: str, size: int, limit: int, index: int | None) -> TooLarge:
     hint = "split it, or pass a reference instead of the data" if index is not None else "send it in several calls"
     values = {"size": size, "limit": limit} | ({} if index is None else {"index": index})
     return TooLarge(f"{what} the limit allows ({size:,} > {limit:,}); {hint}", **values)
+
+
+HEARD = 64
+"""The last messages of a session whose names are known when the next ones arrive."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Voices:
+    """The names that stand in the role user, and whether the assistant works with tools here: then it is a program."""
+
+    names: frozenset[str]
+    works: bool
+
+    @staticmethod
+    def of(messages: Iterable[Message | Draft]) -> _Voices:
+        held = list(messages)
+        return _Voices(
+            frozenset(folded(one.speaker) for one in held if one.role == "user" and one.typed and one.speaker),
+            any(one.works for one in held),
+        )
+
+    def another(self, draft: Draft, user: str | None) -> bool:
+        """Whether the name of a message is another person's than the user's."""
+        name = folded(draft.speaker or "")
+        if not name or name == folded(user or ""):
+            return False
+        if draft.role == "user":
+            return bool(self.names - {name})
+        return draft.role == "assistant" and bool(self.names) and name not in self.names and not self.works
+
+
+def told_apart(
+    drafts: Sequence[Draft], before: Iterable[Message] = (), *, user: str | None, agent: str | None
+) -> tuple[Draft, ...]:
+    """The drafts, which say who brought them, with what other people than the user wrote as theirs.
+
+    Who another person is stands in `memhold.values.origins`. It is decided by the names in the drafts and in the
+    messages of the session `before` them. What an `agent` keeps as its own has no second person in the role assistant.
+    A draft of which that changes nothing is the same object.
+    """
+    if not any(draft.speaker for draft in drafts):
+        return tuple(drafts)
+    voices = _Voices.of([*before, *drafts])
+
+    def told(draft: Draft) -> Draft:
+        own = draft.role == "assistant" and agent is not None
+        other = not own and voices.another(draft, user)
+        return draft if other == draft.other_person else attribute(draft, draft.origin, other_person=other)
+
+    return tuple(told(draft) for draft in drafts)

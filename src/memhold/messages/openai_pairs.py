@@ -8,17 +8,11 @@ message of that name. Ids may repeat from turn to turn, so only adjacent message
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from memhold.messages.openai_bodies import (
-    LONGEST_ID,
-    legal_name,
-    legal_speaker,
-    sendable_call,
-    sendable_function,
-    without_media,
-)
 from memhold.messages.window import (
     EMPTY_RESULT,
     NO_RESULT,
@@ -37,7 +31,65 @@ from memhold.messages.window import (
 )
 from memhold.values.records import speaker_of
 
-__all__ = ["openai_starts", "openai_units", "repair_openai", "user_wrote"]
+__all__ = [
+    "LONGEST_ID",
+    "legal_name",
+    "legal_speaker",
+    "openai_starts",
+    "openai_units",
+    "repair_openai",
+    "sendable_call",
+    "sendable_function",
+    "user_wrote",
+    "without_media",
+]
+
+LONGEST_ID = 40
+LONGEST_NAME = 64
+_MEDIA: Mapping[str, str] = {"image_url": "[image]", "input_audio": "[audio]", "file": "[file]"}
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_NO_SPEAKER = re.compile(r"[\s<|\\/>]+")
+
+
+def legal_name(name: Any) -> str:
+    """The name of what is called, as it may be sent."""
+    return _NO_NAME.sub("_", name)[:LONGEST_NAME] if isinstance(name, str) and name else "unknown"
+
+
+def legal_speaker(message: Body) -> str | None:
+    """The speaker's name as it may be sent, None where it can only be left out."""
+    name = message.get("name")
+    return (_NO_SPEAKER.sub("_", name).strip("_") or None) if isinstance(name, str) else None
+
+
+def sendable_call(call: Body) -> Body:
+    """The call with a type, a legal name and text for what it is given; the same object where it has them."""
+    kind, said = ("custom", "input") if "custom" in call else ("function", "arguments")
+    function = sendable_function(call.get(kind), said)
+    if call.get("type") == kind and function is call.get(kind):
+        return call
+    return {**call, "type": kind, kind: function}
+
+
+def sendable_function(function: Any, said: str = "arguments") -> Body:
+    """What is called, with a legal name and text for what it is given (some servers give objects)."""
+    held: Body = function if isinstance(function, Mapping) else {}
+    name, given = legal_name(held.get("name")), held.get(said)
+    if held is function and held.get("name") == name and isinstance(given, str):
+        return function
+    empty = "{}" if said == "arguments" else ""
+    if given is None:
+        given = empty
+    text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str)
+    return {**held, "name": name, said: text}
+
+
+def without_media(content: Any) -> Any:
+    """Content for a message that is no user's: what it shows is named in text; the same object where it is all text."""
+    if not isinstance(content, list | tuple) or not any(part["type"] in _MEDIA for part in content):
+        return content
+    return [{"type": "text", "text": _MEDIA[part["type"]]} if part["type"] in _MEDIA else part for part in content]
+
 
 _RESULT_ROLES = frozenset({"tool", "function"})
 

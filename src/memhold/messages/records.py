@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memhold.messages.shapes import Reading
-from memhold.values.origins import lines_origin
+from memhold.values.origins import join_passages, lines_origin, writer_of
 from memhold.values.records import Message, Passage, Quote, WrittenBy
-from memhold.values.written_by import join_passages, writer_of
 
 __all__ = ["Record", "records_in", "records_of", "split", "typed"]
 

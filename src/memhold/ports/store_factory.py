@@ -36,11 +36,6 @@ class StoreSettings(Protocol):
         ...
 
     @property
-    def close_timeout(self) -> float:
-        """Seconds that `close` waits for accepted writes."""
-        ...
-
-    @property
     def key(self) -> str:
         """What the content is encrypted with; empty for no encryption. A store that cannot must refuse another."""
         ...

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memhold.values.answers import Due
 
 __all__ = [
+    "CLOSE_SECONDS",
     "LONGEST_LEASE",
     "Clock",
     "Ids",
@@ -37,6 +38,8 @@ __all__ = [
 
 T = TypeVar("T")
 
+CLOSE_SECONDS = 10.0
+"""How long `close` waits for accepted writes: longer than they take, shorter than a service is given to stop."""
 LONGEST_LEASE = timedelta(hours=1)
 """No lease runs for longer, and who holds one renews it: one that seems to was taken by a clock that was ahead."""
 

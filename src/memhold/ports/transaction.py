@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from memhold.ports.facts import FactReads, FactWrites
 from memhold.ports.postings import Block, Entry
 from memhold.ports.vector_blocks import VectorReads, VectorWrites
-from memhold.values.records import Change, HitKind, Kind, Memory, Message, Origin, Scope, Session, State, Tier
+from memhold.values.filters import Filters
+from memhold.values.records import Change, HitKind, Kind, Memory, Message, Scope, Session, State, Tier
 
 if TYPE_CHECKING:
     from memhold.values.answers import Due, Receipt
@@ -51,25 +52,10 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """Which memories to list: oldest first after document number `after`, at most `limit`. None means "any".
+class Listing(Filters):
+    """Which memories to list: oldest first after document number `after`, at most `limit`; active ones, if not told."""
 
-    An `agent` that is given asks for that agent's and for agentless memories, a `session` for exactly that one, a
-    `subject` for facts about exactly that.
-    `written_since` and `written_until` (not included) go by `created_at`. `unconfirmed_since` asks for what no person
-    has confirmed at that time or later; what the user told counts as confirmed when it was told.
-    """
-
-    kinds: tuple[Kind, ...] | None = None
     states: tuple[State, ...] | None = ("active",)
-    agent: str | None = None
-    session: str | None = None
-    origin: Origin | None = None
-    actor: str | None = None
-    subject: str | None = None
-    written_since: datetime | None = None
-    written_until: datetime | None = None
-    unconfirmed_since: datetime | None = None
     after: int = -1
     limit: int = 1000
 
@@ -166,7 +152,7 @@ class ReadTx(FactReads, VectorReads, Protocol):
         ...
 
     def list_memories(self, listing: Listing) -> list[Memory]:
-        """Memories by kind, state, agent and session, by document number."""
+        """Memories that pass the filters as they stand, by document number."""
         ...
 
     def at_paths(self, first: str, until: str, *, after: int = -1, limit: int, former: bool = False) -> list[Memory]:

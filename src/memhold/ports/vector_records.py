@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
     Integers = NDArray[np.int64]
     Records = NDArray[np.void]
+    from memhold.values.arrays import Floats
 
 __all__ = ["LEAST_LENGTH", "floats_of", "in_records", "join", "read_records", "record_each", "sound"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from random import Random
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ _WRITE_SECONDS: Final = 5.0
 _PURPOSES: Final = {"document": "embedding", "query": "query"}
 
 
+@dataclass(eq=False)
 class Models:
     """What calls models for a store. Chat and embedding on one host take turns, and every call is in the usage book.
 
@@ -33,39 +35,33 @@ class Models:
     book that cannot be written now gets them the next time. For one event loop.
     """
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        *,
-        book: UsageBook,
-        keys: KeySource,
-        clock: Clock,
-        dice: Random,
-        settings: ChainSettings | None = None,
-        unload_retry_count: int = 3,
-        unload_retry_delay_ms: int = 500,
-        own: dict[str, Callable[..., Any]] | None = None,
-        links: LinkBook | None = None,
-        known: Sequence[LinkNote] = (),
-    ) -> None:
-        self.catalog = catalog
-        self._book = book
-        self._keys = keys
-        self._clock = clock
-        self._unload = {"unload_retry_count": unload_retry_count, "unload_retry_delay_ms": unload_retry_delay_ms}
+    catalog: Catalog
+    _: KW_ONLY
+    book: UsageBook
+    keys: KeySource
+    clock: Clock
+    dice: Random
+    settings: ChainSettings = field(default_factory=ChainSettings)
+    unload_retry_count: int = 3
+    unload_retry_delay_ms: int = 500
+    own: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    link_book: LinkBook | None = None
+    known: Sequence[LinkNote] = ()
+
+    def __post_init__(self) -> None:
+        catalog, clock = self.catalog, self.clock
         self._gates = HostGates()
         self._ledger = Ledger(catalog.models, clock=clock, changed=self._soon)
-        self._link_book = links
-        self.links = Links(catalog.models, clock=clock, changed=self._soon, known=known)
+        self.links = Links(catalog.models, clock=clock, changed=self._soon, known=self.known)
         self.pool = ChatPool(
             catalog,
-            keys=keys,
+            keys=self.keys,
             clock=clock,
-            dice=dice,
-            settings=settings,
+            dice=self.dice,
+            settings=self.settings,
             gates=self._gates,
             observe=self._observe,
-            own=own,
+            own=self.own,
             links=self.links,
         )
         self._embeddings: dict[str, EmbeddingModel] = {}
@@ -90,7 +86,13 @@ class Models:
         entry = self.catalog.chain(name)[0]
         if entry.name not in self._embeddings:
             self._embeddings[entry.name] = await embedding_model(
-                entry, keys=self._keys, clock=self._clock, gates=self._gates, record=self._embedded, **self._unload
+                entry,
+                keys=self.keys,
+                clock=self.clock,
+                gates=self._gates,
+                record=self._embedded,
+                unload_retry_count=self.unload_retry_count,
+                unload_retry_delay_ms=self.unload_retry_delay_ms,
             )
         return self._embeddings[entry.name]
 
@@ -98,12 +100,12 @@ class Models:
         """Write what was used and seen since the last time; what cannot be written stays for the next."""
         taken, seen = self._ledger.take(), self.links.take()
         try:
-            await self._book.add(taken)
+            await self.book.add(taken)
         except StoreError:
             self._ledger.put_back(taken)
         try:
-            if self._link_book is not None:
-                await self._link_book.put(seen)
+            if self.link_book is not None:
+                await self.link_book.put(seen)
         except StoreError:
             self.links.put_back(seen)
 
@@ -136,6 +138,6 @@ class Models:
     async def _later(self) -> None:
         while self._ledger.pending or self.links.pending:
             self._waits = True
-            await self._clock.sleep(_WRITE_SECONDS)
+            await self.clock.sleep(_WRITE_SECONDS)
             self._waits = False
             await self.write_usage()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from random import Random
 
@@ -33,34 +33,25 @@ class ChainSettings:
     deadline: float = 600.0
 
 
+@dataclass(eq=False)
 class ChatPool:
     """Makes chains from a catalog. A model in two chains is one model: its breaker and its host's limit are shared.
 
     `own` makes the models of protocols that are not called over a network, by protocol (`rules`). For one event loop.
     """
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        *,
-        keys: KeySource,
-        clock: Clock,
-        dice: Random,
-        settings: ChainSettings | None = None,
-        gates: HostGates | None = None,
-        observe: Observe | None = None,
-        own: Mapping[str, Callable[[Entry], ChatModel]] | None = None,
-        links: Links | None = None,
-    ) -> None:
-        self._catalog = catalog
-        self._keys = keys
-        self._clock = clock
-        self._dice = dice
-        self._settings = settings or ChainSettings()
-        self.gates = gates or HostGates()
-        self._observe = observe
-        self._links = links
-        self._own = dict(own or {})
+    catalog: Catalog
+    _: KW_ONLY
+    keys: KeySource
+    clock: Clock
+    dice: Random
+    settings: ChainSettings = field(default_factory=ChainSettings)
+    gates: HostGates = field(default_factory=HostGates)
+    observe: Observe | None = None
+    own: Mapping[str, Callable[[Entry], ChatModel]] = field(default_factory=dict)
+    links: Links | None = None
+
+    def __post_init__(self) -> None:
         self._bare: dict[str, ChatModel] = {}
         self._dressed: dict[str, Breaker] = {}
 
@@ -71,25 +62,25 @@ class ChatPool:
             InvalidSetting: the entry is no chat model.
         """
         if name not in self._dressed:
-            entry = self._catalog.models[name]
-            make = self._own.get(entry.protocol)
+            entry = self.catalog.models[name]
+            make = self.own.get(entry.protocol)
             bare = make(entry) if make is not None else self._made(entry)
             self._bare[name] = bare
-            timed = Timed(bare, clock=self._clock, seconds=entry.deadline)
+            timed = Timed(bare, clock=self.clock, seconds=entry.deadline)
             limited = Limited(timed, gate=self.gates.of(entry))
             roomed = Roomed(limited, entry)
-            by_turns = entry.by_turns if self._links is None else self._links.by_turns(entry)
+            by_turns = entry.by_turns if self.links is None else self.links.by_turns(entry)
             asked = Stepwise(roomed) if by_turns else roomed
-            key = partial(self._keys, entry.api_key_env) if entry.api_key_env else None
-            self._dressed[name] = Breaker(asked, clock=self._clock, rest=self._settings.rest, key=key)
+            key = partial(self.keys, entry.api_key_env) if entry.api_key_env else None
+            self._dressed[name] = Breaker(asked, clock=self.clock, rest=self.settings.rest, key=key)
         return self._dressed[name]
 
     def _made(self, entry: Entry) -> ChatModel:
         """The bare model, asked in the form that was found out, which it goes on to find out."""
         forms = None
-        if self._links is not None:
-            forms = Forms(entry, known=self._links.form(entry), learned=partial(self._links.learned, entry.name))
-        return chat_model(entry, keys=self._keys, clock=self._clock, forms=forms)
+        if self.links is not None:
+            forms = Forms(entry, known=self.links.form(entry), learned=partial(self.links.learned, entry.name))
+        return chat_model(entry, keys=self.keys, clock=self.clock, forms=forms)
 
     def chain(self, start: str) -> Chain:
         """The chain of that name (`consolidation`), or the one that begins with that model.
@@ -97,15 +88,15 @@ class ChatPool:
         Raises:
             InvalidSetting: there is none, or a link of it is no chat model.
         """
-        links = [Link(model=self.model(entry.name), window=entry.window) for entry in self._catalog.chain(start)]
+        links = [Link(model=self.model(entry.name), window=entry.window) for entry in self.catalog.chain(start)]
         return Chain(
             links,
-            clock=self._clock,
-            dice=self._dice,
+            clock=self.clock,
+            dice=self.dice,
             name=shown(start),
-            backoff=self._settings.backoff,
-            deadline=self._settings.deadline,
-            observe=self._observe,
+            backoff=self.settings.backoff,
+            deadline=self.settings.deadline,
+            observe=self.observe,
         )
 
     def states(self) -> dict[str, BreakerState]:

@@ -2,8 +2,8 @@
 
 Two things that must both be so, each a logistic function of a few plain figures, multiplied. What a figure is worth was
 fitted on five sets of questions at once, each counting the same, and looked at with each of them left out:
-docs/recall.md has the tables, decisions 61 and 77 what was tried; where the topic begins and
-what a cosine counts in a small scope were set again for the trained rows (decision 120).
+docs/recall.md has the tables, decision 0061 what was tried; where the topic begins and
+what a cosine counts in a small scope were set again for the trained rows (decision 0005).
 """
 
 from __future__ import annotations

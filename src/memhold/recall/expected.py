@@ -15,10 +15,7 @@ from memhold.values.answers import Expected, Query
 from memhold.values.records import Memory, Message
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Mask
 
 __all__ = ["expected"]
 

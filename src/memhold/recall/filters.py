@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 
 from memhold.index.documents import KIND_OF, ROLES_OF
 from memhold.index.postings_arrays import DecodedIndex
-from memhold.journal.visibility import has_labels
 from memhold.ports.transaction import ReadTx
 from memhold.recall.people import People
 from memhold.values.answers import Query
-from memhold.values.names import folded
 from memhold.values.records import Memory, Message, micros
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Mask
 
 __all__ = ["allowed_rows", "filters_of", "held_then", "passing_rows"]
 
@@ -104,15 +99,10 @@ def passing_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[in
 
 def _passes(item: Message | Memory, query: Query) -> bool:
     """Whether a row passes the filters that the index does not know."""
-    if not all(item.metadata.get(name) == value for name, value in query.metadata.items()):
-        return False
-    if query.speaker is not None and folded(item.speaker or "") != folded(query.speaker):
+    if not query.labelled(item):
         return False
     if isinstance(item, Message):
-        known = query.known_at is None or item.recorded_at <= query.known_at
-        return known and not query.topics and not query.entities
-    if not (has_labels(query.topics, item.topics) and has_labels(query.entities, item.entities)):
-        return False
+        return query.known_at is None or item.recorded_at <= query.known_at
     if query.states is not None:
         return item.state in query.states and (query.tiers is None or item.tier in query.tiers)
     if query.tiers is not None and item.tier not in query.tiers:

@@ -14,11 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float32]
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Floats, Mask
 
 __all__ = ["SIGNALS", "WEIGHTS", "Fused", "Signal", "asked_of", "fuse", "normalised", "weights_of"]
 
@@ -54,7 +50,7 @@ SIGNALS = tuple(WEIGHTS)
 _OF_A_MODEL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "sentence": 0.5})
 """The same beside vectors of a model that reads a word with those beside it: one sentence of them says enough."""
 _OF_SEVERAL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "meaning": 0.35})
-"""The same for a long question of several sentences: the mean of their words is near many things (decision 0126)."""
+"""The same for a long question of several sentences: the mean of their words is near many things (decision 0003)."""
 
 
 def weights_of(*, static: bool, goes_on: bool) -> Mapping[str, float]:

@@ -13,15 +13,10 @@ from memhold.index.vector_cache import Cosines, VectorCache, VectorsOf
 from memhold.ports.transaction import ReadTx
 from memhold.ports.vector_blocks import CorruptVectors, Generation, unseen
 from memhold.recall.answering import Gaps
-from memhold.recall.near import Near, Sentences
+from memhold.recall.signals import Near, Sentences
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float32]
-    Rows = NDArray[np.int64]
+    from memhold.values.arrays import Floats, Mask, Rows
 
 __all__ = ["LAG", "Meaning", "nearness"]
 

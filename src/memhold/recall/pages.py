@@ -27,14 +27,8 @@ from memhold.values.jsonable import to_jsonable
 from memhold.values.records import Scope, from_micros, micros
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from memhold.index.repeats import Repeats
-
-    Rows = NDArray[np.int64]
-    Floats = NDArray[np.float32]
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Floats, Mask, Rows
 
 __all__ = ["MAX_CURSOR", "Place", "best_left", "place_of", "read_snapshot", "unshown"]
 

@@ -1,7 +1,7 @@
 """Who of several people said what, as the index of a scope tells it, and whose words are meant by "I" and "my". Pure.
 
 A name is the user's where it is the name of the scope's user, or where nothing that came with it was written by another
-person than the user (`memhold.messages.people` decides that, line by line). A name that nobody came with is the user's
+person than the user (`memhold.messages.ingest` decides that, line by line). A name that nobody came with is the user's
 only where no other person ever spoke here.
 """
 
@@ -10,18 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memhold.index.documents import KIND_OF, ROLE_OF
-from memhold.index.marks import NAMED, said_by
+from memhold.index.documents import KIND_OF, NAMED, ROLE_OF, said_by
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.ports.postings import term_key
 from memhold.values.names import folded
 from memhold.values.records import Memory
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Mask
 
 __all__ = ["People"]
 

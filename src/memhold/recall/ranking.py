@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import End, Outdated
@@ -17,19 +16,12 @@ from memhold.index.words import WordScores
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import LOOKED_AT, Evidence, shortfall
 from memhold.recall.fusion import WEIGHTS, Fused, Signal
-from memhold.recall.given_up import sink_given_up
-from memhold.recall.near import Near
-from memhold.recall.newer import lift_newer
-from memhold.recall.signals import MEANS_IT, Question
-from memhold.recall.spread import spread_out
+from memhold.recall.newer import lift_newer, sink_given_up, spread_out
+from memhold.recall.signals import MEANS_IT, Near, Question
 from memhold.recall.told import Told
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float32]
+    from memhold.values.arrays import Floats, Mask
 
 __all__ = [
     "MOVES",
@@ -45,7 +37,7 @@ __all__ = [
 ]
 
 AS_MUCH = 0.75
-"""From this share on of what the best message says of the question a newer one is about the same (decision 0127)."""
+"""From this share on of what the best message says of the question a newer one is about the same (decision 0003)."""
 AS_NEAR = 0.9
 """The same of its nearness: cosines of what is near lie closer together than shares of words."""
 RERANK = "rerank"
@@ -83,25 +75,28 @@ class View:
     told: Told = field(default_factory=Told)
 
 
-def ordered(
-    view: View,
-    fused: Fused,
-    allowed: Mask,
-    found: Mask,
-    past: Mapping[int, Outdated],
-    most: int | None,
-    *,
-    now: bool = True,
-    behind: Mask | None = None,
-    ends: Mapping[int, End] = MappingProxyType({}),
-) -> Ranking:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What orders beside the scores: `past` ranks behind what replaced it.
+
+    `now` says that it is asked what holds now: then the newer stands above the older. `behind` is what others say of
+    themselves where whoever asks asks about themselves, `ends` which of the values that hold no longer is asked for
+    (`asked_ends`).
+    """
+
+    past: Mapping[int, Outdated]
+    now: bool
+    behind: Mask | None
+    ends: Mapping[int, End]
+
+
+def ordered(view: View, fused: Fused, allowed: Mask, found: Mask, standing: Standing, most: int | None) -> Ranking:
     """The order of what was found and may be shown.
 
-    `allowed` is what the filters let through, `found` what the signals found, `past` ranks behind what replaced it,
-    `most` is how far the order must reach (None: to its end). `now` says that it is asked what holds now: then the
-    newer stands above the older. `behind` is what others say of themselves where whoever asks asks about themselves,
-    `ends` which of the values that hold no longer is asked for (`asked_ends`).
+    `allowed` is what the filters let through, `found` what the signals found, `most` is how far the order must reach
+    (None: to its end).
     """
+    past, behind, ends = standing.past, standing.behind, standing.ends
     index, near = view.index, view.near
     hit = found & allowed
     stages = [fused.score if view.fused is None else view.fused.score, fused.score]
@@ -113,7 +108,7 @@ def ordered(
     stages.append(score.copy())
     _demote(index, score, found & index.living, ends)
     stages.append(score.copy())
-    if now:
+    if standing.now:
         about, as_much = partial(_about, view), partial(_as_much, view)
         lift_newer(view.question, index, score, found & index.living, about=about, as_much=as_much)
     stages.append(score.copy())

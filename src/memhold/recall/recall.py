@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memhold.facts.asked import asked_concepts, attribute_terms
-from memhold.facts.outdated import Outdated, replaced
-from memhold.facts.truth import TruthCache
+from memhold.facts.outdated import Outdated, TruthCache, replaced
 from memhold.index.documents import KIND_OF, ROLES_OF
-from memhold.index.kept_scopes import MOST_BYTES, KeptScopes
+from memhold.index.kept_scopes import MOST_BYTES, IndexCache, KeptScopes
 from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
-from memhold.index.postings_cache import IndexCache
 from memhold.index.vector_cache import DecodedVectors, VectorCache
 from memhold.index.words import best_first, score_words
-from memhold.journal.visibility import checked_id, checked_session
+from memhold.journal.visibility import checked_id
 from memhold.messages.fences import unquoted
 from memhold.ports.postings import term_key
 from memhold.ports.transaction import ReadTx
@@ -27,11 +24,11 @@ from memhold.recall.expected import expected
 from memhold.recall.filters import allowed_rows, filters_of, held_then, passing_rows
 from memhold.recall.fusion import SIGNALS, asked_of, fuse, weights_of
 from memhold.recall.meaning import Meaning, nearness
-from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
 from memhold.recall.people import People
 from memhold.recall.ranking import (
+    Standing,
     View,
     asked_ends,
     evidence_of,
@@ -44,6 +41,7 @@ from memhold.recall.ranking import (
 from memhold.recall.signals import (
     NEARER,
     Question,
+    Sentences,
     advice_signal,
     by_words,
     key_signal,
@@ -57,8 +55,7 @@ from memhold.recall.signals import (
     understood,
     words_signal,
 )
-from memhold.recall.then import Then, asked_then
-from memhold.recall.told import Told, told_of
+from memhold.recall.told import Then, Told, asked_then, told_of
 from memhold.text.person import person_of
 from memhold.values.answers import Query, Recall
 from memhold.values.bounds import MAX_HITS, MAX_NEIGHBOURS
@@ -67,12 +64,7 @@ from memhold.values.names import folded
 from memhold.values.records import STATES, TIERS, Memory, Message, micros
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Floats = NDArray[np.float32]
-    Rows = NDArray[np.int64]
+    from memhold.values.arrays import Floats, Mask, Rows
 
 __all__ = [
     "MAX_QUERY",
@@ -82,6 +74,7 @@ __all__ = [
     "Related",
     "checked",
     "recall",
+    "recall_among",
     "related",
     "said_in",
 ]
@@ -141,7 +134,7 @@ class Rest:
 
 
 def checked(query: Query) -> Query:
-    """The query, if it can be asked; its session in the form in which sessions are stored.
+    """The query, if it can be asked.
 
     Raises:
         InvalidInput: limit, offset, neighbours, kinds, states, times or the snapshot are out of range, or there is a
@@ -172,11 +165,10 @@ def checked(query: Query) -> Query:
         unknown = set(asked or ()) - set(allowed)
         if unknown:
             raise InvalidInput(f"unknown {name} {sorted(map(str, unknown))}; known are {', '.join(allowed)}")
-    session = checked_session(query.session)
     read_snapshot(query.snapshot)
     if query.cursor is not None and (query.offset or query.snapshot is not None):
         raise InvalidInput("a cursor says where the page begins; pass it without offset and snapshot")
-    return query if session == query.session else replace(query, session=session)
+    return query
 
 
 def _typed(query: Query) -> None:
@@ -185,11 +177,6 @@ def _typed(query: Query) -> None:
     if not all(isinstance(number, int) for number in numbers):
         given = f"limit is {query.limit!r:.40}, offset {query.offset!r:.40} and neighbours {query.neighbours!r:.40}"
         raise InvalidInput(f"{given}; pass whole numbers")
-    for moment in (query.since, query.until, query.as_of, query.known_at):
-        if moment is not None and not isinstance(cast("object", moment), datetime):
-            raise InvalidInput(f"{moment!r:.40} is not a time; pass an aware datetime")
-        if moment is not None:
-            micros(moment)
     texts: tuple[object, ...] = (query.snapshot, query.cursor)
     if not all(text is None or isinstance(text, str) for text in texts):
         raise InvalidInput("a snapshot or a cursor is no text; pass the one that the last page gave")
@@ -208,9 +195,8 @@ def recall(
     in_time: Callable[[], bool] = lambda: True,
     secret: bytes = b"",
     scores: Mapping[str, float] | None = None,
-    among: Sequence[int] | None = None,
 ) -> Recall:
-    """Answer a query from one snapshot; with `among` from these document numbers alone.
+    """Answer a query from one snapshot.
 
     With a question: what a signal finds, by the fused score. Without one: everything that passes the filters, newest
     first. `total` counts all of it, also beyond this page. A signal that cannot answer is named, the others answer; so
@@ -224,12 +210,27 @@ def recall(
     place = place_of(tx, query, secret)
     view = _view(tx, query, place, caches, meaning, in_time)
     held = held_then(tx, query)
-    ranking = _ranking(tx, view, query, caches, held, RERANKED if scores else 0, among)
+    ranking = _ranking(tx, view, query, caches, held, RERANKED if scores else 0)
     if scores:
         ranking = reranked(ranking, _by_row(tx, ranking, scores))
     ranking = replace(ranking, evidence=evidence_of(view, ranking))
     answer = answered(tx, query, ranking, held, view.gaps, place)
     return answer if query.expect is None else replace(answer, expected=expected(tx, query, ranking))
+
+
+def recall_among(
+    tx: ReadTx,
+    query: Query,
+    caches: Caches,
+    meaning: Meaning,
+    in_time: Callable[[], bool],
+    numbers: Sequence[int] | None,
+) -> Recall:
+    """The same from these document numbers alone (None: from all), and no place to go on from."""
+    place = place_of(tx, query, b"")
+    view = _view(tx, query, place, caches, meaning, in_time)
+    ranking = _ranking(tx, view, query, caches, None, among=numbers)
+    return answered(tx, query, replace(ranking, evidence=evidence_of(view, ranking)), None, view.gaps, place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -398,7 +399,8 @@ def _ranking(
     behind = _of_themselves(tx, view, fused.score, found)
     ends = {number: end for number, end in ends.items() if end.old not in then.ends}
     now = held is None and not query.states
-    ranking = ordered(view, fused, allowed, found, past, most, now=now, behind=behind, ends=ends)
+    standing_by = Standing(past=past, now=now, behind=behind, ends=ends)
+    ranking = ordered(view, fused, allowed, found, standing_by, most)
     ranking = replace(ranking, kept_out=kept_out, then=frozenset(then.ends))
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking

@@ -13,40 +13,39 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memhold.facts.asked import asked_concepts, asks_for, concepts_of
-from memhold.index.documents import KIND_OF, ROLE_OF
-from memhold.index.marks import ASKING, NAMED, QUESTION_MARKS, SPEAKER
+from memhold.index.documents import ASKING, KIND_OF, NAMED, QUESTION_MARKS, ROLE_OF, SPEAKER
 from memhold.index.turns import SCORING, turns_of
+from memhold.index.vector_cache import VectorsOf
 from memhold.index.words import WordScores, score_words, smoothed
+from memhold.languages.tables import speech, spoken
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
-from memhold.recall.near import Near
 from memhold.recall.told import Told
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.text.change import NOW, asks_history
-from memhold.text.order import order_of, proposes
 from memhold.text.person import Person, first_terms, person_of
+from memhold.text.sentences import Span, pieces
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from memhold.index.postings_arrays import DecodedIndex
-
-    Floats = NDArray[np.float32]
-    Mask = NDArray[np.bool_]
+    from memhold.values.arrays import Floats, Mask
 
 __all__ = [
     "MEANS_IT",
     "NEARER",
+    "Near",
     "Question",
+    "Sentences",
     "advice_signal",
     "by_words",
     "key_signal",
     "meaning_signals",
+    "order_of",
     "order_signal",
+    "proposes",
     "recency_signal",
     "reply_signal",
     "role_signal",
@@ -56,6 +55,53 @@ __all__ = [
     "understood",
     "words_signal",
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences:
+    """Which sentence of a document is the nearest to the question; the vectors may be read from a transaction."""
+
+    vectors: VectorsOf
+    query: Floats
+
+    def nearest(self, number: int, spans: Sequence[Span]) -> Span | None:
+        """The nearest of a document's pieces; None where it has one or none, or the vectors are not of these pieces."""
+        found = self.vectors.vectors(number)
+        if found is None or len(spans) < 2 or len(found) != len(spans):
+            return None
+        return spans[int((found @ self.query).argmax())]
+
+    def excerpt(self, number: int, text: str) -> str | None:
+        """The nearest sentence of a text, where it has several."""
+        span = self.nearest(number, pieces(text))
+        return None if span is None else span.of(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """Cosines by row, whether each row has a vector, and the sentences that they are of.
+
+    `cosines` are those of the nearest sentences, `middle` those of the middle of all of a document's, where known.
+    """
+
+    cosines: Floats
+    middle: Floats | None
+    held: Mask
+    sentences: Sentences
+
+
+def order_of(question: str) -> bool | None:
+    """Whether a question asks for the last (True) or the first (False) of several; None where it asks for neither."""
+    said, low = speech(spoken(question)), question.lower()
+    latest, earliest = (said.has("calendar", name, low) for name in ("latest", "earliest"))
+    return None if latest == earliest else latest
+
+
+def proposes(question: str) -> bool:
+    """Whether a question asks for a proposal: what one could or should do, what is recommended, an idea."""
+    said, low = speech(spoken(question)), question.lower()
+    return any(said.has("says", name, low) for name in ("proposals", "proposed"))
+
 
 MEANS_IT = 0.45
 """Cosine from which on a vector alone makes a hit. With the built-in embedding 54 in 1,000 pairs of a LoCoMo question

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from hmac import compare_digest
 from time import monotonic
@@ -128,6 +128,7 @@ class GuardRules:
     local_token: str = field(default="", repr=False)
 
 
+@dataclass(eq=False)
 class Guard:
     """ASGI middleware around the whole application; see `docs/identity.md` for what it refuses.
 
@@ -140,41 +141,34 @@ class Guard:
     share what they keep of callers.
     """
 
-    def __init__(
-        self,
-        app: App,
-        *,
-        rules: GuardRules,
-        authenticate: Authenticate,
-        stays_open: Callable[[], Awaitable[bool]] | None = None,
-        refused: Callable[[str], None] = lambda _: None,
-        state: SharedState | None = None,
-        clock: Callable[[], float] = monotonic,
-        new_id: Callable[[], str] = lambda: uuid4().hex,
-    ) -> None:
-        self._app = app
-        self._rules = rules
-        self._authenticate = authenticate
-        self._stays_open = stays_open
-        self._refused = refused
-        self._local = rules.local
-        self._state = SharedState.alone(clock) if state is None else state
+    app: App
+    _: KW_ONLY
+    rules: GuardRules
+    authenticate: Authenticate
+    stays_open: Callable[[], Awaitable[bool]] | None = None
+    refused: Callable[[str], None] = lambda _: None
+    state: SharedState | None = None
+    clock: Callable[[], float] = monotonic
+    new_id: Callable[[], str] = lambda: uuid4().hex
+
+    def __post_init__(self) -> None:
+        rules, clock = self.rules, self.clock
+        self._state = SharedState.alone(clock) if self.state is None else self.state
         table = self._state.table
         self._limits = RateLimits(rules.rate, clock, table("requests"))
         self._bytes = RateLimits(rules.bytes_rate, clock, table("bytes"))
         self._work = RateLimits(rules.work_rate, clock, table("work"))
         self._failures = Failures(rules.failures, clock, table("failures"), table("good"))
-        self._new_id = new_id
 
     @property
     def open_to_this_machine(self) -> bool:
         """Whether the local principal's requests are served: there are no tokens yet."""
-        return self._local is not None and not self._state.shut
+        return self.rules.local is not None and not self._state.shut
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one connection: requests are guarded, start and stop pass, web sockets are refused."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
         elif scope["type"] == "http":
             await self._serve(scope, receive, send)
         else:
@@ -182,8 +176,8 @@ class Guard:
 
     async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         scope[_READ] = _read(scope["headers"])
-        request_id = request_id_of(_header(scope, b"x-request-id"), self._new_id)
-        answer = _Answer(send, request_id, tls=self._rules.tls, scope=scope)
+        request_id = request_id_of(_header(scope, b"x-request-id"), self.new_id)
+        answer = _Answer(send, request_id, tls=self.rules.tls, scope=scope)
         try:
             problem = self._ill_addressed(scope) or await self._admit(scope)
         except ServerUnreachable as error:
@@ -196,7 +190,7 @@ class Guard:
         if problem is not None:
             log.info("request %s was refused: %s", request_id, problem.type.removeprefix(PREFIX))
             await answer.refuse(problem, self._challenge(scope, problem))
-        elif self._rules.resource is not None and Resource.is_metadata(scope["path"]):
+        elif self.rules.resource is not None and Resource.is_metadata(scope["path"]):
             await self._tell_metadata(scope, answer)
         else:
             scope[REQUEST_ID] = request_id
@@ -204,12 +198,12 @@ class Guard:
 
     def _ill_addressed(self, scope: Mapping[str, Any]) -> Problem | None:
         hosts = _header(scope, b"host")
-        if (fault := host_fault(hosts, self._rules.hosts)) is not None:
+        if (fault := host_fault(hosts, self.rules.hosts)) is not None:
             return _problem("WrongHost", 421, "The request is not addressed to this server.", fault)
         fault = origin_fault(
             _header(scope, b"origin"),
             host=hosts[0],
-            allowed=self._rules.origins,
+            allowed=self.rules.origins,
             site=next(iter(_header(scope, b"sec-fetch-site")), None),
             navigates=scope["method"] == "GET" and "navigate" in _header(scope, b"sec-fetch-mode"),
         )
@@ -229,7 +223,7 @@ class Guard:
             scope.pop(name, None)
         path = scope["path"]
         scope[NEIGHBOUR] = self._is_neighbour(scope)
-        if path in OPEN_PATHS or (self._rules.resource is not None and Resource.is_metadata(path)):
+        if path in OPEN_PATHS or (self.rules.resource is not None and Resource.is_metadata(path)):
             return None
         if path == _METRICS and scope[NEIGHBOUR]:
             return None
@@ -256,9 +250,9 @@ class Guard:
             return await self._principal(scope)
         client = (scope.get("client") or (None,))[0]
         forwarded = _header(scope, b"x-forwarded-for")
-        address = address_of(client, forwarded, behind_proxy=self._rules.behind_proxy)
+        address = address_of(client, forwarded, behind_proxy=self.rules.behind_proxy)
         if (wait := self._failures.wait(address, presented[0])) > 0:
-            self._refused("failures")
+            self.refused("failures")
             said = f"too many tokens that do not count came from this address; try again in {wait:.2f} seconds"
             raise RateLimited(said, retry_after=wait)
         try:
@@ -282,7 +276,7 @@ class Guard:
         ):
             wait = limits.take(token) if limits is self._limits else limits.wait(token)
             if wait > 0:
-                self._refused(budget)
+                self.refused(budget)
                 raise RateLimited(f"{what}; the next request may come in {wait:.2f} seconds", retry_after=wait)
 
     async def _stands(self, scope: Mapping[str, Any], principal: Principal) -> bool:
@@ -295,7 +289,7 @@ class Guard:
     def _is_neighbour(self, scope: Mapping[str, Any]) -> bool:
         # Behind a proxy everybody has the proxy's address.
         client = scope.get("client")
-        return not self._rules.behind_proxy and client is not None and is_loopback(client[0])
+        return not self.rules.behind_proxy and client is not None and is_loopback(client[0])
 
     async def _principal(self, scope: Mapping[str, Any]) -> Principal:
         """Whose token it is, acting for the user that the request names."""
@@ -314,23 +308,23 @@ class Guard:
             bearer = bearer_of(_header(scope, b"authorization"))
         except ValueError as error:
             raise Unauthenticated(str(error)) from None
-        local = self._rules.local_token
+        local = self.rules.local_token
         if (bearer is None and not local) or (local and bearer is not None and compare_digest(bearer, local)):
             return await self._nobody()
         if bearer is None:
             raise Unauthenticated(_ASK_FOR_ONE)
-        principal = await self._authenticate(bearer)
+        principal = await self.authenticate(bearer)
         if principal is None:
             raise Unauthenticated("the token does not count; ask whoever runs this server for another")
         return principal
 
     async def _nobody(self) -> Principal:
         """Who a request without a token is. A door that was shut stays shut: the first token ends it for good."""
-        if self._local is not None and self._stays_open is not None and not await self._stays_open():
+        if self.rules.local is not None and self.stays_open is not None and not await self.stays_open():
             self._state.shut_the_door()
-        if self._local is None or self._state.shut:
+        if self.rules.local is None or self._state.shut:
             raise Unauthenticated(_ASK_FOR_ONE)
-        return self._local
+        return self.rules.local
 
     def _challenge(self, scope: Mapping[str, Any], problem: Problem) -> Mapping[str, str]:
         """RFC 6750 and RFC 9728: how a client that was refused finds out where to get a token."""
@@ -341,12 +335,12 @@ class Guard:
             parts.append('error="insufficient_scope"')
         elif _header(scope, b"authorization"):
             parts.append('error="invalid_token"')
-        if self._rules.resource is not None:
-            parts.append(f'resource_metadata="{self._rules.resource.metadata_url(scope["path"])}"')
+        if self.rules.resource is not None:
+            parts.append(f'resource_metadata="{self.rules.resource.metadata_url(scope["path"])}"')
         return {"www-authenticate": "Bearer " + ", ".join(parts)}
 
     async def _tell_metadata(self, scope: Mapping[str, Any], answer: _Answer) -> None:
-        resource = self._rules.resource
+        resource = self.rules.resource
         assert resource is not None  # noqa: S101 - the caller looked
         body = json.dumps(resource.metadata(scope["path"])).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
@@ -354,7 +348,7 @@ class Guard:
         await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
     async def _pass_on(self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer) -> None:
-        body = _Body(receive, self._most(scope), values=scope["path"] not in self._rules.bodies.files)
+        body = _Body(receive, self._most(scope), values=scope["path"] not in self.rules.bodies.files)
         cost = Cost()
         try:
             await metered(self._served(scope, body, answer), cost)
@@ -369,10 +363,10 @@ class Guard:
             return self._too_many_values() if body.crowded else self._too_large(scope)
 
         # A file is taken in part by part, and nobody else waits for it.
-        timeout = self._rules.timeout * (_FOR_A_FILE if scope["path"] in self._rules.bodies.files else 1)
+        timeout = self.rules.timeout * (_FOR_A_FILE if scope["path"] in self.rules.bodies.files else 1)
         try:
             async with asyncio.timeout(timeout) as deadline:
-                await self._app(scope, body.receive, answer.until(deadline, body, too_large))
+                await self.app(scope, body.receive, answer.until(deadline, body, too_large))
         except TimeoutError:
             if answer.started:
                 raise
@@ -391,7 +385,7 @@ class Guard:
                 await answer.refuse(too_large())
 
     def _most(self, scope: Mapping[str, Any]) -> int:
-        return self._rules.bodies.of(scope["method"], scope["path"])
+        return self.rules.bodies.of(scope["method"], scope["path"])
 
     def _too_many_values(self) -> Problem:
         detail = f"the body holds over {MOST_VALUES:,} JSON values; send it in several requests"

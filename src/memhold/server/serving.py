@@ -23,6 +23,7 @@ from memhold.faces.agents.take_in import keep_taking_in, take_in
 from memhold.faces.mcp.http import McpApp, mcp_app
 from memhold.faces.python.open import AsyncMemhold
 from memhold.faces.remote.local_token import kept_local_token
+from memhold.faces.remote.wire import MAX_BODY
 from memhold.faces.rest.app import RestOptions, rest_app
 from memhold.faces.rest.changes import Streams
 from memhold.faces.rest.data import Scratch
@@ -43,7 +44,7 @@ from memhold.server.shared_state import ServerFiles, SharedState
 from memhold.text import lazily
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
-from memhold.verbs import local_scope as _loaded_ahead
+from memhold.verbs.local_scope import load_units
 from memhold.verbs.local_store import LocalStore
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.store_protocols import AsyncStore
@@ -52,6 +53,7 @@ from memhold.wiring.postgres import shown
 from memhold.wiring.stores import scheme_of, sqlite_path
 
 __all__ = [
+    "ANALYSIS_PROCESSES",
     "Among",
     "Serving",
     "UvicornServer",
@@ -66,7 +68,7 @@ __all__ = [
 ]
 
 log = logging.getLogger("memhold.serve")
-del _loaded_ahead  # what verbs need is loaded at the start: at the first request all others would wait for it
+load_units()  # at the start: at the first request all others would wait for it
 
 App = Callable[
     [
@@ -83,6 +85,14 @@ _TOLD = 2 * 1024 * 1024
 """A note of 100,000 characters, each written as an escape of JSON, with its labels."""
 _ASKED = 64 * 1024
 """A question of 10,000 characters, each written as an escape of JSON, with its filters."""
+_IMPORTED = 1024 * 1024 * 1024
+"""The export of a life of chats has some hundred megabytes; it goes to the disk, not to memory."""
+ANALYSIS_PROCESSES = 1
+"""Processes that analyse long texts (64 KiB and more), so that nobody waits for another's; the store has one writer."""
+RATE_BURST, WORK_BURST, FAILED_BURST = 200, 30, 20
+"""What one token, or one address, may do at once after a pause: a page that opens, an import, a shared proxy."""
+HEADER_SECONDS = 60.0
+"""Until the head of a request must be there, and until an idle connection is let go: what proxies wait, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +136,7 @@ async def serving(
         seen = traced(memhold, tracer_of())
     files = None if among is None else among.files
     state = SharedState.alone() if among is None else SharedState.of(among.files, among.place)
-    streams = Streams(most=settings.max_streams, count=state.streams)
+    streams = Streams(count=state.streams)
     watch = LoopWatch()
     metrics = Metrics(held=lambda: watch.longest, folder=None if files is None else files.metrics)
     mcp = mcp_app(seen, documents=settings.mcp_documents)
@@ -170,24 +180,18 @@ def _door(settings: ServeSettings, local: Scope, folder: Path | None, local_toke
         allow_origins=_names(settings.allow_origins),
         public_url=settings.public_url,
         oauth=oauth_of_file(folder or Path()),
-        rate=Rate(per_second=settings.rate_per_second, burst=settings.rate_burst),
-        failures=Rate(per_second=settings.failed_per_second, burst=settings.failed_burst),
-        bytes_rate=Rate(per_second=settings.mib_per_second, burst=settings.mib_burst),
-        work_rate=Rate(per_second=settings.work_per_second, burst=settings.work_burst),
-        bodies=body_limits(settings),
-        timeout=settings.request_seconds,
+        rate=Rate(per_second=settings.rate_per_second, burst=RATE_BURST),
+        failures=Rate(per_second=settings.failed_per_second, burst=FAILED_BURST),
+        work_rate=Rate(per_second=settings.work_per_second, burst=WORK_BURST),
+        bodies=body_limits(),
     )
 
 
-def body_limits(settings: ServeSettings) -> BodyLimits:
-    """The largest body by route: what a question, a note or a command can be, and for conversations what is set."""
-    conversation, told, asked = (
-        settings.max_body_bytes,
-        min(_TOLD, settings.max_body_bytes),
-        min(_ASKED, settings.max_body_bytes),
-    )
+def body_limits() -> BodyLimits:
+    """The largest body by route: what a question, a note, a command or a conversation can be."""
+    conversation, told, asked = MAX_BODY, _TOLD, _ASKED
     paths = {
-        "/v1/import": settings.max_import_bytes,
+        "/v1/import": _IMPORTED,
         "/v1/messages": conversation,
         "/v1/context": conversation,
         "/v1/recall": conversation,
@@ -295,7 +299,7 @@ async def serve(
     """
     socks, host = listening(settings)
     try:
-        opened = {"worker": settings.upkeep, "analysis_processes": settings.analysis_processes, **opened}
+        opened = {"worker": settings.upkeep, "analysis_processes": ANALYSIS_PROCESSES, **opened}
         async with AsyncMemhold(LocalStore(await opened_to_serve(location, opened))) as memhold:
             made = await serving(memhold, settings, local=local, host=host, location=location)
             server = UvicornServer(uvicorn_config(made.app, settings))
@@ -349,7 +353,7 @@ def uvicorn_config(app: Any, settings: ServeSettings) -> uvicorn.Config:
     """How uvicorn serves an application: patient with slow clients within bounds, and silent."""
     return uvicorn.Config(
         app,
-        http=patient_protocol(settings.header_seconds),
+        http=patient_protocol(HEADER_SECONDS),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -357,7 +361,7 @@ def uvicorn_config(app: Any, settings: ServeSettings) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         backlog=BACKLOG,
-        timeout_keep_alive=int(max(1, settings.header_seconds)),
+        timeout_keep_alive=int(HEADER_SECONDS),
         timeout_graceful_shutdown=int(max(1, settings.stop_seconds)),
         ssl_certfile=settings.tls_cert or None,
         ssl_keyfile=settings.tls_key or None,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from memhold.faces.remote.wire import MAX_BODY
 from memhold.values.errors import InvalidSetting
 from memhold.wiring.settings import load_group
 
@@ -17,7 +16,7 @@ __all__ = ["TABLE", "ServeSettings", "load_serve_settings"]
 TABLE = "serve"
 MOST_WORKERS = 64
 _SHORTEST_HANG = 2.0
-_MAY_BE_ZERO = {"analysis_processes", "hang_seconds", "port"}
+_MAY_BE_ZERO = {"hang_seconds", "port"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,24 +35,12 @@ class ServeSettings:
         public_url: the address from outside; needed with OAuth.
         allow_hosts: further names that the server goes by, with commas between.
         allow_origins: origins of browsers that are served beside its own, with commas between.
-        rate_per_second: requests a second of one token.
-        rate_burst: requests of one token at once after a pause.
-        mib_per_second: MiB a second that one token may send.
-        mib_burst: MiB that one token may send at once after a pause.
-        work_per_second: seconds of processor time a second that one token may take.
-        work_burst: seconds of processor time that one token may take at once after a pause.
-        analysis_processes: processes beside the server that analyse long texts (64 KiB and more in one call), so that
-            nobody waits for another's; 0: threads do.
-        failed_per_second: tokens that do not count which one address may try a second.
-        failed_burst: tokens that do not count which one address may try at once after a pause.
-        max_body_bytes: largest body of a request that brings a conversation; others take less.
-        max_import_bytes: largest file of an import.
-        request_seconds: until an answer must begin.
-        header_seconds: until the head of a request must be there, and until an idle connection is let go.
+        rate_per_second: requests a second of one token; 200 at once after a pause.
+        work_per_second: seconds of processor time a second that one token may take; 30 at once after a pause.
+        failed_per_second: tokens that do not count which one address may try a second; 20 at once after a pause.
         stop_seconds: that a stop waits for requests that are running.
         hang_seconds: without a turn of its event loop after which one of several workers is killed and another started;
             0: never.
-        max_streams: streams of changes that may be open at once.
         log_format: `text` or `json`.
         compat: `agent-memory-server` for the routes of that server's client beside its own; empty for none.
         mcp_documents: whether `/mcp` offers the tools of documents too.
@@ -72,21 +59,10 @@ class ServeSettings:
     allow_hosts: str = ""
     allow_origins: str = ""
     rate_per_second: float = 50.0
-    rate_burst: int = 200
-    mib_per_second: float = 16.0
-    mib_burst: int = 1024
     work_per_second: float = 0.5
-    work_burst: int = 30
-    analysis_processes: int = 1
     failed_per_second: float = 1.0
-    failed_burst: int = 20
-    max_body_bytes: int = MAX_BODY
-    max_import_bytes: int = 1024 * 1024 * 1024
-    request_seconds: float = 60.0
-    header_seconds: float = 60.0
     stop_seconds: float = 30.0
     hang_seconds: float = 60.0
-    max_streams: int = 1000
     log_format: str = "text"
     telemetry: bool = False
     compat: str = ""

@@ -104,11 +104,19 @@ def work(told: Told, line: Connection) -> None:
 
 async def _work(told: Told, line: Connection) -> None:
     from memhold.faces.python.open import AsyncMemhold
-    from memhold.server.serving import Among, UvicornServer, around, opened_to_serve, serving, uvicorn_config
+    from memhold.server.serving import (
+        ANALYSIS_PROCESSES,
+        Among,
+        UvicornServer,
+        around,
+        opened_to_serve,
+        serving,
+        uvicorn_config,
+    )
     from memhold.verbs.local_store import LocalStore
 
     settings = told.settings
-    opened = {"worker": False, "analysis_processes": settings.analysis_processes, **told.opened}
+    opened = {"worker": False, "analysis_processes": ANALYSIS_PROCESSES, **told.opened}
     runtime = await opened_to_serve(told.location, opened)
     async with AsyncMemhold(LocalStore(runtime)) as memhold:
         among = Among(files=told.files, place=told.place, local_token=told.local_token)

@@ -7,8 +7,7 @@
 - `ScriptedChat`, `ScriptedEmbedding`, `HashEmbedding`: models in the process that answer by script, or sensibly.
 - `FakeClock`: time that moves only when the test says so, with sleepers that wake in order.
 - `SeededIds`: ids that are the same in every run.
-- `StoreSuite`: the conformance suite of the store port; subclass it and supply the fixture `open_store`. It needs
-  pytest, pytest-asyncio and hypothesis.
+- `StoreSuite`: the conformance suite of the store port; subclass it and supply the fixture `open_store`.
 - `InjectionSuite`: texts that somebody puts into the user's mouth; supply the `harness` of the `VerbSuite`.
   The texts are `INJECTIONS` of `memhold.testing.injections`.
 - `store_at`: the bare store at a location, found by its scheme as `Memhold.open` finds it, for the `StoreSuite` of a
@@ -16,7 +15,8 @@
 - `VerbSuite`: the conformance suite of the public verbs; supply the fixture `harness` (`OpenHarness` serves an
   `AsyncMemhold`).
 
-Names are loaded when they are first used, so that importing this package needs no test library.
+`pip install 'memhold[testing]'` brings the libraries that they need. Names are loaded when they are first used, so that
+importing this package needs none.
 """
 
 from __future__ import annotations

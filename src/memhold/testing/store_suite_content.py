@@ -183,6 +183,9 @@ class ContentCases:
         assert await texts(kinds=("fact", "raw")) == ["user food sushi", "raw window"]
         assert await texts(agent="planner") == ["plain", "of an agent", "user food sushi", "raw window"]
         assert await texts(session="s1") == ["of an agent", "raw window"]
+        # What no statement of a store asks is asked of the rows, and a page is full all the same.
+        assert await texts(session_prefix="s", limit=2) == ["of an agent", "raw window"]
+        assert await texts(metadata={"none": 1}, limit=1) == []
         assert await texts(kinds=()) == await texts(states=()) == []
         numbers = [memory.number for memory in await store.read(ALICE, lambda tx: tx.list_memories(ANYTHING))]
         assert await texts(limit=2) == active[:2]

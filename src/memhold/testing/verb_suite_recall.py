@@ -160,6 +160,8 @@ class RecallCases:
         went_on = await alice.recall("what about it?", messages=turns)
         said = ("user: About the tea:", "assistant: Yes?")
         assert await alice.recall(Query(text="what about it?", conversation=said)) == went_on
+        with pytest.raises(InvalidInput, match="origin"):
+            Query(text="tea", origin="agent")
 
     async def test_list_pages_and_filters(self, harness: Harness) -> None:
         alice, ids = await _shelf(harness)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from memhold.transfer.items import Item, any_time, fingerprint, make_item, session_name
+from memhold.transfer.items import Item, Line, any_time, fingerprint, make_item, session_name
 from memhold.transfer.source import Piece, Source
 from memhold.values.errors import InvalidInput, UnreadableImport
 
@@ -124,12 +124,14 @@ def _message(
         body["event_time"] = moment
     return make_item(
         source,
-        body,
-        kind=kind,
-        session=session_name(conversation),
-        conversation=conversation,
-        source_id=place,
-        line=line,
+        Line(
+            message=body,
+            kind=kind,
+            session=session_name(conversation),
+            conversation=conversation,
+            source_id=place,
+            line=line,
+        ),
     )
 
 

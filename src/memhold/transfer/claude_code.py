@@ -8,7 +8,7 @@ from datetime import UTC, timedelta
 from typing import Any
 
 from memhold.transfer.claude_lines import is_prompt, is_queued, prompt_of, turn_of, writer_of_line
-from memhold.transfer.items import Item, any_time, make_item, session_name
+from memhold.transfer.items import Item, Line, any_time, make_item, session_name
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
 from memhold.values.records import ABANDONED, Author
@@ -216,14 +216,16 @@ def _item(
         body["event_time"] = moment
     return make_item(
         source,
-        body,
-        kind=KIND,
-        session=session_name(KIND, session),
-        conversation="" if named else session,
-        source_id=str(metadata["source_id"]),
-        line=number,
-        # What stands in the user's role there is what the agent asked of its subagent.
-        said=Author(origin="agent", name=KIND) if record.get("isSidechain") is True else None,
+        Line(
+            message=body,
+            kind=KIND,
+            session=session_name(KIND, session),
+            conversation="" if named else session,
+            source_id=str(metadata["source_id"]),
+            line=number,
+            # What stands in the user's role there is what the agent asked of its subagent.
+            said=Author(origin="agent", name=KIND) if record.get("isSidechain") is True else None,
+        ),
     )
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memhold.transfer.items import Conversation, Item, Restored, any_time, make_note
+from memhold.transfer.items import Conversation, Item, Note, Restored, any_time, make_note
 from memhold.transfer.source import Source
 from memhold.transfer.sqlite_files import readable, rows, sqlite_file, tables_of
 
@@ -83,13 +83,15 @@ def _note(
     kept |= {name: listed for name in _LISTS if name in kept and (listed := _listed(row, name))}
     return make_note(
         source,
-        text,
-        kind=KIND,
-        entry=entry,
-        line=None,
-        since=any_time(row["created_at_epoch"], source.zone),
-        topics=_listed(row, "concepts"),
-        metadata=kept,
+        Note(
+            text=text,
+            kind=KIND,
+            entry=entry,
+            line=None,
+            since=any_time(row["created_at_epoch"], source.zone),
+            topics=_listed(row, "concepts"),
+            metadata=kept,
+        ),
     )
 
 

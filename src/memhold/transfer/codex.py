@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memhold.transfer.client_marks import Turn, passages_of
-from memhold.transfer.items import Item, any_time, make_item, session_name
+from memhold.transfer.items import Item, Line, any_time, make_item, session_name
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
 from memhold.values.records import ABANDONED, Author, WrittenBy
@@ -91,13 +91,15 @@ def read_codex(source: Source) -> Iterator[Item]:
         timed = {} if moment is None else {"event_time": moment}
         found = make_item(
             source,
-            {**message, "metadata": metadata, **timed},
-            kind=KIND,
-            session=session_name(KIND, rollout.session),
-            conversation=rollout.session,
-            source_id=place,
-            line=number,
-            said=Author(origin="agent", name=KIND) if rollout.asked_by == "assistant" else None,
+            Line(
+                message={**message, "metadata": metadata, **timed},
+                kind=KIND,
+                session=session_name(KIND, rollout.session),
+                conversation=rollout.session,
+                source_id=place,
+                line=number,
+                said=Author(origin="agent", name=KIND) if rollout.asked_by == "assistant" else None,
+            ),
         )
         if found is not None:
             yield found

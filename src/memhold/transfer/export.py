@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, TypeAlias, cast
 
 from memhold.messages.former import claim_of
-from memhold.transfer.items import Beside, Item, Restored, fingerprint, make_item
+from memhold.transfer.items import Beside, Item, Line, Restored, fingerprint, make_item
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput, InvalidScope, UnreadableImport
 from memhold.values.jsonable import body_json, from_jsonable, iso, parse_time, to_jsonable
@@ -229,16 +229,18 @@ def _message(
     raw = {**message.body, **({} if message.opaque else own)}
     return make_item(
         source,
-        raw,
-        kind="memhold",
-        session=names.get(message.session, message.session),
-        conversation="",
-        source_id=message.id,
-        line=line,
-        agent=message.agent,
-        own=True,
-        below=below,
-        said=Author(origin=message.origin, name=message.actor) if told else None,
+        Line(
+            message=raw,
+            kind="memhold",
+            session=names.get(message.session, message.session),
+            conversation="",
+            source_id=message.id,
+            line=line,
+            agent=message.agent,
+            own=True,
+            below=below,
+            said=Author(origin=message.origin, name=message.actor) if told else None,
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Part, Placed, 
 from memhold.transfer.source import KEPT_PROBLEMS, OnError, Problem, Source
 from memhold.values.errors import UnreadableImport
 
-__all__ = ["Progress", "Report", "Target", "import_file"]
+__all__ = ["Progress", "Reading", "Report", "Target", "import_file"]
 
 
 class Target(Protocol):
@@ -144,27 +144,40 @@ class _Tally:
             self.problems.append(problem)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a file is read: its format (None: found out), the zone of times that name none, and what an error does.
+
+    A `batch` is so many messages. A `dry_run` reads all of it and writes nothing. `live` lines count as said by their
+    roles, and `session_prefix` stands before the names of the sessions.
+    """
+
+    format: str | None = None
+    zone: tzinfo = UTC
+    session_prefix: str = ""
+    on_error: OnError = "stop"
+    live: bool = False
+    batch: int = BATCH_MESSAGES
+    dry_run: bool = False
+    progress: Callable[[Progress], None] | None = None
+
+
 async def import_file(
     target: Target,
     path: Path,
+    reading: Reading,
     *,
     now: datetime,
-    format_name: str | None = None,
-    zone: tzinfo = UTC,
-    on_error: OnError = "stop",
     limits: Limits | None = None,
-    batch: int = BATCH_MESSAGES,
-    dry_run: bool = False,
-    progress: Callable[[Progress], None] | None = None,
     bounds: Bounds | None = None,
     charge: Callable[[float], None] = lambda _: None,
 ) -> Report:
     """Import a file, or each file of a folder, batch after batch, in bounded memory.
 
     A second import of the same file adds nothing, an interrupted one goes on where it was, and a file that has grown
-    adds what is new: the keys of the messages see to it. `zone` is the zone of times that name none. The file is read
-    a batch at a time, on a thread; with `bounds` in a process of its own, whose processor time `charge` gets. A
-    `dry_run` reads all of it and writes nothing. Of a folder, files in no known format are counted as left out.
+    adds what is new: the keys of the messages see to it. The file is read a batch at a time, on a thread; with
+    `bounds` in a process of its own, whose processor time `charge` gets. Of a folder, files in no known format are
+    counted as left out.
 
     Raises:
         UnreadableImport: a file cannot be read, from some place on; what stands before it was imported.
@@ -172,17 +185,20 @@ async def import_file(
     """
     tally = _Tally()
     files = _files(path)
-    taking = _Taking(target, tally, dry_run=dry_run, progress=progress, size=sum(file.size for file in files))
+    taking = _Taking(target, tally, reading, size=sum(file.size for file in files))
     for file in files:
-        source = Source(path=file.path, zone=zone, now=now, on_error=on_error, limits=limits or Limits())
+        source = Source(
+            path=file.path, zone=reading.zone, now=now, on_error=reading.on_error, limits=limits or Limits()
+        )
+        most, named = reading.batch, reading.format
         if bounds is not None:
-            async with apart(source, format_name, most=batch, bounds=bounds, charge=charge) as (chosen, parts):
+            async with apart(source, named, most=most, bounds=bounds, charge=charge) as (chosen, parts):
                 await taking.take(source, file, chosen, parts)
-        elif (known := format_name or await asyncio.to_thread(_format_of, file, tally)) is not None:
-            await taking.take(source, file, known, _on_threads(read_batches(source, known, most=batch)))
+        elif (known := named or await asyncio.to_thread(_format_of, file, tally)) is not None:
+            await taking.take(source, file, known, _on_threads(read_batches(source, known, most=most)))
     if not tally.formats:
         raise UnreadableImport(f"{path}: no file in it can be imported", path=str(path), line=None)
-    return _report(tally, dry_run=dry_run)
+    return _report(tally, dry_run=reading.dry_run)
 
 
 async def _on_threads(parts: Iterator[Part]) -> AsyncIterator[Part]:
@@ -194,13 +210,11 @@ async def _on_threads(parts: Iterator[Part]) -> AsyncIterator[Part]:
 class _Taking:
     """Takes the parts of one file after the other into the target, and counts them."""
 
-    def __init__(
-        self, target: Target, tally: _Tally, *, dry_run: bool, progress: Callable[[Progress], None] | None, size: int
-    ) -> None:
+    def __init__(self, target: Target, tally: _Tally, reading: Reading, *, size: int) -> None:
         self._target = target
         self._tally = tally
-        self._dry_run = dry_run
-        self._progress = progress
+        self._dry_run = reading.dry_run
+        self._progress = reading.progress
         self._size = size
         self._before = 0
 

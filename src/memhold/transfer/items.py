@@ -155,12 +155,14 @@ class Conversation:
         own = {"source": self.kind, "source_id": source_id, **known}
         return make_item(
             self.source,
-            {**body, "metadata": own, **({} if at is None else {"event_time": at})},
-            kind=self.kind,
-            session=self.session or session_name(self.kind, self.ident),
-            conversation=self.ident,
-            source_id=source_id,
-            line=self.line,
+            Line(
+                message={**body, "metadata": own, **({} if at is None else {"event_time": at})},
+                kind=self.kind,
+                session=self.session or session_name(self.kind, self.ident),
+                conversation=self.ident,
+                source_id=source_id,
+                line=self.line,
+            ),
         )
 
 
@@ -168,20 +170,23 @@ Part: TypeAlias = Batch | Restored | Placed | Beside
 """What a store takes at once."""
 
 
-def make_item(
-    source: Source,
-    message: Mapping[str, Any],
-    *,
-    kind: str,
-    session: str,
-    conversation: str,
-    source_id: str,
-    line: int | None,
-    agent: str | None = None,
-    own: bool = False,
-    below: str | None = None,
-    said: Author | None = None,
-) -> Item | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A message as a file has it: its format, its names in the file, and who said it, where the file tells."""
+
+    message: Mapping[str, Any]
+    kind: str
+    session: str
+    conversation: str
+    source_id: str
+    line: int | None
+    agent: str | None = None
+    own: bool = False
+    below: str | None = None
+    said: Author | None = None
+
+
+def make_item(source: Source, of: Line) -> Item | None:
     """The message as an item; None when it is not well formed (`source` was told), or when there is nothing in it.
 
     Other systems keep messages without content (an answer that was stopped, a picture that is gone): those hold nothing
@@ -192,51 +197,53 @@ def make_item(
 
     Calls of Memhold's own tools and their results are left out, but for its own export, and count as left out.
     """
-    kept = message if own else source.own_calls.left_out(message)
-    if kept is None:
+    message = of.message if of.own else source.own_calls.left_out(of.message)
+    if message is None:
         source.leave_out("calls of Memhold's own tools, and their results")
         return None
-    message = kept
     try:
         (draft,) = parse_messages((message,), now=source.now, limits=source.limits)
     except InvalidInput as error:
         if error.values.get("empty"):
             source.leave_out("messages without content")
         else:
-            source.bad(line, str(error).removeprefix("message 0: "))
+            source.bad(of.line, str(error).removeprefix("message 0: "))
         return None
-    if draft.role == "assistant" and not draft.text and not own:
+    if draft.role == "assistant" and not draft.text and not of.own:
         source.leave_out("messages without content")
         return None
-    key = fingerprint(kind, conversation, source_id, body_json(draft.body))
+    key = fingerprint(of.kind, of.conversation, of.source_id, body_json(draft.body))
     return Item(
-        session=session,
+        session=of.session,
         message=message,
-        source_id=source_id,
+        source_id=of.source_id,
         key=key,
         size=draft.size,
-        said=said or Author(origin="import", name=kind),
-        agent=agent,
-        own=own,
-        below=below,
+        said=of.said or Author(origin="import", name=of.kind),
+        agent=of.agent,
+        own=of.own,
+        below=of.below,
     )
 
 
-def make_note(
-    source: Source,
-    text: Any,
-    *,
-    kind: str,
-    entry: str,
-    line: int | None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    topics: Sequence[Any] = (),
-    entities: Sequence[Any] = (),
-    metadata: Mapping[str, Any] | None = None,
-    version: Any = None,
-    pinned: bool = False,
-) -> Restored | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A memory of another system as a file has it: its format, its `entry` there, and what the file tells of it."""
+
+    text: Any
+    kind: str
+    entry: str
+    line: int | None
+    since: datetime | None = None
+    until: datetime | None = None
+    topics: Sequence[Any] = ()
+    entities: Sequence[Any] = ()
+    metadata: Mapping[str, Any] | None = None
+    version: Any = None
+    pinned: bool = False
+
+
+def make_note(source: Source, of: Note) -> Restored | None:
     """A memory of another system as a note with origin `import`; None when it is not well formed (`source` was told).
 
     It holds from `since` (now, where the file does not tell) until `until`. Its key is made of the format, its `entry`
@@ -245,15 +252,16 @@ def make_note(
     is kept as metadata; members without a value are not. So is what a note has no room for: a time that is still to
     come (`since`), labels that are no text or too many, and members that are called as one that stands here.
     """
+    text, kind, entry, line, since, until = of.text, of.kind, of.entry, of.line, of.since, of.until
     if text is None or (isinstance(text, str) and not text.strip()):
         source.leave_out("memories that say nothing")
         return None
     if (why := _no_text(text)) is not None:
         source.bad(line, why)
         return None
-    held = {name: value for name, value in (metadata or {}).items() if value not in (None, "", [], {})}
-    kept = {"topics": _labels(topics), "entities": _labels(entities)}
-    for name, given in (("topics", topics), ("entities", entities)):
+    held = {name: value for name, value in (of.metadata or {}).items() if value not in (None, "", [], {})}
+    kept = {"topics": _labels(of.topics), "entities": _labels(of.entities)}
+    for name, given in (("topics", of.topics), ("entities", of.entities)):
         if any(one not in kept[name] for one in given):
             held.setdefault(name, list(given))
     if since is not None and since > source.now:
@@ -267,7 +275,9 @@ def make_note(
         return None
     over = until is not None and until <= source.now
     begun = min(since or source.now, until if until is not None and over else source.now)
-    key = fingerprint(kind, entry, text, until.isoformat() if until else "", "" if version is None else str(version))
+    key = fingerprint(
+        kind, entry, text, until.isoformat() if until else "", "" if of.version is None else str(of.version)
+    )
     note = Memory(
         id="",  # made by the store that takes it
         number=-1,
@@ -277,8 +287,8 @@ def make_note(
         topics=kept["topics"],
         entities=kept["entities"],
         metadata=told,
-        pinned=pinned,
-        tier="long" if pinned else "mid",
+        pinned=of.pinned,
+        tier="long" if of.pinned else "mid",
         origin="import",
         actor=kind,
         trust="assistant",

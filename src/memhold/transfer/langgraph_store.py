@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC
 from typing import Any
 
+from memhold.documents.content import Beside as ContentBeside
 from memhold.documents.content import checked_content
 from memhold.documents.given_names import name_of
 from memhold.documents.paths import checked_path
@@ -72,9 +73,7 @@ def _placed(source: Source, row: Mapping[str, Any]) -> Iterator[Placed]:
     content = checked_content(
         checked_path((*ROOT, *names)),
         value,
-        metadata={**kept_whole(source, told), **own},
-        expires_at=expires,
-        index=True,
+        ContentBeside(metadata={**kept_whole(source, told), **own}, expires_at=expires),
     )
     changed = str(row.get("updated_at"))
     yield Placed(

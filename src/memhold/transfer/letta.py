@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from memhold.transfer.items import Conversation, Item, Restored, any_time, make_note
+from memhold.transfer.items import Conversation, Item, Note, Restored, any_time, make_note
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
 
@@ -98,18 +98,20 @@ def _block(source: Source, block: Mapping[str, Any], owners: list[str], line: in
     with source.naming(line, f"block {label!r:.60}: "):
         note = make_note(
             source,
-            block.get("value"),
-            kind=KIND,
-            entry=f"block {', '.join(sorted(owners))} {label}",
-            line=line,
-            since=any_time(block.get("updated_at") or block.get("created_at"), source.zone),
-            topics=[label],
-            metadata={
-                "label": label,
-                "agents": owners,
-                "block_metadata": more,
-                **{name: block.get(name) for name in ("description", "read_only", "template_name")},
-            },
+            Note(
+                text=block.get("value"),
+                kind=KIND,
+                entry=f"block {', '.join(sorted(owners))} {label}",
+                line=line,
+                since=any_time(block.get("updated_at") or block.get("created_at"), source.zone),
+                topics=[label],
+                metadata={
+                    "label": label,
+                    "agents": owners,
+                    "block_metadata": more,
+                    **{name: block.get(name) for name in ("description", "read_only", "template_name")},
+                },
+            ),
         )
         if note is not None:
             yield note

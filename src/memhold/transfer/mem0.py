@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from memhold.transfer.chroma import chroma_entries
-from memhold.transfer.items import Restored, any_time, make_note
+from memhold.transfer.items import Note, Restored, any_time, make_note
 from memhold.transfer.memories import Entry, Shape, first_time, listed, notes_of_one_user
 from memhold.transfer.plain_pickles import NotPlain, plain_value
 from memhold.transfer.source import Source
@@ -73,14 +73,16 @@ def _with_former(source: Source, ident: str, told: list[dict[str, Any]]) -> Iter
             continue
         note = make_note(
             source,
-            row["new_memory"],
-            kind=KIND,
-            entry=ident if current else f"{ident} {row['number']}",
-            line=None,
-            since=since,
-            until=until,
-            version=row.get("updated_at") if current else None,
-            metadata={name: row.get(name) for name in ("actor_id", "role", "created_at")},
+            Note(
+                text=row["new_memory"],
+                kind=KIND,
+                entry=ident if current else f"{ident} {row['number']}",
+                line=None,
+                since=since,
+                until=until,
+                version=row.get("updated_at") if current else None,
+                metadata={name: row.get(name) for name in ("actor_id", "role", "created_at")},
+            ),
         )
         if note is not None:
             yield note

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memhold.transfer.items import Conversation, Item, Restored, any_time, fingerprint, make_note, says_name
+from memhold.transfer.items import Conversation, Item, Note, Restored, any_time, fingerprint, make_note, says_name
 from memhold.transfer.source import Piece, Source
 from memhold.values.errors import InvalidInput
 
@@ -94,17 +94,19 @@ def _note(source: Source, shape: Shape, line: int | None, entry: Mapping[str, An
     used = {shape.ident, shape.text, shape.topics, shape.entities, shape.pinned} | shape.dropped
     return make_note(
         source,
-        text,
-        kind=shape.kind,
-        entry=_text_of(entry.get(shape.ident)) or f"text {fingerprint(str(text))}",
-        line=line,
-        since=shape.since(entry, source.zone),
-        until=shape.until(entry, source.zone),
-        topics=_list(entry.get(shape.topics)),
-        entities=_list(entry.get(shape.entities)),
-        metadata={name: value for name, value in shape.metadata(entry).items() if name not in used},
-        version=entry.get(shape.version),
-        pinned=entry.get(shape.pinned) is True,
+        Note(
+            text=text,
+            kind=shape.kind,
+            entry=_text_of(entry.get(shape.ident)) or f"text {fingerprint(str(text))}",
+            line=line,
+            since=shape.since(entry, source.zone),
+            until=shape.until(entry, source.zone),
+            topics=_list(entry.get(shape.topics)),
+            entities=_list(entry.get(shape.entities)),
+            metadata={name: value for name, value in shape.metadata(entry).items() if name not in used},
+            version=entry.get(shape.version),
+            pinned=entry.get(shape.pinned) is True,
+        ),
     )
 
 
@@ -171,12 +173,14 @@ def read_agent_memory(source: Source) -> Iterator[Item | Restored]:
         about = {"session_id": session, "context": True}
         note = make_note(
             source,
-            top["context"],
-            kind=_REDIS.kind,
-            entry=f"context {session}",
-            line=None,
-            since=since,
-            metadata=about,
+            Note(
+                text=top["context"],
+                kind=_REDIS.kind,
+                entry=f"context {session}",
+                line=None,
+                since=since,
+                metadata=about,
+            ),
         )
         if note is not None:
             yield note
@@ -219,7 +223,8 @@ def read_mcp_memory(source: Source) -> Iterator[Restored]:
             continue
         for text, entry, entities, metadata in rows:
             note = make_note(
-                source, text, kind="mcp-memory", entry=entry, line=number, entities=entities, metadata=metadata
+                source,
+                Note(text=text, kind="mcp-memory", entry=entry, line=number, entities=entities, metadata=metadata),
             )
             if note is not None:
                 yield note

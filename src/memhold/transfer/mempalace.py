@@ -7,7 +7,7 @@ from datetime import UTC
 from typing import Any
 
 from memhold.transfer.chroma import DOCUMENT, ChromaEntry, chroma_entries
-from memhold.transfer.items import Restored, any_time, make_note
+from memhold.transfer.items import Note, Restored, any_time, make_note
 from memhold.transfer.source import Source
 from memhold.transfer.sqlite_files import readable, sqlite_file, tables_of
 
@@ -54,14 +54,16 @@ def _drawer(source: Source, entry: ChromaEntry) -> Iterator[Restored]:
     told = entry.metadata
     note = make_note(
         source,
-        told.get(DOCUMENT),
-        kind=KIND,
-        entry=f"{entry.collection} {entry.ident}",
-        line=None,
-        since=any_time(told.get("content_date") or told.get("filed_at"), source.zone),
-        topics=[told.get("room")],
-        entities=_names(told.get("entities")),
-        metadata={"collection": entry.collection, **{name: told[name] for name in told if name not in _OF_FILES}},
+        Note(
+            text=told.get(DOCUMENT),
+            kind=KIND,
+            entry=f"{entry.collection} {entry.ident}",
+            line=None,
+            since=any_time(told.get("content_date") or told.get("filed_at"), source.zone),
+            topics=[told.get("room")],
+            entities=_names(told.get("entities")),
+            metadata={"collection": entry.collection, **{name: told[name] for name in told if name not in _OF_FILES}},
+        ),
     )
     if note is not None:
         yield note
@@ -76,18 +78,20 @@ def _triple(source: Source, row: dict[str, Any], named: dict[Any, Any]) -> Itera
     subject, target = named.get(row["subject"]) or row["subject"], named.get(row["object"]) or row["object"]
     note = make_note(
         source,
-        f"{subject} {str(row['predicate']).replace('_', ' ')} {target}",
-        kind=KIND,
-        entry=f"triple {row['id']}",
-        line=None,
-        # When it was taken down is the database's own time, which is UTC; the others are what somebody named.
-        since=any_time(row.get("valid_from"), source.zone) or any_time(row.get("extracted_at"), UTC),
-        until=any_time(row.get("valid_to"), source.zone),
-        entities=[subject, target],
-        metadata={
-            "relation": row["predicate"],
-            **{name: row.get(name) for name in ("confidence", "source_file", "source_closet", "source_drawer_id")},
-        },
+        Note(
+            text=f"{subject} {str(row['predicate']).replace('_', ' ')} {target}",
+            kind=KIND,
+            entry=f"triple {row['id']}",
+            line=None,
+            # When it was taken down is the database's own time, which is UTC; the others are what somebody named.
+            since=any_time(row.get("valid_from"), source.zone) or any_time(row.get("extracted_at"), UTC),
+            until=any_time(row.get("valid_to"), source.zone),
+            entities=[subject, target],
+            metadata={
+                "relation": row["predicate"],
+                **{name: row.get(name) for name in ("confidence", "source_file", "source_closet", "source_drawer_id")},
+            },
+        ),
     )
     if note is not None:
         yield note

@@ -21,6 +21,8 @@ __all__ = ["mirror_files", "mirror_folder", "mirrored_rev", "try_lock", "write_m
 
 LONGEST = 200
 """Longest name of a folder, in bytes."""
+SUMMARIES = 100
+"""How many windows `HISTORY.md` shows, the newest: more than grep reads at a glance is what recall is for."""
 _PAGE = re.compile(r"^(\.(MEMORY|HISTORY)\.md\..*|(MEMORY|HISTORY)\.md)$")
 _AS_OF = re.compile(r"^As of .{1,40} \(revision (\d{1,18})\)")
 
@@ -42,7 +44,7 @@ def _name(text: str) -> str:
 
 
 def write_mirror(
-    folder: Path, scope: Scope, memories: Iterable[Memory], *, now: datetime, rev: int, summaries: int
+    folder: Path, scope: Scope, memories: Iterable[Memory], *, now: datetime, rev: int, summaries: int = SUMMARIES
 ) -> Path:
     """Write `MEMORY.md` and `HISTORY.md` (the newest `summaries` windows) of a scope; returns their folder.
 

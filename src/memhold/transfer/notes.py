@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from memhold.facts.remember import fact_text
-from memhold.transfer.items import Restored, any_time, fingerprint, make_note, says_name
+from memhold.transfer.items import Note, Restored, any_time, fingerprint, make_note, says_name
 from memhold.transfer.markdown import of_the_page
 from memhold.transfer.source import WRONG_BYTES, Source
 from memhold.values.errors import InvalidInput
@@ -161,13 +161,15 @@ def _end(source: Source, page: _Page) -> Iterator[Restored]:
     since = _since(source, own[1].removeprefix("since ") if own else sections[-1] if sections else "")
     note = make_note(
         source,
-        f"{' / '.join(below)}:{gap}{said}" if below else said,
-        kind=KIND,
-        entry=fingerprint(*sections, said),
-        line=page.line,
-        since=since,
-        topics=topics,
-        metadata=metadata,
+        Note(
+            text=f"{' / '.join(below)}:{gap}{said}" if below else said,
+            kind=KIND,
+            entry=fingerprint(*sections, said),
+            line=page.line,
+            since=since,
+            topics=topics,
+            metadata=metadata,
+        ),
     )
     if note is not None:
         yield note

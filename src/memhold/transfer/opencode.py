@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memhold.transfer.items import Item, any_time, make_item, session_name
+from memhold.transfer.items import Item, Line, any_time, make_item, session_name
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput
 from memhold.values.records import ABANDONED, Author, WrittenBy
@@ -90,13 +90,15 @@ def _items(source: Source, value: Mapping[str, Any], session: _Session, line: in
             metadata = {"source": KIND, "source_id": source_id} | ({ABANDONED: True} if undone else {})
             item = make_item(
                 source,
-                {**message, "metadata": metadata, **beside},
-                kind=KIND,
-                session=session_name(KIND, session.name),
-                conversation=session.name,
-                source_id=source_id,
-                line=line,
-                said=Author(origin="agent", name=KIND) if session.asked_by == "assistant" else None,
+                Line(
+                    message={**message, "metadata": metadata, **beside},
+                    kind=KIND,
+                    session=session_name(KIND, session.name),
+                    conversation=session.name,
+                    source_id=source_id,
+                    line=line,
+                    said=Author(origin="agent", name=KIND) if session.asked_by == "assistant" else None,
+                ),
             )
             if item is not None:
                 yield item

@@ -43,12 +43,8 @@ class FileWatch:
         self._first = first_seconds
         self._every = every_seconds
         self._task: asyncio.Task[None] | None = None
-        self._damage: str | None = None
-
-    @property
-    def damage(self) -> str | None:
+        self.damage: str | None = None
         """What the last look found, for a person; None where nothing is wrong, or nobody looked."""
-        return self._damage
 
     def note(self, found: Sequence[Finding]) -> None:
         """Take what a look at the whole file found, whoever looked; one that could not open it changes nothing."""
@@ -56,9 +52,9 @@ class FileWatch:
             return
         wrong = [one.what for one in found if one.check in _TREES and one.severity == "wrong"]
         damage = wrong[0] if wrong else None
-        if damage is not None and damage != self._damage:
+        if damage is not None and damage != self.damage:
             log.error("the file is damaged, and answers may lack what cannot be reached: %s", damage)
-        self._damage = damage
+        self.damage = damage
 
     def start(self) -> None:
         """Begin to look in the background. Idempotent."""

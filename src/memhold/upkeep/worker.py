@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from random import Random
 from typing import Literal, NamedTuple
@@ -99,6 +99,7 @@ class _Told(NamedTuple):
     lane: asyncio.Event
 
 
+@dataclass(eq=False)
 class Worker:
     """Claims due work and does it until it is stopped.
 
@@ -109,22 +110,20 @@ class Worker:
     `poll_seconds`, or when woken. Scopes take turns.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        steps: Mapping[str, Step],
-        *,
-        clock: Clock,
-        owner: str,
-        random: Random,
-        poll_seconds: float = 30.0,
-        slow: Sequence[str] = (),
-        apart: Sequence[str] = (),
-        fresh: Callable[[], None] | None = None,
-        sweep: Callable[[], Awaitable[None]] | None = None,
-    ) -> None:
-        self._store = store
-        self._steps = steps
+    store: Store
+    steps: Mapping[str, Step]
+    _: KW_ONLY
+    clock: Clock
+    owner: str
+    random: Random
+    poll_seconds: float = 30.0
+    slow: Sequence[str] = ()
+    apart: Sequence[str] = ()
+    fresh: Callable[[], None] | None = None
+    sweep: Callable[[], Awaitable[None]] | None = None
+
+    def __post_init__(self) -> None:
+        steps, slow, apart = self.steps, self.slow, self.apart
         self._slow = tuple(sorted(kind for kind in steps if kind in slow))
         self._apart = tuple(sorted(kind for kind in steps if kind in apart))
         self._quick = tuple(sorted(kind for kind in steps if kind not in {*slow, *apart}))
@@ -132,12 +131,7 @@ class Worker:
         self._again = tuple(kind for kind in self._slow if kind in AGAIN)
         self._put_off = tuple(kind for kind in self._kinds if kind not in DATED)
         self._prompt = tuple(kind for kind in self._kinds if kind in PROMPT)
-        self._clock = clock
-        self._owner = owner
-        self._random = random
-        self._longest = min(poll_seconds, LONGEST_WAIT)
-        self._fresh = fresh
-        self._sweep = sweep
+        self._longest = min(self.poll_seconds, LONGEST_WAIT)
         self._swept: Resting | None = None
         self._looked: datetime | None = None
         self._woken = {lane: asyncio.Event() for lane in (self._quick, self._apart, self._slow)}
@@ -170,7 +164,7 @@ class Worker:
         So is what was put off by a clock that was ahead: everything that waits, where it was turned back before our
         eyes, else what is put off for longer than anything is.
         """
-        now = self._clock.now()
+        now = self.clock.now()
         turned = self._looked is not None and now < self._looked - TURNED
         self._looked = now
         if self._swept is not None and self._swept.lasts(now) and not turned:
@@ -178,10 +172,10 @@ class Worker:
         self._swept = Resting(since=now, length=SWEEP_EVERY)
         try:
             after = now if turned else now + LONGEST_PUT_OFF
-            if await self._store.upkeep.pending(self._put_off, later=True):
-                await self._store.upkeep.hasten(self._put_off, failed=False, after=after)
-            if self._sweep is not None:
-                await self._sweep()
+            if await self.store.upkeep.pending(self._put_off, later=True):
+                await self.store.upkeep.hasten(self._put_off, failed=False, after=after)
+            if self.sweep is not None:
+                await self.sweep()
         except BaseException:
             # What was not compared is compared again soon, not hours later.
             self._swept = Resting(since=now, length=SWEEP_AGAIN)
@@ -194,7 +188,7 @@ class Worker:
         self._stopping = False
         if not self._listens:
             self._listens = True
-            self._store.on_due(self.wake)
+            self.store.on_due(self.wake)
         lanes = ((self._quick, 1), (self._apart, 1), (self._slow, SLOTS))
         self._tasks = [
             asyncio.create_task(self._run(kinds, slots), name="memhold-worker") for kinds, slots in lanes if kinds
@@ -243,7 +237,7 @@ class Worker:
                 if self._told is None or self._told.error is not type(error):
                     log.warning("upkeep: looking for work failed with %s", type(error).__name__)
                     self._told = _Told(type(error), woken)
-                wait = min(wait, backoff(failures, self._random))
+                wait = min(wait, backoff(failures, self.random))
                 failures += 1
             # Not wait_for: in Python 3.11 it may swallow a cancellation that comes with a wake.
             with contextlib.suppress(TimeoutError):
@@ -252,10 +246,10 @@ class Worker:
 
     async def _until_due(self, kinds: Sequence[str]) -> float:
         """Seconds until something can be claimed, or until the next look."""
-        soonest = await self._store.upkeep.next_due(kinds)
+        soonest = await self.store.upkeep.next_due(kinds)
         if soonest is None:
             return self._longest
-        return min(self._longest, max(0.05, (soonest - self._clock.now()).total_seconds()))
+        return min(self._longest, max(0.05, (soonest - self.clock.now()).total_seconds()))
 
     def _begin(self, lease: Lease, woken: asyncio.Event) -> asyncio.Task[Outcome]:
         task = asyncio.create_task(self._do(lease))
@@ -276,42 +270,42 @@ class Worker:
         What failed before and was put off, and what waits for a model, is tried now, once; a scrub that waits for a
         reader a few times. What is left is named in the log. With a `scope`, only the work of its user.
         """
-        if self._fresh is not None:
-            self._fresh()
+        if self.fresh is not None:
+            self.fresh()
         await self.compare()
         if self._slow or self._apart:
-            await self._store.upkeep.hasten((*self._slow, *self._apart), scope=scope)
+            await self.store.upkeep.hasten((*self._slow, *self._apart), scope=scope)
         if self._slow:
-            await self._store.upkeep.hasten(self._again, scope=scope, failed=False)
+            await self.store.upkeep.hasten(self._again, scope=scope, failed=False)
         clean, tries, left = True, PROMPT_TRIES, list[str]()
         while True:
             outcome = await self.round(scope=scope, settling=True)
             clean = clean and not (outcome.failed or outcome.put_off)
-            if not outcome.done and await self._store.upkeep.pending(self._kinds, scope=scope) == 0:
+            if not outcome.done and await self.store.upkeep.pending(self._kinds, scope=scope) == 0:
                 left = await self._put_off_of(self._prompt, scope)
                 if not left or not tries:
                     break
                 tries -= 1
-                await self._store.upkeep.hasten(left, scope=scope, failed=False)
+                await self.store.upkeep.hasten(left, scope=scope, failed=False)
             if not outcome.done:
-                await self._clock.sleep(HELD_POLL_SECONDS)
+                await self.clock.sleep(HELD_POLL_SECONDS)
         if left:
             log.warning("settle: not done, and tried again by an open store: %s", ", ".join(left))
         return clean and not left and not await self._waits(scope)
 
     async def _put_off_of(self, kinds: Sequence[str], scope: Scope | None) -> list[str]:
         """Those of the kinds of which something is left."""
-        if not await self._store.upkeep.pending(kinds, scope=scope, later=True):
+        if not await self.store.upkeep.pending(kinds, scope=scope, later=True):
             return []
-        return [one for one in kinds if await self._store.upkeep.pending([one], scope=scope, later=True)]
+        return [one for one in kinds if await self.store.upkeep.pending([one], scope=scope, later=True)]
 
     async def _waits(self, scope: Scope | None) -> bool:
         """Whether work is left for which a model is awaited."""
         if not self._again:
             return False
         if scope is None:
-            return await self._store.upkeep.next_due(self._again) is not None
-        return await self._store.read(scope, lambda tx: any(due.kind in self._again for due in tx.due()))
+            return await self.store.upkeep.next_due(self._again) is not None
+        return await self.store.read(scope, lambda tx: any(due.kind in self._again for due in tx.due()))
 
     async def finish(self, kind: str, seconds: float) -> None:
         """Do what is due of one quick kind, for at most that long: before `stop`, where it should not wait."""
@@ -337,7 +331,7 @@ class Worker:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             # A task that was cancelled before it began gave nothing back.
-            await give_back(self._store, slow, self._clock)
+            await give_back(self.store, slow, self.clock)
             raise
         return Round(done=outcomes.count("done"), put_off=outcomes.count("put_off"), failed=outcomes.count("failed"))
 
@@ -345,13 +339,13 @@ class Worker:
         if not kinds or limit <= 0 or self._stopping:
             return []
         return await claimed(
-            self._store,
-            owner=self._owner,
+            self.store,
+            owner=self.owner,
             kinds=kinds,
             limit=limit,
             seconds=LEASE_SECONDS,
             scope=scope,
-            clock=self._clock,
+            clock=self.clock,
         )
 
     async def _each(self, leases: Sequence[Lease], *, settling: bool = False) -> list[Outcome]:
@@ -359,31 +353,31 @@ class Worker:
         try:
             return [await self._do(lease, settling=settling) for lease in leases]
         except BaseException:
-            await give_back(self._store, leases, self._clock)
+            await give_back(self.store, leases, self.clock)
             raise
 
     async def _do(self, lease: Lease, *, settling: bool = False) -> Outcome:
         try:
             again = await self._held(lease)
         except asyncio.CancelledError:
-            await give_back(self._store, [lease], self._clock)
+            await give_back(self.store, [lease], self.clock)
             raise
         except Exception as error:  # noqa: BLE001 - the worker's edge: one item's failure is that item's alone
             await self._failed(lease, error)
             return "failed"
         if again is None:
-            await to_the_end(self._store.upkeep.finish(lease))
+            await to_the_end(self.store.upkeep.finish(lease))
             return "done"
         paced = isinstance(again, Pace)
-        at = self._clock.now() + timedelta(seconds=0.0 if paced and settling else again)
-        await to_the_end(self._store.upkeep.put_off(lease, at=at, error=None, attempt=False))
+        at = self.clock.now() + timedelta(seconds=0.0 if paced and settling else again)
+        await to_the_end(self.store.upkeep.put_off(lease, at=at, error=None, attempt=False))
         if lease.due.kind in PROMPT:
             return "waits"
         return "done" if paced else "put_off"
 
     async def _held(self, lease: Lease) -> float | None:
         """Run a step; a slow one's lease is renewed meanwhile, and the step ends where the lease is lost."""
-        step = self._steps[lease.due.kind]
+        step = self.steps[lease.due.kind]
         if lease.due.kind not in self._slow and lease.due.kind not in self._apart:
             return await step(lease)
         work = asyncio.ensure_future(step(lease))
@@ -402,21 +396,21 @@ class Worker:
     async def _beat(self, lease: Lease) -> None:
         """Renew the lease while it can be renewed."""
         while True:
-            await self._clock.sleep(LEASE_SECONDS / BEATS)
+            await self.clock.sleep(LEASE_SECONDS / BEATS)
             with contextlib.suppress(MemholdError):
-                if not await self._store.upkeep.renew(lease, LEASE_SECONDS):
+                if not await self.store.upkeep.renew(lease, LEASE_SECONDS):
                     return
 
     async def _failed(self, lease: Lease, error: Exception) -> None:
         attempts = lease.due.attempts
         if isinstance(error, ChainFailed) and error.advice == "park":
-            delay = park(attempts, error.retry_after, self._random)
+            delay = park(attempts, error.retry_after, self.random)
         else:
             asked = error.retry_after if isinstance(error, ChainFailed) else None
-            delay = max(backoff(attempts, self._random), min(asked or 0.0, LONGEST_DELAY))
+            delay = max(backoff(attempts, self.random), min(asked or 0.0, LONGEST_DELAY))
         named = "" if isinstance(error, ModelError) else f"{type(error).__name__}: "  # a model's error is a sentence
         text = f"{named}{error}" if isinstance(error, MemholdError) else type(error).__name__
         log.warning("upkeep: %s failed with %s, again in %.0f s", lease.due.kind, type(error).__name__, delay)
-        at = self._clock.now() + timedelta(seconds=delay)
+        at = self.clock.now() + timedelta(seconds=delay)
         with contextlib.suppress(MemholdError):
-            await to_the_end(self._store.upkeep.put_off(lease, at=at, error=text[:MAX_ERROR]))
+            await to_the_end(self.store.upkeep.put_off(lease, at=at, error=text[:MAX_ERROR]))

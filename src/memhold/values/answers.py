@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from memhold.values.errors import InvalidInput
+from memhold.values.filters import Filters
 from memhold.values.records import (
     Change,
     HitKind,
@@ -99,29 +101,24 @@ class Remembered:
     memory: Memory | None
 
 
+_OF_LISTS = (
+    "agent", "origin", "actor", "session_prefix", "subject", "written_since", "written_until", "unconfirmed_since",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """Everything that a recall asks, as one value through all layers. Filters only ever narrow."""
+class Query(Filters):
+    """Everything that a recall asks, as one value through all layers. Its filters only ever narrow.
+
+    Raises:
+        InvalidInput: a filter is one of lists and of forgetting, which no index of words knows.
+    """
 
     text: str = ""
     conversation: tuple[str, ...] = ()
     limit: int = 10
     offset: int = 0
-    kinds: tuple[HitKind, ...] | None = None
-    states: tuple[State, ...] | None = None
-    tiers: tuple[Tier, ...] | None = None
-    roles: tuple[str, ...] | None = None
-    speaker: str | None = None
     asker: str | None = None
-    session: str | None = None
-    topics: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    since: datetime | None = None
-    until: datetime | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    include_superseded: bool = False
     browse: bool = False
     signals: tuple[str, ...] | None = None
     neighbours: int = 0
@@ -130,6 +127,11 @@ class Query:
     snapshot: str | None = None
     cursor: str | None = None
     also: tuple[Mapping[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        Filters.__post_init__(self)
+        if named := [name for name in _OF_LISTS if getattr(self, name) is not None]:
+            raise InvalidInput(f"recall does not filter by {named[0]}; list and forget do")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

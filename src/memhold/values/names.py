@@ -19,6 +19,7 @@ __all__ = [
     "can_be_seen",
     "checked_actor",
     "checked_name",
+    "checked_session",
     "folded",
     "is_within",
     "usable_name",
@@ -92,6 +93,19 @@ def checked_actor(value: object) -> str:
         known = ", ".join(ACTORS)
         raise InvalidScope(f"actor is {value!r:.60}; pass one of {known}, or one with a name such as 'agent:my-client'")
     return f"{kind}:{checked_name(name, 'the name of the actor')}" if colon else kind
+
+
+def checked_session(name: str | None) -> str | None:
+    """The session that a filter names, in the form in which sessions are stored; `""` is the unnamed session.
+
+    Raises:
+        InvalidScope: no session can have that name.
+    """
+    if name:
+        return checked_name(name, "session")
+    if name is not None and not isinstance(name, str):
+        raise InvalidScope(f"session is a {type(name).__name__}; pass its name, or leave it out for every session")
+    return name
 
 
 def is_within(namespace: str, own: str) -> bool:

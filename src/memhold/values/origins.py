@@ -5,13 +5,14 @@ What is recorded is never upgraded: a line that a model's tool call brings is th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from memhold.values.errors import ScopeDenied
 from memhold.values.names import checked_actor
-from memhold.values.records import Author, Memory, Message, Origin, Trust, WrittenBy
+from memhold.values.records import PEOPLE, Author, Memory, Message, Origin, Passage, Trust, WrittenBy
 
 if TYPE_CHECKING:
     from memhold.values.answers import Hit
@@ -23,19 +24,80 @@ __all__ = [
     "author_of",
     "authority",
     "from_user",
+    "join_passages",
     "lines_origin",
     "name_of",
     "named",
     "no_more_than",
+    "passages_by",
     "said_by",
     "said_no_more_than",
     "shown_name",
     "spoken_by",
+    "text_by",
     "told_by",
     "weight",
     "with_quote",
     "words_of",
+    "writer_of",
 ]
+
+_BY_ROLE: dict[str, WrittenBy] = {
+    "tool": "tool",
+    "function": "tool",
+    "system": "harness",
+    "developer": "harness",
+}
+_BY_KIND: dict[str, WrittenBy] = {"result": "tool", "attachment": "attachment", "call": "assistant"}
+_BY_ORIGIN: dict[Origin, WrittenBy] = {"user": "user", "import": "user", "tool": "tool"}
+
+
+def writer_of(
+    kind: str, role: str, origin: Origin, *, other_person: bool = False, claim: WrittenBy | None = None
+) -> WrittenBy:
+    """Who wrote a piece of a message.
+
+    Args:
+        kind: what the piece is, as `memhold.messages.shapes.PieceKind` has it.
+        role: the role of its message.
+        origin: who brought the message: an application in its user's name, an agent, a tool, an import.
+        other_person: whether the message bears the name of a person who is not the scope's user.
+        claim: what the caller says, if anything.
+    """
+    found = _by_table(kind, role, origin, other_person=other_person)
+    if claim is None or (claim in PEOPLE and found not in PEOPLE and _BY_ORIGIN.get(origin) != "user"):
+        return found
+    return claim
+
+
+def _by_table(kind: str, role: str, origin: Origin, *, other_person: bool) -> WrittenBy:
+    fixed = _BY_ROLE.get(role) or _BY_KIND.get(kind)
+    if fixed is not None:
+        return fixed
+    by_user = _BY_ORIGIN.get(origin, "assistant")
+    if other_person and by_user == "user":
+        return "participant"
+    return "assistant" if role == "assistant" else by_user
+
+
+def join_passages(pieces: Sequence[tuple[int, int, WrittenBy]]) -> tuple[Passage, ...]:
+    """Passages of pieces in order: what one writer wrote in a row is one."""
+    found: list[Passage] = []
+    for start, end, writer in pieces:
+        first = found.pop().start if found and found[-1].written_by == writer else start
+        found.append(Passage(start=first, end=end, written_by=writer))
+    return tuple(found)
+
+
+def passages_by(message: Message, *writers: WrittenBy) -> tuple[Passage, ...]:
+    """What these writers wrote of a message, in order."""
+    return tuple(one for one in message.passages if one.written_by in writers)
+
+
+def text_by(message: Message, *writers: WrittenBy) -> str:
+    """The words of a message that these writers wrote, its quotes included, a passage a line; empty where none are."""
+    return "\n".join(message.text[one.start : one.end] for one in passages_by(message, *writers))
+
 
 USER = 6
 """The authority of what the user told, or confirmed."""

@@ -205,7 +205,7 @@ class Message:
     An item that came without a role has the role "" and no text.
 
     `passages` say who wrote which stretch of `text`, in order: several where what a person typed stands beside what was
-    returned or attached (`memhold.values.written_by` decides it, once, when the message arrives). The indexes hold it
+    returned or attached (`memhold.values.origins` decides it, once, when the message arrives). The indexes hold it
     once for each of its writers, under consecutive `numbers`.
     """
 

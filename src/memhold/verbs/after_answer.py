@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from memhold.ports.stores import Ids, Priority, Store
 from memhold.ports.transaction import WriteTx
@@ -32,10 +32,9 @@ class AfterAnswer:
     thousand wait. Other verbs than recall wait for them up to a second, so that they see what a recall before them did.
     """
 
-    def __init__(self, store: Store, *, ids: Ids, life: timedelta) -> None:
+    def __init__(self, store: Store, *, ids: Ids) -> None:
         self._store = store
         self._ids = ids
-        self._life = life
         self._waiting: list[tuple[Scope, Callable[[WriteTx], None]]] = []
         self._task: asyncio.Task[None] | None = None
         self._noted: dict[tuple[str, str | None, str], datetime] = {}
@@ -92,7 +91,7 @@ class AfterAnswer:
         def work(tx: WriteTx) -> None:
             session = None if scope.session is None else tx.session(scope.session)
             if memory_ids:
-                note_asked(tx, memory_ids, asked_turn(session, at), at=at, life=self._life, ids=self._ids)
+                note_asked(tx, memory_ids, asked_turn(session, at), at=at, ids=self._ids)
             note_use(tx, used, at=at)
 
         return work

@@ -9,14 +9,17 @@ from itertools import chain
 from time import monotonic
 from typing import Any, get_args
 
+from memhold.consolidate.requests import ask_ahead
 from memhold.context import gather
-from memhold.context.plan import RESERVED, Inputs, Request
+from memhold.context.answer import Context
+from memhold.context.build import built
+from memhold.context.plan import RESERVED, ContextQuery, Elsewhere, Inputs, Request
 from memhold.context.strategies import check_strategy, least_share
 from memhold.context.window_messages import is_person, only_recalled, words_of
 from memhold.documents.paths import checked_path
 from memhold.documents.read import standing_numbers
 from memhold.facts.users_word import reworded
-from memhold.messages.fences import unquoted
+from memhold.messages.fences import keep_shown, unquoted
 from memhold.messages.records import records_of, typed
 from memhold.messages.shapes import listed_messages
 from memhold.messages.window import entries_of, is_system
@@ -29,10 +32,11 @@ from memhold.text.stretches import both_ends
 from memhold.text.token_estimate import Counted
 from memhold.values.answers import DAMAGED, Query
 from memhold.values.errors import InvalidInput
-from memhold.values.records import Fill, HitKind, Memory, Message, Shape
-from memhold.verbs.transactions import Transactions
+from memhold.values.records import HitKind, Memory, Message, Shape
+from memhold.verbs.beside_loop import beside
+from memhold.verbs.transactions import Transactions, named_scopes
 
-__all__ = ["ContextSlots", "listed", "request_of"]
+__all__ = ["ContextSlots", "context"]
 
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
 TOLD = ("corrections", "instructions", "profile")
@@ -41,9 +45,12 @@ MEMORY_HITS = DOCUMENT_HITS = 30
 LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
 """Earlier messages that are looked at: as many as would fill the budget if each took sixteen tokens."""
 
-
 RETURNED = 8
 """Of what tools returned, and what was attached, one of so many is looked at."""
+SLOT_SECONDS = 5.0
+"""How long a slot may take before it is left out and named: longer than any read may run."""
+TAIL = 2
+"""Messages before the newest user's that `memory_first` keeps: the question and the answer that it goes on from."""
 
 
 class ContextSlots:
@@ -256,7 +263,7 @@ class ContextSlots:
     async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
         """What each slot gave, and the names of those that failed or were late by this store's clock."""
         tasks = {name: _named(name, slot) for name, slot in slots.items()}
-        late = asyncio.ensure_future(self._runtime.clock.sleep(self._runtime.settings.context_slot_timeout))
+        late = asyncio.ensure_future(self._runtime.clock.sleep(SLOT_SECONDS))
         waiting = set(tasks.values())
         try:
             while waiting and not late.done():
@@ -333,46 +340,69 @@ def _heard(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
-def request_of(
-    *,
-    budget: int,
-    reserve: int | None,
-    strategy: str,
-    shape: Shape,
-    threshold: int,
-    tail: int,
-    fill: Fill,
-    documents: Sequence[Sequence[str]],
-) -> Request:
+def _request(asked: ContextQuery) -> Request:
     """The checked request.
 
     Raises:
         InvalidInput: the reserve leaves nothing, or the shape, the strategy, the fill or a path cannot be used.
     """
-    kept = budget // RESERVED if reserve is None else reserve
-    if kept >= budget:
-        raise InvalidInput(f"the reserve of {kept} tokens leaves nothing of the budget of {budget}")
-    if shape not in get_args(Shape):
-        raise InvalidInput(f"the shape is {shape!r:.40}; use one of {', '.join(get_args(Shape))}")
-    check_strategy(strategy)
+    kept = asked.budget // RESERVED if asked.reserve is None else asked.reserve
+    if kept >= asked.budget:
+        raise InvalidInput(f"the reserve of {kept} tokens leaves nothing of the budget of {asked.budget}")
+    if asked.shape not in get_args(Shape):
+        raise InvalidInput(f"the shape is {asked.shape!r:.40}; use one of {', '.join(get_args(Shape))}")
+    check_strategy(asked.strategy)
     return Request(
-        budget=budget,
+        budget=asked.budget,
         reserve=kept,
-        strategy=strategy,
-        shape=shape,
-        threshold=threshold,
-        tail=tail,
-        by_default=reserve is None,
-        documents=[checked_path(path, "a path of documents", least=0) for path in documents],
-        least=least_share(fill),
+        strategy=asked.strategy,
+        shape=asked.shape,
+        threshold=asked.crossover_turn_threshold or 0,
+        tail=TAIL if asked.tail is None else asked.tail,
+        by_default=asked.reserve is None,
+        documents=[checked_path(path, "a path of documents", least=0) for path in asked.documents],
+        least=least_share(asked.fill),
     )
+
+
+async def context(
+    here: Transactions,
+    asked: ContextQuery,
+    *,
+    messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None,
+) -> Context:
+    """The messages to send; what was shown of memory is remembered behind the answer."""
+    runtime, scope = here.runtime, here.scope
+    request = _request(asked)
+    given = await beside(lambda: _listed(messages), messages)
+    runtime.guard()
+    slots = ContextSlots(here)
+    model = (runtime.settings.context_model or None) if asked.model is None else asked.model
+    request = await slots.counted(request, model)
+    named = named_scopes(scope, asked.also)
+    others = [ContextSlots(Transactions(runtime, one)) for one in named]
+    inputs, *more = await slots.inputs(given, request, asked.query, asked.asker, others=others)
+    last = inputs.window.ahead
+    if last:
+        runtime.after_answer.soon(scope, lambda tx: ask_ahead(tx, here.session, last))
+    elsewhere = [
+        Elsewhere(
+            scope=replace(one, actor="user"), inputs=held, same_user=one.user is not None and one.user == scope.user
+        )
+        for one, held in zip(named, more, strict=True)
+    ]
+    secret = runtime.store.facts.secret
+    built_of, fences = await asyncio.to_thread(built, inputs, request, secret=secret, elsewhere=elsewhere)
+    if fences:
+        runtime.after_answer.soon(scope, lambda tx: keep_shown(tx, fences))
+    return built_of
 
 
 def _most(available: int) -> int:
     return max(LEAST_HITS, min(MOST_HITS, available // SHORTEST))
 
 
-def listed(messages: Any) -> Sequence[Mapping[str, Any]]:
+def _listed(messages: Any) -> Sequence[Mapping[str, Any]]:
     """The caller's messages as a list.
 
     Raises:

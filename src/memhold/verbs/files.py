@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeVar, get_args
+from typing import BinaryIO, Literal, TypeVar
 
 from memhold._version import __version__
 from memhold.documents.content import Content, redacted_content
@@ -27,8 +27,7 @@ from memhold.journal.beside import shown_to
 from memhold.journal.redaction import redacted_value
 from memhold.journal.secrets import known_secrets
 from memhold.journal.sessions import seen_sessions
-from memhold.messages.ingest import Draft, attribute, parse_messages
-from memhold.messages.people import told_apart
+from memhold.messages.ingest import Draft, attribute, parse_messages, told_apart
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.maintenance import given_path
@@ -39,19 +38,19 @@ from memhold.text.analysis import Terms, analyse
 from memhold.transfer.apart import BOUNDS
 from memhold.transfer.export import ExportFile
 from memhold.transfer.formats import OF_AGENTS
-from memhold.transfer.importing import Progress, Report, import_file
+from memhold.transfer.importing import Progress, Reading, Report, import_file
 from memhold.transfer.items import BATCH_MESSAGES, Batch, Beside, Part, Placed, Restored, fingerprint, session_name
 from memhold.transfer.markdown import history_markdown, in_no_page, is_own_page, memory_markdown
 from memhold.transfer.other_shapes import mcp_records, mem0_entry, that_hold
-from memhold.transfer.source import OnError
 from memhold.transfer.sqlite_files import SQLITE
-from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
+from memhold.values.errors import InvalidInput, MemholdError, StoreFull, StoreReadOnly
 from memhold.values.jsonable import body_json
 from memhold.values.names import BELOW, checked_name
 from memhold.values.origins import author_of, lines_origin, no_more_than, said_no_more_than
 from memhold.values.records import Author, Change, Memory, Message, Origin, Scope
 from memhold.verbs.analysis_pool import CHARGED, prepared
 from memhold.verbs.runtime import Runtime
+from memhold.verbs.transactions import Transactions
 
 __all__ = [
     "BATCH_MESSAGES",
@@ -237,57 +236,41 @@ def _in_its_role(by: Author, draft: Draft, told: Author) -> Author:
     return Author(origin=origin, name=by.name if origin == "user" else by.name or told.name)
 
 
-async def import_from(
-    runtime: Runtime,
-    scope: Scope,
-    path: str | Path,
-    *,
-    format_name: str | None = None,
-    zone: tzinfo = UTC,
-    session_prefix: str = "",
-    on_error: OnError = "stop",
-    live: bool = False,
-    batch: int = BATCH_MESSAGES,
-    dry_run: bool = False,
-    progress: Callable[[Progress], None] | None = None,
-) -> Report:
+async def import_from(here: Transactions, reading: Reading, *, path: str | Path) -> Report:
     """Bring a file into a scope; see `AsyncScope.import_file`."""
+    runtime = here.runtime
     runtime.guard()
-    if type(batch) is not int or not 1 <= batch <= runtime.limits.batch_messages:
-        raise InvalidInput(f"batch is {batch!r:.40}; it must be 1 to {runtime.limits.batch_messages} messages")
-    if on_error not in get_args(OnError):
-        raise InvalidInput(f"on_error is {on_error!r:.40}; it must be 'stop' or 'skip'")
-    if not isinstance(zone, tzinfo):
-        raise InvalidInput(f"zone is {zone!r:.40}; pass a tzinfo, for example zoneinfo.ZoneInfo('Europe/Paris')")
-    return await import_file(
-        _Arrivals(runtime, scope, session_prefix, live=live),
-        given_path(path),
-        now=runtime.clock.now(),
-        format_name=format_name,
-        zone=zone,
-        on_error=on_error,
-        limits=runtime.limits,
-        batch=batch,
-        dry_run=dry_run,
-        progress=progress,
-        bounds=BOUNDS.get(),
-        charge=CHARGED.get() or (lambda _: None),
-    )
+    if not 1 <= reading.batch <= runtime.limits.batch_messages:
+        raise InvalidInput(f"batch is {reading.batch!r:.40}; it must be 1 to {runtime.limits.batch_messages} messages")
+    arrivals = _Arrivals(runtime, here.scope, reading.session_prefix, live=reading.live)
+    try:
+        return await import_file(
+            arrivals,
+            given_path(path),
+            reading,
+            now=runtime.clock.now(),
+            limits=runtime.limits,
+            bounds=BOUNDS.get(),
+            charge=CHARGED.get() or (lambda _: None),
+        )
+    finally:
+        # What came in is there, and the sweep finds a mirror that is behind.
+        with suppress(MemholdError):
+            await here.write(lambda _: None)
 
 
-async def export_to(runtime: Runtime, scope: Scope, path: str | Path, *, format_name: ExportFormat) -> Exported:
+async def export_to(here: Transactions, path: str | Path, format: ExportFormat) -> Exported:
     """Write a scope to a file or a folder; see `AsyncScope.export`."""
+    runtime, scope = here.runtime, here.scope
     runtime.guard()
     target = given_path(path)
     store = runtime.store.facts.location
     if str(target.resolve()) in {f"{store}{suffix}" for suffix in ("", "-wal", "-shm", ".forgotten")}:
         raise InvalidInput(f"{target} belongs to the store itself; name another file for the export")
-    if format_name not in _JOBS:
-        raise InvalidInput(f"format is {format_name!r:.40}; it must be one of {', '.join(_JOBS)}")
     kept = Path(store) if runtime.store.facts.backend == "sqlite" else None
     # A session is narrower than what stands below: another one of that name is another one.
     below = [] if scope.session is not None else await runtime.store.upkeep.below(scope)
-    return await _JOBS[format_name](runtime, [scope, *below], target, kept)
+    return await _JOBS[format](runtime, [scope, *below], target, kept)
 
 
 async def _look(runtime: Runtime, scope: Scope, work: Callable[[ReadTx], T]) -> T:

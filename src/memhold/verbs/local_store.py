@@ -11,8 +11,8 @@ from memhold.values.records import Scope
 
 if TYPE_CHECKING:
     from memhold.verbs.local_admin import LocalAdmin
-    from memhold.verbs.local_scope import LocalScope
     from memhold.verbs.runtime import Runtime
+    from memhold.verbs.scope import AsyncScope
 
 __all__ = ["LocalStore"]
 
@@ -37,11 +37,11 @@ class LocalStore:
         agent: str | None = None,
         session: str | None = None,
         actor: str = "user",
-    ) -> LocalScope:
-        from memhold.verbs.local_scope import LocalScope
+    ) -> AsyncScope:
+        from memhold.verbs.local_scope import local_scope
 
         scope = Scope(namespace=namespace, user=user, agent=agent, session=session, actor=actor)
-        return LocalScope(self._runtime, scope)
+        return local_scope(self._runtime, scope)
 
     async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
         from memhold.verbs.checking import check  # late: who opens a store need not load it

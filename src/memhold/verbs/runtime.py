@@ -47,15 +47,10 @@ class RuntimeSettings:
     """The settings that verbs read."""
 
     idempotency_days: int
-    raw_chars: int
     drain_seconds: float = 5.0
     when: When | None = None
     """When windows are due; None where no model consolidates."""
     recall_timeout: float = 2.0
-    mid_tier_days: int = 7
-    crossover_turn_threshold: int = 0
-    context_tail: int = 2
-    context_slot_timeout: float = 5.0
     context_consolidate_share: float = 0.0
     context_model: str = ""
 

@@ -662,10 +662,8 @@ class AsyncScope(Protocol):
             shape: The provider's shape, "openai" or "anthropic".
             reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: a twentieth.
             query: What memory is asked for; left out: the newest user's message.
-            tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting
-                `context_tail`.
-            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the
-                setting.
+            tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: 2.
+            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first". Left out, or 0: never.
             model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
                 family that is not known, one meant to be over any. Left out: the setting `context_model`.
             asker: The name of the person who asks, where several people talk: only what they told instructs, and "I"

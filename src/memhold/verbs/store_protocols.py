@@ -71,7 +71,7 @@ class AsyncStore(Protocol):
     async def close(self) -> None:
         """Finish accepted writes, give leases back and let go of the store. Idempotent.
 
-        Takes at most about `close_timeout` seconds, and where another process holds the file, `busy_timeout` for the
+        Takes at most about 10 seconds, and where another process holds the file, `busy_timeout` for the
         write that waits for it; one that had no turn by then fails with `StoreClosed`. In a forked child it does
         nothing: the file is the parent's.
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import timedelta
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -64,10 +64,12 @@ _WORKERS = count()
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     """Open a store with its settings and its worker, on the running loop.
 
-    `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` and `compaction` may be a
+    `clock` and `ids` may stand among the settings: tests pass their own; a server passes `analysis_processes`, for
+    which a program's main module must bear being imported anew; `consolidation` and `compaction` may be a
     model, or several, `embedding` an `EmbeddingModel` and `rerank` a `Reranker`.
     """
     rest = {name: _joined(value) for name, value in given.items()}
+    analysis_processes: int = rest.pop("analysis_processes", 0)
     clock: Clock = rest.pop("clock", None) or SystemClock()
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
@@ -107,19 +109,22 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         warn_of_models([entry.name for entry in embedding], "embedding", found)
     return assemble(
         store,
-        clock=clock,
-        ids=ids,
-        settings=settings,
-        residue=opened.residue,
-        maintenance=opened.maintenance,
-        parts=parts,
-        judges=judges,
-        judge=judging,
-        health=health,
-        model=own,
-        reranker=reranker,
-        held=held,
-        redactor=redactor,
+        Around(
+            clock=clock,
+            ids=ids,
+            settings=settings,
+            residue=opened.residue,
+            maintenance=opened.maintenance,
+            parts=parts,
+            judges=judges,
+            judge=judging,
+            health=health,
+            model=own,
+            reranker=reranker,
+            held=held,
+            redactor=redactor,
+            analysis_processes=analysis_processes,
+        ),
     )
 
 
@@ -154,32 +159,36 @@ def _redactor(settings: Settings) -> Redactor | None:
     return SecretRedactor("refuse" if settings.redaction == "refuse" else "on")
 
 
-def assemble(
-    store: Store,
-    *,
-    clock: Clock,
-    ids: Ids | None = None,
-    settings: Settings | None = None,
-    residue: Callable[[str], Residue] | None = None,
-    parts: ChainParts | None = None,
-    judges: ChainParts | None = None,
-    judge: ChainParts | None = None,
-    model: EmbeddingModel | None = None,
-    reranker: Reranker | None = None,
-    maintenance: Maintenance | None = None,
-    held: HeldModels | None = None,
-    redactor: Redactor | None = None,
-    health: Healths | None = None,
-) -> Runtime:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What an open Memhold is put together of, around a store; what is left out is as by default, or off."""
+
+    clock: Clock
+    ids: Ids = field(default_factory=TimeOrderedIds)
+    settings: Settings = field(default_factory=Settings)
+    residue: Callable[[str], Residue] | None = None
+    parts: ChainParts | None = None
+    judges: ChainParts | None = None
+    judge: ChainParts | None = None
+    model: EmbeddingModel | None = None
+    reranker: Reranker | None = None
+    maintenance: Maintenance | None = None
+    held: HeldModels | None = None
+    redactor: Redactor | None = None
+    health: Healths | None = None
+    analysis_processes: int = 0
+
+
+def assemble(store: Store, of: Around) -> Runtime:
     """The parts of an open Memhold around a store, on the running loop; its worker runs where the settings say so."""
-    ids, settings = ids or TimeOrderedIds(), settings or Settings()
+    clock, ids, settings, parts, held, reranker = of.clock, of.ids, of.settings, of.parts, of.held, of.reranker
     mirror = mirror_of(store, settings, clock)
-    embedding = embedding_of(settings.embedding, model, held)
+    embedding = embedding_of(settings.embedding, of.model, held)
     new_caches = caches_once(settings.cache_mb)
     worker, compaction, rollups = worker_of(
         store,
         Upkeepers(settings, clock, ids, f"{this_process()}:{next(_WORKERS)}"),
-        Chains(parts, judges, judge),
+        Chains(parts, of.judges, of.judge),
         mirror=mirror,
         embedding=embedding,
         caches=new_caches,
@@ -192,18 +201,18 @@ def assemble(
         embedding=embedding,
         reranker=reranker,
         worker=worker,
-        after_answer=AfterAnswer(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
-        limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
-        residue=residue or no_files,
-        health=health or Healths(store, (), None),
+        after_answer=AfterAnswer(store, ids=ids),
+        limits=Limits(),
+        residue=of.residue or no_files,
+        health=of.health or Healths(store, (), None),
         links=() if parts is None else tuple(parts.entries),
         mirror=mirror,
         close_models=_closing(embedding, held, reranker),
-        maintenance=maintenance,
-        watch=None if maintenance is None else FileWatch(maintenance.examine_trees),
+        maintenance=of.maintenance,
+        watch=None if of.maintenance is None else FileWatch(of.maintenance.examine_trees),
         tokenizer=partial(tokenizer, models=settings.models),
-        redactor=redactor,
-        analysis_pool=_analysis_pool(settings),
+        redactor=of.redactor,
+        analysis_pool=_analysis_pool(of.analysis_processes),
         compaction=compaction,
         rollups=rollups,
         new_caches=new_caches,
@@ -215,25 +224,20 @@ def assemble(
     return runtime
 
 
-def _analysis_pool(settings: Settings) -> AnalysisPool | None:
-    if not settings.analysis_processes:
+def _analysis_pool(processes: int) -> AnalysisPool | None:
+    if not processes:
         return None
     from memhold.verbs.analysis_pool import AnalysisPool
 
-    return AnalysisPool(settings.analysis_processes)
+    return AnalysisPool(processes)
 
 
 def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
     return RuntimeSettings(
         idempotency_days=settings.idempotency_days,
-        raw_chars=settings.raw_chars,
         drain_seconds=settings.drain_seconds,
         when=when_due(settings) if consolidates else None,
         recall_timeout=settings.recall_timeout,
-        mid_tier_days=settings.mid_tier_days,
-        crossover_turn_threshold=settings.crossover_turn_threshold,
-        context_tail=settings.context_tail,
-        context_slot_timeout=settings.context_slot_timeout,
         context_consolidate_share=settings.context_consolidate_share,
         context_model=settings.context_model,
     )

@@ -61,7 +61,7 @@ def compaction_once(
         from memhold.compact.compaction_step import Compaction
 
         return Compaction(
-            store,
+            store=store,
             judge=_judge(parts),
             embedding=embedding,
             caches=caches(),
@@ -84,15 +84,16 @@ def rollups_once(store: Store, parts: ChainParts | None, upkeep: Upkeepers) -> C
     def made() -> RollUps:
         from memhold.compact.apply import Merger
         from memhold.compact.rollup.rollup_step import RollUps
+        from memhold.journal.windows import PART_TOKENS
 
         judge = _judge(parts)
         assert judge is not None  # noqa: S101 - asked above
         return RollUps(
-            store,
-            judge,
-            Merger(ids=upkeep.ids, secret=store.facts.secret, mirror=bool(upkeep.settings.mirror)),
+            store=store,
+            judge=judge,
+            merger=Merger(ids=upkeep.ids, secret=store.facts.secret, mirror=bool(upkeep.settings.mirror)),
             bounds=_bounds(upkeep.settings),
-            most_tokens=upkeep.settings.consolidate_part_tokens,
+            most_tokens=PART_TOKENS,
             clock=upkeep.clock,
             random=Random(),
             owner=f"{upkeep.owner}:rollup",
@@ -135,12 +136,4 @@ def _judge(parts: ChainParts | None) -> Judge | None:
 def _bounds(settings: Settings) -> Bounds:
     from memhold.facts.changed_notes import Bounds
 
-    return Bounds(
-        memories=settings.compact_memories,
-        wait=timedelta(minutes=settings.compact_minutes),
-        max_chars=settings.max_merge_input_chars,
-        distance=settings.compact_distance,
-        word_distance=settings.compact_word_distance,
-        calls=settings.compact_calls,
-        daily=settings.compact_daily_calls,
-    )
+    return Bounds(daily=settings.compact_daily_calls)

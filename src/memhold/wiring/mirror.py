@@ -23,11 +23,10 @@ class Mirror:
     What is written is read under the lock of the folder, so that no older state ever takes the place of a newer one.
     """
 
-    def __init__(self, store: Store, folder: Path, *, clock: Clock, summaries: int) -> None:
+    def __init__(self, store: Store, folder: Path, *, clock: Clock) -> None:
         self._store = store
         self._folder = folder
         self._clock = clock
-        self._summaries = summaries
         self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope) -> None:
@@ -47,9 +46,7 @@ class Mirror:
                 held, at, rev = await self._store.read(
                     scope, lambda tx: (tx.list_memories(Listing(limit=2**62)), tx.now, tx.index_rev())
                 )
-                await asyncio.to_thread(
-                    write_mirror, self._folder, scope, held, now=at, rev=rev, summaries=self._summaries
-                )
+                await asyncio.to_thread(write_mirror, self._folder, scope, held, now=at, rev=rev)
             finally:
                 lock.close()
 

@@ -80,7 +80,6 @@ def _patience(settings: Settings) -> ChainSettings:
 
     backoff = Backoff(
         attempts=settings.model_attempts,
-        first=settings.model_backoff_seconds,
         unloads=settings.unload_retry_count,
         unload_pause=settings.unload_retry_delay_ms / 1000,
     )
@@ -275,7 +274,7 @@ def models_of(
     return Models(
         models or settings_catalog(settings),
         book=store.usage,
-        links=store.links,
+        link_book=store.links,
         known=known,
         keys=os.environ.get,
         clock=clock,

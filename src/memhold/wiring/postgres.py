@@ -81,7 +81,6 @@ async def open_postgres(location: str, settings: Settings, clock: Clock) -> tupl
         clock=clock,
         busy_timeout=settings.busy_timeout,
         read_timeout=settings.read_timeout,
-        close_timeout=settings.close_timeout,
         failover_timeout=settings.failover_timeout,
         threads=settings.postgres_connections,
         partitions=settings.postgres_partitions,

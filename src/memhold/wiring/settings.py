@@ -19,17 +19,15 @@ from memhold.values.errors import InvalidSetting
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_group", "load_settings"]
+__all__ = ["FILE_NAME", "GONE", "PREFIX", "Settings", "load_group", "load_settings"]
 
 PREFIX = "MEMHOLD_"
 FILE_NAME = "memhold.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _MAY_BE_ZERO = {
-    "analysis_processes",
     "compact_daily_calls",
     "context_consolidate_share",
-    "crossover_turn_threshold",
     "key_threshold",
     "postgres_hnsw_from",
     "postgres_partitions",
@@ -41,8 +39,16 @@ _MAY_BE_ZERO = {
 }
 _CHAINS = frozenset({"consolidation", "adjudication", "compaction", "embedding"})
 """Settings that take a list of models as well as one text with commas."""
+GONE = frozenset({
+    "analysis_processes", "close_timeout", "compact_calls", "compact_distance", "compact_memories", "compact_minutes",
+    "compact_word_distance", "consolidate_keep_messages", "consolidate_part_tokens", "consolidate_tokens",
+    "consolidate_tool_chars", "context_slot_timeout", "context_tail", "crossover_turn_threshold", "failed_burst",
+    "header_seconds", "max_batch_messages", "max_body_bytes", "max_import_bytes", "max_merge_input_chars",
+    "max_message_bytes", "max_streams", "mib_burst", "mib_per_second", "mid_tier_days", "mirror_summaries",
+    "model_backoff_seconds", "rate_burst", "raw_chars", "request_seconds", "work_burst",
+})  # fmt: skip
+"""Former settings, which are constants now: whoever has one written down is told so."""
 _LONGEST_DAYS = 36_500
-_SHARES = {"compact_distance", "compact_word_distance"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,16 +59,7 @@ class Settings:
         key: what the file is encrypted with (needs `apsw-sqlite3mc` in the place of `apsw`); empty for a plain file.
         busy_timeout: seconds to wait for another process's lock before `StoreBusy`.
         read_timeout: seconds after which a read is stopped, so that no reader holds the log for long.
-        close_timeout: seconds that `close` waits for accepted writes.
         idempotency_days: how long an idempotency key is kept, in days.
-        max_message_bytes: largest message, as JSON in UTF-8.
-        max_batch_messages: most messages in one `add`.
-        mid_tier_days: days since the last evidence after which a fact leaves the mid tier.
-        raw_chars: longest text of one RAW memory, in characters.
-        crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first, whatever room there is;
-            0 for never.
-        context_tail: messages before the newest user's that `memory_first` keeps.
-        context_slot_timeout: seconds that each slot of a context may take before it is left out.
         context_consolidate_share: share of a context's tokens from which on its window is consolidated, but its last
             turns, before it falls out; 0 for never.
         context_model: the model that contexts are sent to, by whose family tokens are counted; empty for that of your
@@ -78,14 +75,11 @@ class Settings:
         rerank_key_env: the environment variable that holds its key; empty where it wants none.
         poll_seconds: longest time between two looks for due work, 60 at most; a write wakes at once, on a file that of
             another process within a second.
-        model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
-        model_backoff_seconds: wait after the first of them, doubled each time, and up to half as much again.
+        model_attempts: calls to the first model of a chain while its trouble may pass, after 1, 2, 4 … seconds; each
+            further link gets one.
         chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.
         unload_retry_count: how often a request is sent again whose model a local server unloaded; 0 for never.
         unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
-        analysis_processes: processes beside this one that analyse long texts (64 KiB and more in one call); 0: threads
-            do, which hold up the event loop between their steps. For programs whose main module can be imported anew;
-            `serve` has a setting of this name of its own.
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
         consolidation: the model that consolidates: `openai:MODEL`, `anthropic:MODEL`, `ollama:MODEL`, `lmstudio:MODEL`,
             `http://host:port/v1`, `http://host:port/v1#MODEL`, or a chain or model of the catalog; several, between
@@ -95,11 +89,7 @@ class Settings:
         key_threshold: the similarity at which two keys are one, measured for your embedding; 0 for what is shipped.
         models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `memhold.toml`.
         consolidate_messages: how many messages make a session's window due at once.
-        consolidate_tokens: how many tokens, by estimate, do.
         consolidate_idle_seconds: how long a session is silent before what is left of it is due.
-        consolidate_keep_messages: how many of the last messages stay in the prompt, and more to whole turns.
-        consolidate_part_tokens: largest part of a window that one call shows; a smaller model's window goes first.
-        consolidate_tool_chars: longest tool output that a call shows, in characters; the journal keeps it whole.
         consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
         failover_timeout: seconds to ride out a lost connection to PostgreSQL before `StoreUnreachable`.
         postgres_connections: most connections that a process uses for reading, and as many for writing.
@@ -108,12 +98,6 @@ class Settings:
         postgres_hnsw_from: documents from which on PostgreSQL keeps an HNSW index of a scope's vectors; 0 for never.
         postgres_partitions: parts by hash of the namespace that a new store's tables are made in; 0 for one piece.
         compaction: the chain or model that judges; empty for the larger models of `consolidation`, `none` for none.
-        compact_memories: how many new or changed notes make a compaction due at once.
-        compact_minutes: minutes after the first of them when it is due in any case.
-        max_merge_input_chars: most characters of memories that one call of a compaction shows.
-        compact_distance: cosine distance beyond which two notes are not compared, for the embedding in use.
-        compact_word_distance: the same by words: 1 less the share of a note's words that the other has.
-        compact_calls: most questions to the judge in one run of compaction; then other users have their turn.
         compact_daily_calls: most calls a day (UTC) that compaction makes by itself for all users of a store.
         rollups: whether summaries are told anew when what they say has changed, and rolled up into days, weeks and
             months, by the models of `compaction`.
@@ -122,22 +106,13 @@ class Settings:
         retain_most: how many of each kind stay, those that were used last; 0 for all.
         retain_kinds: the kinds that these rules are for, `fact` and `note`, separated by commas.
         mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
-        mirror_summaries: how many windows `HISTORY.md` shows, the newest.
         redaction: what is done with secrets in what is stored: `off`, `on` (replaced) or `refuse`.
     """
 
     key: str = field(default="", repr=False)
     busy_timeout: float = 10.0
     read_timeout: float = 5.0
-    close_timeout: float = 10.0
     idempotency_days: int = 30
-    max_message_bytes: int = 8 * 1024 * 1024
-    max_batch_messages: int = 10_000
-    mid_tier_days: int = 7
-    raw_chars: int = 20_000
-    crossover_turn_threshold: int = 0
-    context_tail: int = 2
-    context_slot_timeout: float = 5.0
     context_consolidate_share: float = 0.0
     context_model: str = ""
     worker: bool = True
@@ -148,22 +123,16 @@ class Settings:
     rerank_key_env: str = ""
     poll_seconds: float = 30.0
     model_attempts: int = 3
-    model_backoff_seconds: float = 1.0
     chain_seconds: float = 600.0
     unload_retry_count: int = 3
     unload_retry_delay_ms: int = 500
-    analysis_processes: int = 0
     drain_seconds: float = 5.0
     consolidation: str = ""
     adjudication: str = ""
     key_threshold: float = 0.0
     models: str = ""
     consolidate_messages: int = 20
-    consolidate_tokens: int = 8_000
     consolidate_idle_seconds: float = 1_800.0
-    consolidate_keep_messages: int = 8
-    consolidate_part_tokens: int = 24_000
-    consolidate_tool_chars: int = 4_000
     consolidate_skip: str = "memhold:*,script:*,cron:*"
     failover_timeout: float = 30.0
     postgres_connections: int = 4
@@ -171,12 +140,6 @@ class Settings:
     postgres_hnsw_from: int = 250_000
     postgres_partitions: int = 0
     compaction: str = ""
-    compact_memories: int = 20
-    compact_minutes: float = 30.0
-    max_merge_input_chars: int = 5_500
-    compact_distance: float = 0.95
-    compact_word_distance: float = 0.99
-    compact_calls: int = 20
     compact_daily_calls: int = 100
     rollups: bool = True
     retain_days: float = 0.0
@@ -184,7 +147,6 @@ class Settings:
     retain_most: int = 0
     retain_kinds: str = "fact,note"
     mirror: str = ""
-    mirror_summaries: int = 100
     redaction: str = "off"
 
     def __post_init__(self) -> None:
@@ -201,8 +163,6 @@ class Settings:
                 raise InvalidSetting(f"retain_kinds is {value!r:.40}; name fact, note or both", name=one.name)
             if one.name in {"retain_days", "retain_unused_days"} and _LONGEST_DAYS < value < math.inf:
                 raise InvalidSetting(f"{one.name} is {value}; pass {_LONGEST_DAYS} at most, or 0", name=one.name)
-            if one.name in _SHARES and not 0 < value < 1:
-                raise InvalidSetting(f"{one.name} is {value}; it must lie between 0 and 1", name=one.name)
             if isinstance(value, bool | str) or (one.name in _MAY_BE_ZERO and value == 0):
                 continue
             if not 0 < value < math.inf:
@@ -242,7 +202,7 @@ def load_group(
     path = (folder or Path()) / FILE_NAME
     types = {field.name: type(getattr(defaults, field.name)) for field in fields(defaults)}
     merged = _checked(_from_file(path, table), str(path), types)
-    names = {PREFIX + name.upper(): name for name in types}
+    names = {PREFIX + name.upper(): name for name in (*types, *GONE)}
     from_environment = {names[key]: value for key, value in environment.items() if key in names}
     merged |= _checked(from_environment, "the environment", types)
     merged |= _checked(given, "the arguments", types)
@@ -273,6 +233,8 @@ def _from_file(path: Path, table: str | None) -> Mapping[str, Any]:
 def _checked(values: Mapping[str, Any], where: str, types: Mapping[str, type]) -> dict[str, Any]:
     found = {}
     for name, value in values.items():
+        if name in GONE and name not in types:
+            raise InvalidSetting(f"{where}: {name} is no setting any more; take it out", name=name)
         if name not in types:
             known = ", ".join(sorted(types))
             raise InvalidSetting(f"{where}: unknown setting {name!r}; known are {known}", name=name)

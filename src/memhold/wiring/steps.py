@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -29,20 +30,22 @@ EMBEDDING = ("alike", "index")
 """Kinds of due work that call an embedding, which may hang: they keep nothing else waiting."""
 
 
-def steps(
-    store: Store,
-    ids: Ids,
-    *,
-    raw_chars: int,
-    consolidation: Consolidation | None = None,
-    compaction: Callable[[], Compaction] | None = None,
-    mirror: Callable[[Scope], Awaitable[None]] | None = None,
-    embedding: Embedding | None = None,
-    likeness: Callable[[], Likeness] | None = None,
-    retain: Step | None = None,
-    rollups: Callable[[], RollUps] | None = None,
-) -> Mapping[str, Step]:
-    """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doers:
+    """What does the due work of a store; what is None is not configured."""
+
+    consolidation: Consolidation | None = None
+    compaction: Callable[[], Compaction] | None = None
+    mirror: Callable[[Scope], Awaitable[None]] | None = None
+    embedding: Embedding | None = None
+    likeness: Callable[[], Likeness] | None = None
+    retain: Step | None = None
+    rollups: Callable[[], RollUps] | None = None
+
+
+def steps(store: Store, ids: Ids, by: Doers) -> Mapping[str, Step]:
+    """Every kind of due work and what does it."""
+    mirror, likeness = by.mirror, by.likeness
     secret = store.facts.secret
 
     async def expired(lease: Lease) -> float | None:
@@ -55,7 +58,7 @@ def steps(
     async def consolidate(lease: Lease) -> float | None:
         from memhold.journal.journal_step import keep_raw
 
-        work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars), mirror)
+        work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret), mirror)
         await store.write(lease.scope, work, priority=Priority.WORKER)
         return None
 
@@ -72,19 +75,19 @@ def steps(
     async def index(lease: Lease) -> float | None:
         from memhold.index.index_step import index_step
 
-        return await index_step(store, embedding)(lease)
+        return await index_step(store, by.embedding)(lease)
 
     async def alike(lease: Lease) -> float | None:
         return None if likeness is None else await likeness().step(lease)
 
     found: dict[str, Step] = {"alike": alike, "consolidate": consolidate, "expire": expired}
-    found |= {"index": index, "keys": keys, "retain": retain or _nothing, "scrub": scrub}
+    found |= {"index": index, "keys": keys, "retain": by.retain or _nothing, "scrub": scrub}
     found |= {"quotes": _quoting(store), "writers": _attributing(store, ids)}
-    if consolidation is not None:
-        found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
-    if compaction is not None:
-        found["compact"] = _compacting(compaction)
-    found["rollup"] = _nothing if rollups is None else _compacting(rollups)
+    if by.consolidation is not None:
+        found |= {"consolidate": by.consolidation.window, "redo": by.consolidation.redo}
+    if by.compaction is not None:
+        found["compact"] = _compacting(by.compaction)
+    found["rollup"] = _nothing if by.rollups is None else _compacting(by.rollups)
     if mirror is not None:
         found["mirror"] = _copying(mirror)
     return MappingProxyType(found)

@@ -148,7 +148,6 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
         clock=clock,
         busy_timeout=settings.busy_timeout,
         read_timeout=settings.read_timeout,
-        close_timeout=settings.close_timeout,
         key=settings.key,
     )
     # Another process may hold the file for seconds: whoever shares this loop is answered meanwhile.

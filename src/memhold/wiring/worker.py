@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memhold.upkeep.worker import Worker
 from memhold.wiring.compaction import Upkeepers, compaction_once, retaining_by, rollups_once
-from memhold.wiring.steps import EMBEDDING, SLOW, steps
+from memhold.wiring.steps import EMBEDDING, SLOW, Doers, steps
 
 if TYPE_CHECKING:
     from memhold.compact.compaction_step import Compaction
@@ -37,7 +37,7 @@ class Chains(NamedTuple):
 
 
 def _judging(chains: Chains, telling: ChainParts | None) -> ChainParts | None:
-    """Who judges notes: of a chain that only consolidates, none too small for a window in one call (decision 0132)."""
+    """Who judges notes: of a chain that only consolidates, none too small for a window in one call (decision 0018)."""
     if chains.compaction is not None or telling is None or telling.judging == "itself":
         return telling
     return telling.judging
@@ -83,14 +83,15 @@ def worker_of(
         steps(
             store,
             by.ids,
-            raw_chars=settings.raw_chars,
-            consolidation=consolidation,
-            compaction=compaction,
-            mirror=mirror,
-            embedding=embedding,
-            likeness=likeness,
-            retain=None if retaining is None else retaining.step,
-            rollups=rollups,
+            Doers(
+                consolidation=consolidation,
+                compaction=compaction,
+                mirror=mirror,
+                embedding=embedding,
+                likeness=likeness,
+                retain=None if retaining is None else retaining.step,
+                rollups=rollups,
+            ),
         ),
         clock=by.clock,
         owner=by.owner,
@@ -141,11 +142,7 @@ def when_due(settings: Settings) -> When:
 
     return When(
         messages=settings.consolidate_messages,
-        tokens=settings.consolidate_tokens,
         idle=timedelta(seconds=settings.consolidate_idle_seconds),
-        keep=settings.consolidate_keep_messages,
-        part_tokens=settings.consolidate_part_tokens,
-        tool_chars=settings.consolidate_tool_chars,
         skip=tuple(pattern.strip() for pattern in settings.consolidate_skip.split(",") if pattern.strip()),
     )
 
@@ -156,7 +153,7 @@ def mirror_of(store: Store, settings: Settings, clock: Clock) -> Mirror | None:
         return None
     from memhold.wiring.mirror import Mirror
 
-    return Mirror(store, Path(settings.mirror).expanduser(), clock=clock, summaries=settings.mirror_summaries)
+    return Mirror(store, Path(settings.mirror).expanduser(), clock=clock)
 
 
 def _consolidation(store: Store, parts: ChainParts, by: Upkeepers) -> Consolidation:
@@ -168,8 +165,6 @@ def _consolidation(store: Store, parts: ChainParts, by: Upkeepers) -> Consolidat
         ids=by.ids,
         secret=store.facts.secret,
         when=when_due(settings),
-        life=timedelta(days=settings.mid_tier_days),
-        raw_chars=settings.raw_chars,
         mirror=bool(settings.mirror),
     )
     return Consolidation(

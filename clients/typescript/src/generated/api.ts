@@ -462,7 +462,7 @@ export interface Merging {
  * what it claims to be. An item that came without a role has the role "" and no text.
  *
  * `passages` say who wrote which stretch of `text`, in order: several where what a person typed stands beside what
- * was returned or attached (`memhold.values.written_by` decides it, once, when the message arrives). The indexes
+ * was returned or attached (`memhold.values.origins` decides it, once, when the message arrives). The indexes
  * hold it once for each of its writers, under consecutive `numbers`.
  */
 export interface Message {
@@ -1240,11 +1240,9 @@ export interface ContextArguments {
   reserve?: number | null | undefined;
   /** What memory is asked for; left out: the newest user's message. */
   query?: string | null | undefined;
-  /**
-   * Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting `context_tail`.
-   */
+  /** Messages that "memory_first" keeps, more where a tool pair demands it. Left out: 2. */
   tail?: number | null | undefined;
-  /** From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the setting. */
+  /** From how many turns on "adaptive" is "memory_first". Left out, or 0: never. */
   crossover_turn_threshold?: number | null | undefined;
   /**
    * The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a family that

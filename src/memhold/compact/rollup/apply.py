@@ -9,7 +9,7 @@ from memhold.compact.rollup.plan import Wanted
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.facts.rollups import _above, _active_of, _of_periods, _period, _superseded, withdraw
 from memhold.index.documents import index_memories
-from memhold.journal.change import note_change
+from memhold.journal.change import Basis, note_change
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
@@ -54,8 +54,7 @@ def apply_rollup(
         reason,
         by=ruling.author,
         effects=effects,
-        sources=(part.id for part in wanted.parts),
-        detail=ruling.detail,
+        basis=Basis(sources=(part.id for part in wanted.parts), detail=ruling.detail),
     )
     if merger.mirror:
         tx.put_due("mirror", "files", tx.now)

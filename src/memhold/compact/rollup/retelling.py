@@ -17,7 +17,7 @@ from memhold.facts.revisions import revise
 from memhold.facts.rollups import _superseded, withdraw
 from memhold.fidelity.merges import lost
 from memhold.index.documents import index_memories
-from memhold.journal.change import note_change
+from memhold.journal.change import Basis, note_change
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Rejected, Tool
 from memhold.ports.transaction import ReadTx, WriteTx
@@ -162,6 +162,6 @@ def not_told(tx: WriteTx, asked: Untold, reason: str, by: Author, hold: ApplyGua
 
 def _changed(tx: WriteTx, asked: Untold, reason: str, by: Author, effects: Sequence[Effect], merger: Merger) -> None:
     sources = (asked.summary.id, *(value.fact for value in asked.values))
-    note_change(tx, merger.ids.new("chg"), "tell_anew", reason, by=by, effects=effects, sources=sources)
+    note_change(tx, merger.ids.new("chg"), "tell_anew", reason, by=by, effects=effects, basis=Basis(sources=sources))
     if merger.mirror:
         tx.put_due("mirror", "files", tx.now)

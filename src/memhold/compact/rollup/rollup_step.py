@@ -40,29 +40,18 @@ class _Looked:
     too_long: tuple[Wanted, ...]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RollUps:
     """The step `rollup`, and a run on request."""
 
-    def __init__(
-        self,
-        store: Store,
-        judge: Judge,
-        merger: Merger,
-        *,
-        bounds: Bounds,
-        most_tokens: int,
-        clock: Clock,
-        random: Random,
-        owner: str,
-    ) -> None:
-        self._store = store
-        self._judge = judge
-        self._merger = merger
-        self._bounds = bounds
-        self._most_tokens = most_tokens
-        self._clock = clock
-        self._random = random
-        self._owner = owner
+    store: Store
+    judge: Judge
+    merger: Merger
+    bounds: Bounds
+    most_tokens: int
+    clock: Clock
+    random: Random
+    owner: str
 
     # ------------------------------------------------------------------------------------------------ entries
 
@@ -74,7 +63,7 @@ class RollUps:
                 after a pause.
         """
         scope = lease.scope
-        run = Run(scope=scope, hold=ApplyGuard.under(lease), bounds=self._bounds)
+        run = Run(scope=scope, hold=ApplyGuard.under(lease), bounds=self.bounds)
         await self._run(run)
         if run.error is not None:
             raise run.error
@@ -82,22 +71,22 @@ class RollUps:
 
     async def now(self, scope: Scope) -> Compacted:
         """What is wanted in a scope, made at once; where another worker makes it, it is waited for."""
-        if not await self._store.read(scope, _has_history):
+        if not await self.store.read(scope, _has_history):
             return Compacted()
-        async with held_lease(self._store, scope, DUE_ROLLUP, owner=self._owner, clock=self._clock) as lease:
-            run = Run(scope=scope, hold=ApplyGuard.under(lease), bounds=self._bounds)
+        async with held_lease(self.store, scope, DUE_ROLLUP, owner=self.owner, clock=self.clock) as lease:
+            run = Run(scope=scope, hold=ApplyGuard.under(lease), bounds=self.bounds)
             await self._run(run)
             # The lease was the whole user's: what was not looked at is still due.
             if run.left or run.error is not None or scope.agent is not None:
-                wait = timedelta(seconds=run.pause(self._random))
-                await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, tx.now + wait))
+                wait = timedelta(seconds=run.pause(self.random))
+                await self.store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, tx.now + wait))
         return run.report()
 
     async def plan(self, scope: Scope) -> Compacted:
         """What would be rolled up first, without asking a model or changing anything."""
-        run = Run(scope=scope, hold=ApplyGuard.nothing(), bounds=self._bounds)
-        looked = await self._store.read(scope, self._look)
-        for asked in await self._store.read(scope, self._untold):
+        run = Run(scope=scope, hold=ApplyGuard.nothing(), bounds=self.bounds)
+        looked = await self.store.read(scope, self._look)
+        for asked in await self.store.read(scope, self._untold):
             run.note("told_anew", [asked.summary], "it says what no longer holds; the models would be asked")
         for wanted in looked.plan.wanted:
             run.note("rolled_up", wanted.parts, f"the {_named(wanted)} is over; the models would be asked")
@@ -107,11 +96,11 @@ class RollUps:
 
     async def sweep_all(self) -> None:
         """Make it due in every scope where something is wanted, or will be, and it is not; else nothing is written."""
-        for scope in await self._store.upkeep.scopes():
-            if await self._store.read(
+        for scope in await self.store.upkeep.scopes():
+            if await self.store.read(
                 scope, lambda tx: _has_history(tx) and tx.due_item(*DUE_ROLLUP) is None and self._wants(tx)
             ):
-                await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, tx.now), priority=Priority.WORKER)
+                await self.store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, tx.now), priority=Priority.WORKER)
 
     # ------------------------------------------------------------------------------------------------ a run
 
@@ -123,7 +112,7 @@ class RollUps:
         await self._tell_anew(run)
         asked: set[tuple[str | None, object]] = set()
         while True:
-            looked = await self._store.read(run.scope, self._look)
+            looked = await self.store.read(run.scope, self._look)
             fresh = [one for one in looked.plan.wanted if (one.agent, one.period) not in asked]
             for wanted in fresh:
                 if run.exhausted:
@@ -143,7 +132,7 @@ class RollUps:
 
     async def _tell_anew(self, run: Run) -> None:
         """Have the summaries told anew that say what no longer holds."""
-        for asked in await self._store.read(run.scope, self._untold):
+        for asked in await self.store.read(run.scope, self._untold):
             if run.exhausted:
                 run.left = True
                 break
@@ -152,19 +141,19 @@ class RollUps:
 
     async def _told_anew(self, run: Run, asked: Untold) -> None:
         run.asked += 1
-        told = await self._judge.tell_anew(asked)
-        if self._judge.spent is not None:
-            await self._judge.spent(self._store.usage)
+        told = await self.judge.tell_anew(asked)
+        if self.judge.spent is not None:
+            await self.judge.spent(self.store.usage)
         if isinstance(told, TaskFailed):
             raise told.error("compaction")
         run.failures = 0
 
         def work(tx: WriteTx) -> Verdict:
             if told.text is None:
-                return not_told(tx, asked, told.reason, told.by, run.hold, self._merger)
-            return apply_telling(tx, asked, told.text, told.by, run.hold, self._merger)
+                return not_told(tx, asked, told.reason, told.by, run.hold, self.merger)
+            return apply_telling(tx, asked, told.text, told.by, run.hold, self.merger)
 
-        verdict = await self._store.write(run.scope, work, priority=Priority.WORKER)
+        verdict = await self.store.write(run.scope, work, priority=Priority.WORKER)
         run.left |= verdict != "done"
         outcome: Outcome = "stale" if verdict != "done" else "kept_apart" if told.text is None else "told_anew"
         run.note(outcome, [asked.summary], told.reason)
@@ -178,7 +167,7 @@ class RollUps:
         return bool(plan.wanted or plan.orphans or plan.next_at is not None or untold(tx))
 
     def _look(self, tx: ReadTx) -> _Looked:
-        plan = planned(history_of(tx), tx.now, self._declines(tx), most=self._bounds.calls)
+        plan = planned(history_of(tx), tx.now, self._declines(tx), most=self.bounds.calls)
         agent = tx.scope.agent
         if agent is not None:
             plan = replace(plan, wanted=tuple(one for one in plan.wanted if one.agent == agent))
@@ -188,17 +177,17 @@ class RollUps:
         return lambda parts: self._over(parts) or declined(tx, parts)
 
     def _over(self, parts: Sequence[Memory]) -> bool:
-        return sum(estimate_tokens(part.text) for part in parts) > self._most_tokens
+        return sum(estimate_tokens(part.text) for part in parts) > self.most_tokens
 
     async def _ask(self, run: Run, wanted: Wanted) -> None:
         run.asked += 1
-        ruling = await self._judge.roll_up(wanted)
-        if self._judge.spent is not None:
-            await self._judge.spent(self._store.usage)
+        ruling = await self.judge.roll_up(wanted)
+        if self.judge.spent is not None:
+            await self.judge.spent(self.store.usage)
         if isinstance(ruling, TaskFailed):
             raise ruling.error("compaction")
         run.failures = 0
-        verdict, made = await self._store.write(
+        verdict, made = await self.store.write(
             run.scope, self._applying(wanted, ruling, run.hold), priority=Priority.WORKER
         )
         outcome: Outcome = "rolled_up" if made is not None else "kept_apart" if verdict == "done" else "stale"
@@ -213,8 +202,8 @@ class RollUps:
     ) -> Callable[[WriteTx], tuple[Verdict, str | None]]:
         def work(tx: WriteTx) -> tuple[Verdict, str | None]:
             if ruling.judgement.decision == "merge":
-                return apply_rollup(tx, wanted, ruling, hold, self._merger)
-            return keep_apart(tx, wanted.parts, "no roll-up of them stands", ruling, hold, self._merger)
+                return apply_rollup(tx, wanted, ruling, hold, self.merger)
+            return keep_apart(tx, wanted.parts, "no roll-up of them stands", ruling, hold, self.merger)
 
         return work
 
@@ -229,13 +218,13 @@ class RollUps:
             effects = withdrawn(tx, plan.orphans)
             if effects:
                 reason = "what these roll-ups stood for is not there any more"
-                note_change(tx, self._merger.ids.new("chg"), ROLLED_UP, reason, by=UPKEEP, effects=effects)
-                if self._merger.mirror:
+                note_change(tx, self.merger.ids.new("chg"), ROLLED_UP, reason, by=UPKEEP, effects=effects)
+                if self.merger.mirror:
                     tx.put_due("mirror", "files", tx.now)
             if plan.next_at is not None:
                 tx.put_due(*DUE_ROLLUP, plan.next_at)
 
-        await self._store.write(run.scope, work, priority=Priority.WORKER)
+        await self.store.write(run.scope, work, priority=Priority.WORKER)
 
 
 def _named(wanted: Wanted) -> str:

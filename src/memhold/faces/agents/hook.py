@@ -151,9 +151,7 @@ def _take_note(happened: _Event) -> bool:
         put_note(
             spool,
             happened.transcript,
-            namespace=happened.project or happened.namespace,
-            user=happened.user,
-            agent=happened.agent,
+            whose=(happened.project or happened.namespace, happened.user, happened.agent),
             session=happened.session,
             former=happened.former,
             ended=happened.name == "SessionEnd",

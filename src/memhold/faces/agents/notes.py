@@ -30,9 +30,7 @@ def put_note(
     spool: Path,
     transcript: str,
     *,
-    namespace: str,
-    user: str | None,
-    agent: str | None,
+    whose: tuple[str, str | None, str | None],
     session: str | None = None,
     former: str | None = None,
     ended: bool = False,
@@ -43,15 +41,15 @@ def put_note(
     `session` is what the client calls the session, and `ended` whether it is over: its note goes once the transcript
     was read to its end.
 
+    `whose` is its namespace, user and agent.
+
     Raises:
         OSError: it cannot be written; a note that was there stays.
     """
     make_folder(spool, mode=0o700)
     told = {
         "transcript": transcript,
-        "namespace": namespace,
-        "user": user,
-        "agent": agent,
+        **dict(zip(("namespace", "user", "agent"), whose, strict=True)),
         "ended": ended,
         "session": session,
         "former": former,

@@ -39,7 +39,7 @@ AGENTS: Mapping[str, Sequence[str]] = {
     "opencode": ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"),
 }
 """Each agent, and the events whose hooks we set up. One at the end of a turn would say what the prompt's said, and hold
-each turn up (decision 115); Codex, which has none for the end of a session, has no later one."""
+each turn up (decision 0045); Codex, which has none for the end of a session, has no later one."""
 PLUG_IN = Path(__file__).with_name("opencode.ts")
 """Our plug-in for opencode, which calls the hook; `plugins/opencode` makes the package for npm from it."""
 HOOK_SECONDS = 5

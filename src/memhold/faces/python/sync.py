@@ -63,6 +63,12 @@ if TYPE_CHECKING:
 __all__ = ["SyncAdmin", "SyncDocuments", "SyncScope", "SyncStore", "SyncTokens"]
 
 
+def _given(names: dict[str, Any]) -> dict[str, Any]:
+    """What a method was called with, by its names."""
+    del names["self"]
+    return names
+
+
 class SyncDocuments:
     """Documents by name: text or JSON at a path, which is a tuple of 1 to 32 names.
 
@@ -110,18 +116,7 @@ class SyncDocuments:
             TooLarge: more than 8 MiB, more than 32 names, or a name of more than 256 characters.
             IdempotencyConflict: the key came before with other content.
         """
-        return self._loop.run(
-            self._core.put(
-                path,
-                content,
-                if_rev=if_rev,
-                metadata=metadata,
-                expires_at=expires_at,
-                index=index,
-                fields=fields,
-                idempotency_key=idempotency_key,
-            )
-        )
+        return self._loop.run(self._core.put(**_given(locals())))
 
     def read(
         self,
@@ -143,7 +138,7 @@ class SyncDocuments:
             NotFound: nothing stands there, or that revision is none of this path.
             InvalidInput: the path cannot be one, or a revision and a time were given.
         """
-        return self._loop.run(self._core.read(path, at_rev=at_rev, as_of=as_of, known_at=known_at))
+        return self._loop.run(self._core.read(**_given(locals())))
 
     def list(
         self,
@@ -174,11 +169,7 @@ class SyncDocuments:
             InvalidInput: an operator that is not known (it is named), a cursor of another listing, a limit out of
                 range.
         """
-        return self._loop.run(
-            self._core.list(
-                prefix, filter=filter, metadata=metadata, order=order, content=content, limit=limit, cursor=cursor
-            )
-        )
+        return self._loop.run(self._core.list(**_given(locals())))
 
     def search(
         self,
@@ -203,9 +194,7 @@ class SyncDocuments:
         Raises:
             InvalidInput: an operator that is not known, or a limit out of range.
         """
-        return self._loop.run(
-            self._core.search(query, prefix=prefix, filter=filter, metadata=metadata, limit=limit, offset=offset)
-        )
+        return self._loop.run(self._core.search(**_given(locals())))
 
     def move(
         self,
@@ -232,7 +221,7 @@ class SyncDocuments:
             InvalidInput: it would go below itself.
             TooLarge: more than 1,000 documents would move.
         """
-        return self._loop.run(self._core.move(path, to, below=below, if_rev=if_rev, idempotency_key=idempotency_key))
+        return self._loop.run(self._core.move(**_given(locals())))
 
     def delete(
         self,
@@ -258,9 +247,7 @@ class SyncDocuments:
             NotFound: nothing stands there; a hard delete also takes what only stood there.
             RevisionConflict: it is not at that revision.
         """
-        return self._loop.run(
-            self._core.delete(path, below=below, hard=hard, if_rev=if_rev, wait=wait, idempotency_key=idempotency_key)
-        )
+        return self._loop.run(self._core.delete(**_given(locals())))
 
 
 class SyncScope:
@@ -348,23 +335,7 @@ class SyncScope:
                 event time more than a day ahead, an expiry before it.
             IdempotencyConflict: the key came before with other content.
         """
-        return self._loop.run(
-            self._core.remember(
-                text,
-                attribute=attribute,
-                value=value,
-                subject=subject,
-                operation=operation,
-                event_time=event_time,
-                importance=importance,
-                pinned=pinned,
-                expires_at=expires_at,
-                topics=topics,
-                entities=entities,
-                metadata=metadata,
-                idempotency_key=idempotency_key,
-            )
-        )
+        return self._loop.run(self._core.remember(**_given(locals())))
 
     def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
@@ -383,7 +354,7 @@ class SyncScope:
             NotFound, WrongKind: no such fact or note in this scope.
             RevisionConflict: it has changed since that revision.
         """
-        return self._loop.run(self._core.correct(memory_id, value, rev=rev, idempotency_key=idempotency_key))
+        return self._loop.run(self._core.correct(**_given(locals())))
 
     def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """Pin a memory: it is long-term, never expires and is never merged away.
@@ -528,29 +499,7 @@ class SyncScope:
             InvalidInput: no target, ids and filters together, or more ids.
             IdempotencyConflict: the key came before with another target.
         """
-        return self._loop.run(
-            self._core.forget(
-                item_id,
-                ids=ids,
-                session=session,
-                session_prefix=session_prefix,
-                kinds=kinds,
-                topics=topics,
-                entities=entities,
-                before=before,
-                after=after,
-                everything=everything,
-                origin=origin,
-                actor=actor,
-                written_since=written_since,
-                written_until=written_until,
-                hard=hard,
-                sources=sources,
-                dry_run=dry_run,
-                wait=wait,
-                idempotency_key=idempotency_key,
-            )
-        )
+        return self._loop.run(self._core.forget(**_given(locals())))
 
     def undo(
         self,
@@ -590,19 +539,7 @@ class SyncScope:
             ScopeDenied: an agent would undo what the user did.
             StoreCorrupt: the change is damaged on the disk, or one that has to be read. Nothing happens.
         """
-        return self._loop.run(
-            self._core.undo(
-                change_id,
-                origin=origin,
-                actor=actor,
-                written_since=written_since,
-                written_until=written_until,
-                cascade=cascade,
-                redo=redo,
-                dry_run=dry_run,
-                idempotency_key=idempotency_key,
-            )
-        )
+        return self._loop.run(self._core.undo(**_given(locals())))
 
     def recall(
         self,
@@ -683,37 +620,7 @@ class SyncScope:
             InvalidScope: `also` has a name that cannot be used.
             ScopeDenied: a token may not read a scope that `also` names.
         """
-        return self._loop.run(
-            self._core.recall(
-                query,
-                limit=limit,
-                offset=offset,
-                kinds=kinds,
-                states=states,
-                tiers=tiers,
-                roles=roles,
-                speaker=speaker,
-                asker=asker,
-                session=session,
-                topics=topics,
-                entities=entities,
-                metadata=metadata,
-                since=since,
-                until=until,
-                as_of=as_of,
-                known_at=known_at,
-                include_superseded=include_superseded,
-                browse=browse,
-                signals=signals,
-                neighbours=neighbours,
-                messages=messages,
-                explain=explain,
-                expect=expect,
-                snapshot=snapshot,
-                cursor=cursor,
-                also=also,
-            )
-        )
+        return self._loop.run(self._core.recall(**_given(locals())))
 
     def context(
         self,
@@ -749,10 +656,8 @@ class SyncScope:
             shape: The provider's shape, "openai" or "anthropic".
             reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: a twentieth.
             query: What memory is asked for; left out: the newest user's message.
-            tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: the setting
-                `context_tail`.
-            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; 0 for never. Left out: the
-                setting.
+            tail: Messages that "memory_first" keeps, more where a tool pair demands it. Left out: 2.
+            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first". Left out, or 0: never.
             model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
                 family that is not known, one meant to be over any. Left out: the setting `context_model`.
             asker: The name of the person who asks, where several people talk: only what they told instructs, and "I"
@@ -772,23 +677,7 @@ class SyncScope:
             InvalidMessage: one of the messages is of neither shape; `index` says which.
             TooLarge: the budget cannot hold even the instructions, the corrections and a shortened newest message.
         """
-        return self._loop.run(
-            self._core.context(
-                messages,
-                budget=budget,
-                strategy=strategy,
-                shape=shape,
-                reserve=reserve,
-                query=query,
-                tail=tail,
-                crossover_turn_threshold=crossover_turn_threshold,
-                model=model,
-                asker=asker,
-                fill=fill,
-                documents=documents,
-                also=also,
-            )
-        )
+        return self._loop.run(self._core.context(**_given(locals())))
 
     def get(self, item_id: str) -> Message | Memory:
         """The message or memory of that id.
@@ -836,21 +725,7 @@ class SyncScope:
         Raises:
             InvalidInput: an unknown kind or state, a limit outside 1 to 1000, or a cursor that is not of this listing.
         """
-        return self._loop.run(
-            self._core.list(
-                kinds,
-                states,
-                session=session,
-                origin=origin,
-                actor=actor,
-                subject=subject,
-                written_since=written_since,
-                written_until=written_until,
-                unconfirmed_since=unconfirmed_since,
-                limit=limit,
-                cursor=cursor,
-            )
-        )
+        return self._loop.run(self._core.list(**_given(locals())))
 
     def last_recalled(self, ids: Sequence[str]) -> Mapping[str, datetime]:
         """When each of these memories was last asked for and returned.
@@ -884,7 +759,7 @@ class SyncScope:
         Raises:
             InvalidInput: a limit outside 1 to 10,000.
         """
-        return self._loop.run(self._core.messages(after=after, before=before, newest=newest, limit=limit))
+        return self._loop.run(self._core.messages(**_given(locals())))
 
     def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100000) -> str:
         """Part of a message's text, from a character on: how a huge one is read whole, piece by piece.
@@ -962,19 +837,7 @@ class SyncScope:
             InvalidInput: there is no such level, or it was given with `raw` or a session: roll-ups go across sessions;
                 or the cursor is not its own.
         """
-        return self._loop.run(
-            self._core.summaries(
-                query,
-                limit=limit,
-                offset=offset,
-                since=since,
-                until=until,
-                session=session,
-                raw=raw,
-                level=level,
-                cursor=cursor,
-            )
-        )
+        return self._loop.run(self._core.summaries(**_given(locals())))
 
     def sessions(
         self, prefix: str = "", *, order: SessionOrder = "began", limit: int = 100, cursor: str | None = None
@@ -990,7 +853,7 @@ class SyncScope:
         Raises:
             InvalidInput: there is no such order, a limit out of range, or a cursor of another listing.
         """
-        return self._loop.run(self._core.sessions(prefix, order=order, limit=limit, cursor=cursor))
+        return self._loop.run(self._core.sessions(**_given(locals())))
 
     def copy_session(self, to: str, *, until: int | None = None, idempotency_key: str | None = None) -> Receipt:
         """Copy the scope's session into a new one, with its window and metadata; both go on apart.
@@ -1162,16 +1025,7 @@ class SyncScope:
             InvalidInput: no rule, or one that cannot be meant.
             IdempotencyConflict: the key came before with other rules.
         """
-        return self._loop.run(
-            self._core.retain(
-                kinds=kinds,
-                older_than=older_than,
-                unused_for=unused_for,
-                most=most,
-                dry_run=dry_run,
-                idempotency_key=idempotency_key,
-            )
-        )
+        return self._loop.run(self._core.retain(**_given(locals())))
 
     def import_file(
         self,
@@ -1209,19 +1063,7 @@ class SyncScope:
             UnreadableImport: the file cannot be read from some line on; what stands before it was imported.
             InvalidSetting: there is no such format.
         """
-        return self._loop.run(
-            self._core.import_file(
-                path,
-                format=format,
-                zone=zone,
-                session_prefix=session_prefix,
-                on_error=on_error,
-                live=live,
-                batch=batch,
-                dry_run=dry_run,
-                progress=progress,
-            )
-        )
+        return self._loop.run(self._core.import_file(**_given(locals())))
 
     def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
         """Write what this scope holds at one moment, beside readers and writers, and what stands below it.
@@ -1280,17 +1122,7 @@ class SyncTokens:
                 life that is over.
             InvalidScope: a name that cannot be used.
         """
-        return self._loop.run(
-            self._core.create(
-                namespace=namespace,
-                user=user,
-                agent=agent,
-                rights=rights,
-                label=label,
-                actor=actor,
-                expires_in=expires_in,
-            )
-        )
+        return self._loop.run(self._core.create(**_given(locals())))
 
     def list(self, *, namespace: str | None = None) -> tuple[AccessToken, ...]:
         """The tokens, the oldest first, revoked and expired ones too.
@@ -1336,7 +1168,7 @@ class SyncTokens:
             InvalidScope: the user cannot be used as a name.
             InvalidInput: a life that is over, or longer.
         """
-        return self._loop.run(self._core.exchange(secret, user=user, rights=rights, expires_in=expires_in))
+        return self._loop.run(self._core.exchange(**_given(locals())))
 
     def check(self, secret: str) -> AccessToken | None:
         """The token that a client sent, where it counts now; None where it does not, whatever the reason is.
@@ -1506,9 +1338,7 @@ class SyncStore:
             InvalidScope: a name that cannot be used.
             ScopeDenied: over HTTP, a scope that the token is not bound to.
         """
-        return SyncScope(
-            self._core.scope(namespace=namespace, user=user, agent=agent, session=session, actor=actor), self._loop
-        )
+        return SyncScope(self._core.scope(**_given(locals())), self._loop)
 
     def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:
         """Do due work now until nothing is due, in every scope; False when time ran out or work was put off.
@@ -1524,7 +1354,7 @@ class SyncStore:
     def close(self) -> None:
         """Finish accepted writes, give leases back and let go of the store. Idempotent.
 
-        Takes at most about `close_timeout` seconds, and where another process holds the file, `busy_timeout` for the
+        Takes at most about 10 seconds, and where another process holds the file, `busy_timeout` for the
         write that waits for it; one that had no turn by then fails with `StoreClosed`. In a forked child it does
         nothing: the file is the parent's.
         """

@@ -9,10 +9,9 @@ import functools
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import fields
-from datetime import UTC, tzinfo
+from datetime import UTC
 from pathlib import Path
-from typing import Any, Literal, cast, get_args, get_origin
+from typing import Any, cast, get_args, get_origin
 from uuid import uuid4
 
 from memhold.faces.remote.transport import Call, Sends
@@ -26,7 +25,7 @@ from memhold.verbs.arguments import to_json
 from memhold.verbs.checking import judging
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.documents import AsyncDocuments
-from memhold.verbs.files import Exported, ExportFormat, Progress, Report
+from memhold.verbs.files import Exported, ExportFormat, Report
 from memhold.verbs.scope import AsyncScope
 
 __all__ = ["CALL_SECONDS", "RemoteDocuments", "RemoteScope", "remote_scope"]
@@ -76,6 +75,8 @@ class RemoteScope:
 
     async def send(self, verb: Verb, given: Mapping[str, Any]) -> Any:
         """Send a verb by its declaration, and read its answer."""
+        if verb.name == "import_file":
+            return await self._imported(**given)
         assert verb.http is not None  # noqa: S101 - asked for before
         http, left = verb.http, dict(_expanded(given))
         key, rev = left.pop("idempotency_key", None), left.pop("rev", None)
@@ -144,24 +145,12 @@ class RemoteScope:
         call = Call(method="POST", path="/v1/admin/residue", body={"text": text}, again=True, timeout=600.0)
         return from_jsonable(Residue, (await self._transport.send(call)).data)
 
-    async def import_file(
-        self,
-        path: str | Path,
-        *,
-        format: str | None = None,
-        zone: tzinfo = UTC,
-        session_prefix: str = "",
-        on_error: Literal["stop", "skip"] = "stop",
-        live: bool = False,
-        batch: int = 128,
-        dry_run: bool = False,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Report:
-        """See `AsyncScope.import_file`; `progress` tells how much was sent."""
+    async def _imported(self, path: str | Path, **given: Any) -> Report:
+        """Send a file; `progress` tells how much was sent."""
         from memhold.faces.remote.files import upload
 
-        query = {"format": format, "session_prefix": session_prefix, "on_error": on_error, "batch": batch}
-        query |= {name: "true" for name, given in (("live", live), ("dry_run", dry_run)) if given}
+        zone, progress = given.pop("zone", UTC), given.pop("progress", None)
+        query = {name: "true" if value is True else value for name, value in given.items() if value is not False}
         return await upload(self._transport, path, query, zone=zone, progress=progress)
 
     async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
@@ -201,7 +190,8 @@ def _expanded(given: Mapping[str, Any]) -> Mapping[str, Any]:
     query = given.get("query")
     if not isinstance(query, Query):
         return given
-    parts = {one.name: getattr(query, one.name) for one in fields(query) if one.name not in {"text", "conversation"}}
+    asked = verbs_of(AsyncScope)["recall"].parameters.keys() - {"messages", "query"}
+    parts = {name: getattr(query, name) for name in asked}
     if query.conversation:
         turns = (turn.partition(": ") for turn in query.conversation)  # each says whose it is
         parts["messages"] = [{"role": role, "content": text} for role, _, text in turns]

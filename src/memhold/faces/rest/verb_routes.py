@@ -20,7 +20,6 @@ from memhold.faces.rest.frame import (
     stand_for,
 )
 from memhold.faces.rest.openapi import HEADERS
-from memhold.values.also import named_scopes
 from memhold.values.answers import Receipt, Remembered
 from memhold.values.errors import InvalidInput
 from memhold.values.principal import only_readable, principal_of
@@ -30,6 +29,7 @@ from memhold.verbs.declaration import Http, Verb, verbs_of
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
+from memhold.verbs.transactions import named_scopes
 
 __all__ = ["asked", "verb_routes"]
 

@@ -21,7 +21,7 @@ from memhold.values.errors import InvalidInput
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from memhold.values.arrays import Floats
 
 __all__ = ["Nomic", "read_nomic"]
 

@@ -90,7 +90,7 @@ class OpenAIEmbedding(RemoteEmbedding):
             prefixes={"query": query_prefix, "document": document_prefix},
             gate=gate,
             client=client,
-            unloads=unloads,
+            unloads=Counter() if unloads is None else unloads,
             debug_content=debug_content,
             record=record,
         )

@@ -10,7 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -110,6 +110,7 @@ class _Failed(Exception):
         self.seconds = seconds
 
 
+@dataclass(kw_only=True, eq=False)
 class RemoteEmbedding:
     """An embedding model behind HTTP; it is an `EmbeddingModel`.
 
@@ -119,63 +120,35 @@ class RemoteEmbedding:
     is retried here, but for an unloaded model where `unload` says so. For one event loop.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        fingerprint: str,
-        dialect: Dialect,
-        limits: Limits,
-        unload: UnloadRetry | None = None,
-        timeout: float = 30.0,
-        dimension: int | None = None,
-        prefixes: Mapping[str, str] | None = None,
-        gate: PriorityGate | None = None,
-        client: httpx2.AsyncClient | None = None,
-        unloads: Counter[tuple[str, str]] | None = None,
-        debug_content: bool | None = None,
-        record: Record | None = None,
-    ) -> None:
-        self._name = name
-        self._fingerprint = fingerprint
-        self._dialect = dialect
-        self._limits = limits
-        self._unload = unload
-        self._timeout = timeout
-        self._dimension = dimension
-        self._prefixes = dict(prefixes or {})
-        self._gate = gate or PriorityGate(1 if is_loopback(dialect.url) else 4)
-        self._client = client
-        self._owns_client = client is None
-        self._debug_content = debug_content
-        self._record = record
-        self.unloads: Counter[tuple[str, str]] = unloads if unloads is not None else Counter()
-        self.overlong = 0
+    name: str
+    fingerprint: str
+    dialect: Dialect
+    limits: Limits
+    unload: UnloadRetry | None = None
+    timeout: float = 30.0
+    dimension: int | None = None
+    """The length of its vectors; None until the first answer taught it."""
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    gate: PriorityGate | None = None
+    client: httpx2.AsyncClient | None = None
+    unloads: Counter[tuple[str, str]] = field(default_factory=Counter)
+    debug_content: bool | None = None
+    record: Record | None = None
+    overlong: int = field(default=0, init=False)
 
-    @property
-    def name(self) -> str:
-        """The model's name at its provider."""
-        return self._name
+    def __post_init__(self) -> None:
+        self._gate = self.gate or PriorityGate(1 if is_loopback(self.dialect.url) else 4)
+        self._owns_client = self.client is None
 
     @property
     def host(self) -> str:
         """The host and port that are called, without a name and password."""
-        return host_of(self._dialect.url)
-
-    @property
-    def fingerprint(self) -> str:
-        """Which generation its vectors belong to; the host is no part of it."""
-        return self._fingerprint
+        return host_of(self.dialect.url)
 
     @property
     def max_chars(self) -> int:
         """The longest text that is sent in one piece, as far as is known: "too long" lowers it."""
-        return self._limits.max_chars
-
-    @property
-    def dimension(self) -> int | None:
-        """The length of its vectors; None until the first answer taught it."""
-        return self._dimension
+        return self.limits.max_chars
 
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> NDArray[np.float32]:
         """Unit vectors, shape (len(texts), dimension), row i for text i.
@@ -187,31 +160,31 @@ class RemoteEmbedding:
             InvalidInput: an input is None, empty or blank; nothing was sent.
             ModelError: the call failed; nothing of the batch was embedded.
         """
-        prefix = self._prefixes.get(purpose, "")
+        prefix = self.prefixes.get(purpose, "")
         while True:
             try:
                 return await self._embed(texts, prefix, purpose)
             except _TooLong as long:
-                smaller = min(self._limits.max_chars, long.length) // 2
+                smaller = min(self.limits.max_chars, long.length) // 2
                 if smaller < _LEAST_CHARS:
                     raise long.error from None
-                self._limits = replace(self._limits, max_chars=smaller)
+                self.limits = replace(self.limits, max_chars=smaller)
                 _log.warning(
-                    "embedding-provider input too long, limit lowered to %d characters (%s)", smaller, self._name
+                    "embedding-provider input too long, limit lowered to %d characters (%s)", smaller, self.name
                 )
 
     async def _embed(self, texts: Sequence[str], prefix: str, purpose: Purpose) -> NDArray[np.float32]:
         import numpy as np
 
-        made = plan(texts, self._limits)
+        made = plan(texts, self.limits)
         if made.overlong:
             self.overlong += made.overlong
             _log.warning(
                 "embedding-provider input over %d characters: %s (%d of %d texts, %d since the start, model %s)",
-                self._limits.max_chars, self._limits.overlong, made.overlong, len(texts), self.overlong, self._name,
+                self.limits.max_chars, self.limits.overlong, made.overlong, len(texts), self.overlong, self.name,
             )  # fmt: skip
         if not made.batches:
-            return np.zeros((0, self._dimension or 0), dtype=np.float32)
+            return np.zeros((0, self.dimension or 0), dtype=np.float32)
         priority = Priority.INTERACTIVE if purpose == "query" else Priority.WORKER
         rows: list[NDArray[np.float32]] = []
         for batch in made.batches:
@@ -239,24 +212,24 @@ class RemoteEmbedding:
         """One batch, sent again while its model is found unloaded; the first failure is the one that is raised."""
         attempts: list[Attempt] = []
         first: _Failed | None = None
-        retries = self._unload.count if self._unload is not None else 0
+        retries = self.unload.count if self.unload is not None else 0
         for number in range(1, retries + 2):
             try:
                 return await self._once(texts, purpose, number)
             except _Failed as failed:
                 attempts.append(self._attempt(failed, number))
-                if self._record is not None:
-                    self._record(purpose, attempts[-1], Usage())
+                if self.record is not None:
+                    self.record(purpose, attempts[-1], Usage())
                 unloaded = failed.status is not None and is_unload(failed.body)
                 first = first if first is not None and unloaded else failed
-                if not unloaded or self._unload is None or number > retries:
+                if not unloaded or self.unload is None or number > retries:
                     break
-                self.unloads[self._name, self.host] += 1
+                self.unloads[self.name, self.host] += 1
                 _log.warning(
                     "embedding-provider model-unload detected, retrying (attempt %d of %d, model %s, host %s)",
-                    number, retries, self._name, self.host,
+                    number, retries, self.name, self.host,
                 )  # fmt: skip
-                await self._unload.clock.sleep(self._unload.delay_ms / 1000)
+                await self.unload.clock.sleep(self.unload.delay_ms / 1000)
         assert first is not None  # noqa: S101 - the loop runs at least once and returns or fails
         self._diagnose(texts, first)
         raise self._error(first, tuple(attempts))
@@ -264,12 +237,12 @@ class RemoteEmbedding:
     async def _once(self, texts: Sequence[str], purpose: Purpose, number: int) -> NDArray[np.float32]:
         started = asyncio.get_running_loop().time()
         status: int | None = None
-        headers = dict(self._dialect.headers())
-        payload = self._dialect.payload(texts)
+        headers = dict(self.dialect.headers())
+        payload = self.dialect.payload(texts)
         try:
             async with (
-                asyncio.timeout(self._timeout),
-                self._http().stream("POST", self._dialect.url, json=payload, headers=headers) as response,
+                asyncio.timeout(self.timeout),
+                self._http().stream("POST", self.dialect.url, json=payload, headers=headers) as response,
             ):
                 status = response.status_code
                 body = await self._body(response)
@@ -288,13 +261,13 @@ class RemoteEmbedding:
             if status is not None and not isinstance(error, httpx2.TimeoutException):
                 verdict = replace(verdict, reason=STOPPED)
             if isinstance(error, httpx2.ConnectError):
-                verdict = replace(verdict, reason=f"no server answers at {origin_of(self._dialect.url)}")
+                verdict = replace(verdict, reason=f"no server answers at {origin_of(self.dialect.url)}")
             raise _Failed(verdict, status=status, body=None, cause=type(error).__name__, seconds=seconds) from None
-        if self._record is not None:
+        if self.record is not None:
             seconds = asyncio.get_running_loop().time() - started
-            counted = self._dialect.tokens(body)
+            counted = self.dialect.tokens(body)
             usage = Usage(input_tokens=counted if isinstance(counted, int) and counted >= 0 else None)
-            self._record(purpose, Attempt(model=self._name, cls=None, seconds=seconds, number=number), usage)
+            self.record(purpose, Attempt(model=self.name, cls=None, seconds=seconds, number=number), usage)
         return rows
 
     async def _body(self, response: httpx2.Response) -> Mapping[str, Any]:
@@ -313,7 +286,7 @@ class RemoteEmbedding:
 
     def _vectors(self, body: Mapping[str, Any], count: int) -> NDArray[np.float32]:
         try:
-            items = self._dialect.items(body)
+            items = self.dialect.items(body)
             rows = unit_rows(in_order(items, count), None)
         except Misfit as misfit:
             raise _Refused(
@@ -323,16 +296,16 @@ class RemoteEmbedding:
         return rows
 
     def _pin(self, dimension: int) -> None:
-        if self._dimension is None:
-            self._dimension = dimension
-        elif dimension != self._dimension:
-            why = f"its vectors have {dimension} numbers where {self._dimension} are pinned: another model answers"
+        if self.dimension is None:
+            self.dimension = dimension
+        elif dimension != self.dimension:
+            why = f"its vectors have {dimension} numbers where {self.dimension} are pinned: another model answers"
             raise _Refused(Verdict(cls="park", code="dimension_changed", reason=why, rule="dimension"), None)
 
     def _attempt(self, failed: _Failed, number: int) -> Attempt:
         verdict = failed.verdict
         return Attempt(
-            model=self._name, cls=verdict.cls, status=failed.status, code=verdict.code, reason=verdict.reason,
+            model=self.name, cls=verdict.cls, status=failed.status, code=verdict.code, reason=verdict.reason,
             said=verdict.said, seconds=failed.seconds, number=number, retry_after=verdict.delay,
         )  # fmt: skip
 
@@ -342,8 +315,8 @@ class RemoteEmbedding:
         where += f", it said: {verdict.said}" if verdict.said else ""
         values: dict[str, Any] = {"body": failed.body} if is_unload(failed.body) else {}
         return ModelError(
-            f"embedding model {self._name!r} at {self.host}: {verdict.reason or 'the call failed'} ({where})",
-            model=self._name, cls=verdict.cls, status=failed.status, code=verdict.code, retry_after=verdict.delay,
+            f"embedding model {self.name!r} at {self.host}: {verdict.reason or 'the call failed'} ({where})",
+            model=self.name, cls=verdict.cls, status=failed.status, code=verdict.code, retry_after=verdict.delay,
             rule=verdict.rule, reason=verdict.reason, said=verdict.said, slow=verdict.slow, refused=verdict.refused,
             cause=failed.cause, attempts=attempts, **values,
         )  # fmt: skip
@@ -355,20 +328,20 @@ class RemoteEmbedding:
             failed.status, failed.verdict.cls, len(texts), ",".join(sorted({type(text).__name__ for text in texts})),
             lengths[0], lengths[-1], lengths[len(lengths) // 2],
         )  # fmt: skip
-        show = os.environ.get("MEMHOLD_DEBUG_CONTENT") == "1" if self._debug_content is None else self._debug_content
+        show = os.environ.get("MEMHOLD_DEBUG_CONTENT") == "1" if self.debug_content is None else self.debug_content
         if show:
             sample = _SECRET.sub("***", max(texts, key=len))[:_SAMPLE]
             sys.stderr.write(f"memhold: embedding input sample (MEMHOLD_DEBUG_CONTENT): {sample!r}\n")
 
     def _http(self) -> httpx2.AsyncClient:
-        if self._client is None:
+        if self.client is None:
             # a proxy from the environment is not for this machine's own servers
-            own = is_loopback(self._dialect.url)
-            self._client = httpx2.AsyncClient(timeout=self._timeout, trust_env=not own, event_hooks=UNLOGGED)
-        return self._client
+            own = is_loopback(self.dialect.url)
+            self.client = httpx2.AsyncClient(timeout=self.timeout, trust_env=not own, event_hooks=UNLOGGED)
+        return self.client
 
     async def close(self) -> None:
         """Close the connections that it opened itself. Idempotent."""
-        client, self._client = self._client, None if self._owns_client else self._client
+        client, self.client = self.client, None if self._owns_client else self.client
         if self._owns_client and client is not None:
             await client.aclose()

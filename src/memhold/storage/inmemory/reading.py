@@ -13,9 +13,10 @@ from memhold.ports.postings import Block
 from memhold.ports.transaction import Listing, Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
 from memhold.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
-from memhold.storage.store_time import StoreTime
+from memhold.storage.open_state import StoreTime
 from memhold.values.answers import Due
 from memhold.values.errors import StoreError
+from memhold.values.filters import Filters
 from memhold.values.records import (
     Change,
     Evidence,
@@ -174,8 +175,8 @@ class InMemoryReadTx:
         return sorted([*messages, *memories], key=lambda item: item.number)
 
     def list_memories(self, listing: Listing) -> list[Memory]:
-        """Memories by kind, state, agent and session, by document number."""
-        found = self._current(lambda kept: _listed(kept.current, listing))
+        """Memories that pass the filters as they stand, by document number."""
+        found = self._current(lambda kept: kept.current.number > listing.after and listing.take(kept.current))
         return [kept.sealed[-1].open() for kept in found[: listing.limit]]
 
     def at_paths(self, first: str, until: str, *, after: int = -1, limit: int, former: bool = False) -> list[Memory]:
@@ -217,12 +218,10 @@ class InMemoryReadTx:
         limit: int,
     ) -> list[Memory]:
         """The last `limit` memories of a kind, state and tier, newest first."""
-        listing = Listing(kinds=(kind,), states=(state,), agent=agent, session=session)
+        wanted = Filters(kinds=(kind,), states=(state,), tiers=(tier,), agent=agent, session=session)
         found = self._current(
             lambda kept: (
-                kept.current.tier == tier
-                and (told is None or (kept.current.origin in {"user", "model"}) == told)
-                and _listed(kept.current, listing)
+                (told is None or (kept.current.origin in {"user", "model"}) == told) and wanted.take(kept.current)
             )
         )
         return [kept.sealed[-1].open() for kept in found[::-1][:limit]]
@@ -485,27 +484,6 @@ def _met(timeline: Sequence[Memory], since: datetime) -> list[Memory]:
         if memory.state != "superseded"
         or ((memory.valid_to is None or memory.valid_to >= since) and (until is None or memory.valid_from <= until))
     ]
-
-
-def _listed(memory: Memory, listing: Listing) -> bool:
-    return (
-        memory.number > listing.after
-        and (listing.kinds is None or memory.kind in listing.kinds)
-        and (listing.states is None or memory.state in listing.states)
-        and (listing.agent is None or memory.agent in {None, listing.agent})
-        and (listing.session is None or memory.session == listing.session)
-        and (listing.origin is None or memory.origin == listing.origin)
-        and (listing.actor is None or memory.actor == listing.actor)
-        and (listing.subject is None or memory.subject == listing.subject)
-        and (listing.written_since is None or memory.created_at >= listing.written_since)
-        and (listing.written_until is None or memory.created_at < listing.written_until)
-        and (listing.unconfirmed_since is None or _unconfirmed(memory, listing.unconfirmed_since))
-    )
-
-
-def _unconfirmed(memory: Memory, since: datetime) -> bool:
-    seen = memory.last_confirmed_at or (memory.created_at if memory.origin == "user" else None)
-    return seen is None or seen < since
 
 
 def _held(revision: Memory, as_of: datetime) -> bool:

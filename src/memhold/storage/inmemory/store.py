@@ -21,7 +21,7 @@ from memhold.storage.inmemory.tokens import InMemoryTokens
 from memhold.storage.inmemory.upkeep import InMemoryUpkeep
 from memhold.storage.inmemory.usage import InMemoryUsageBook
 from memhold.storage.inmemory.writing import InMemoryWriteTx
-from memhold.storage.store_time import StoreTime, store_time
+from memhold.storage.open_state import StoreTime, store_time
 from memhold.values.errors import StoreClosed
 from memhold.values.records import Scope, from_micros, micros
 

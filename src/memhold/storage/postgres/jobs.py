@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memhold.storage.deliver_results import given_up, settle
+from memhold.storage.open_state import given_up, settle
 from memhold.values.errors import StoreClosed
 from memhold.values.records import Scope
 

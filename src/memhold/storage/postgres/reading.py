@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memhold.ports.vector_blocks import Nearest
+from memhold.storage.open_state import StoreTime
 from memhold.storage.postgres.connection import Session
 from memhold.storage.postgres.near import covered, nearest
 from memhold.storage.postgres.statements import PostgresStatements
 from memhold.storage.sql.reads import SqlRead
-from memhold.storage.store_time import StoreTime
 from memhold.values.records import Scope
 
 __all__ = ["PostgresRead"]

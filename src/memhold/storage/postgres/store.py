@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from memhold.ports.stores import Clock, Priority, StoreFacts
+from memhold.ports.stores import CLOSE_SECONDS, Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.storage.open_state import Opened
+from memhold.storage.open_state import STEADY, Opened, store_time
 from memhold.storage.postgres.connection import Location, Session, connect, is_lost, is_race, translated, unwaited
 from memhold.storage.postgres.links import PostgresLinkBook
 from memhold.storage.postgres.listening import Bell
@@ -32,7 +32,6 @@ from memhold.storage.postgres.upkeep import PostgresUpkeep
 from memhold.storage.postgres.usage import PostgresUsageBook
 from memhold.storage.postgres.writer import Writer
 from memhold.storage.sql.blocks import Row
-from memhold.storage.store_time import STEADY, store_time
 from memhold.values.errors import MemholdError, StoreUnreachable
 from memhold.values.records import Scope, from_micros, micros
 
@@ -68,7 +67,6 @@ class PostgresStore(Opened):
         clock: Clock,
         busy_timeout: float,
         read_timeout: float,
-        close_timeout: float,
         failover_timeout: float,
         threads: int,
         listen: bool,
@@ -81,7 +79,6 @@ class PostgresStore(Opened):
         self._clock = clock
         self._busy_timeout = busy_timeout
         self._read_timeout = read_timeout
-        self._close_timeout = close_timeout
         self._failover_timeout = failover_timeout
         self._random = Random()
         self._facts = StoreFacts(
@@ -119,7 +116,6 @@ class PostgresStore(Opened):
         clock: Clock,
         busy_timeout: float = 10.0,
         read_timeout: float = 5.0,
-        close_timeout: float = 10.0,
         failover_timeout: float = 30.0,
         threads: int = 4,
         partitions: int = 0,
@@ -159,7 +155,6 @@ class PostgresStore(Opened):
             clock=clock,
             busy_timeout=busy_timeout,
             read_timeout=read_timeout,
-            close_timeout=close_timeout,
             failover_timeout=failover_timeout,
             threads=threads,
             listen=listen,
@@ -310,7 +305,7 @@ class PostgresStore(Opened):
     def _close(self) -> None:
         self._near.close()
         self._readers.shutdown(wait=True)
-        self._writer.close(self._close_timeout)
+        self._writer.close(CLOSE_SECONDS)
         if self._bell is not None:
             self._bell.close()
         if self._standbys is not None:

@@ -10,12 +10,12 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from memhold.ports.stores import Clock
+from memhold.storage.open_state import STEADY, StoreTime, store_time
 from memhold.storage.postgres.connection import Session, in_our_words, is_lost, is_race
 from memhold.storage.postgres.session import Answer, Statement
 from memhold.storage.postgres.statements import QUERIES, PostgresStatements, numbered
 from memhold.storage.postgres.writing import PostgresWrite
 from memhold.storage.sql.row_batches import RowBatch
-from memhold.storage.store_time import STEADY, StoreTime, store_time
 from memhold.values.errors import StoreError
 from memhold.values.records import Scope, from_micros, micros
 

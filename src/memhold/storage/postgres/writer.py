@@ -20,7 +20,7 @@ import psycopg
 
 from memhold.ports.stores import Clock, Priority
 from memhold.ports.transaction import WriteTx
-from memhold.storage.deliver_results import given_up, settle
+from memhold.storage.open_state import given_up, settle
 from memhold.storage.postgres.connection import Session, in_our_words, is_lost, is_race
 from memhold.storage.postgres.jobs import Done, Job, Queue
 from memhold.storage.postgres.pool import Pool

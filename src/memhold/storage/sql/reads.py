@@ -16,6 +16,7 @@ from memhold.messages.records import records_of
 from memhold.ports.postings import Block
 from memhold.ports.transaction import Listing, Place, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
+from memhold.storage.open_state import StoreTime
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows, Statements
 from memhold.storage.sql.digests import (
@@ -31,7 +32,6 @@ from memhold.storage.sql.digests import (
     shown_id,
     sound_messages,
 )
-from memhold.storage.store_time import StoreTime
 from memhold.values.errors import StoreCorrupt, StoreError
 from memhold.values.records import (
     Change,
@@ -62,6 +62,7 @@ _MESSAGE_CRC, _MEMORY_CRC, _CHANGE_CRC = len(MESSAGE), len(MEMORY), len(CHANGE)
 _MESSAGE_ID, _MEMORY_ID, _CHANGE_ID = MESSAGE.index("id"), MEMORY.index("id"), CHANGE.index("id")
 _MESSAGE_NUMBER, _MEMORY_NUMBER = MESSAGE.index("number"), MEMORY.index("number")
 _KIND = MEMORY.index("kind")
+_LISTED_TIMES = ("written_since", "written_until", "unconfirmed_since")
 _SEQ, _REV, _KEY, _DETAIL = MESSAGE.index("seq"), MEMORY.index("rev"), MEMORY.index("fact_key"), CHANGE.index("detail")
 
 
@@ -287,13 +288,11 @@ class SqlRead:
             origin=listing.origin,
             actor=listing.actor,
             subject=listing.subject,
-            written_since=rows.opt_micros(listing.written_since),
-            written_until=rows.opt_micros(listing.written_until),
-            unconfirmed_since=rows.opt_micros(listing.unconfirmed_since),
+            **{name: rows.opt_micros(getattr(listing, name)) for name in _LISTED_TIMES},
             after=listing.after,
             limit=listing.limit,
         )
-        memories = self._memories(found)
+        memories = [one for one in self._memories(found) if listing.take(one)]
         if len(memories) < len(found) == listing.limit:
             rest = replace(
                 listing, after=_beyond(found[-1][_MEMORY_NUMBER], listing.after), limit=listing.limit - len(memories)

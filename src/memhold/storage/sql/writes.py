@@ -11,6 +11,7 @@ from memhold.ports import postings as packed
 from memhold.ports.postings import Block, Entry
 from memhold.ports.transaction import NO_NUMBERS, Replay
 from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropped
+from memhold.storage.open_state import StoreTime
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows
 from memhold.storage.sql.digests import (
@@ -27,7 +28,6 @@ from memhold.storage.sql.digests import (
 from memhold.storage.sql.reads import ENDLESS, SqlRead
 from memhold.storage.sql.row_batches import RowBatch
 from memhold.storage.sql.standing import damaged_changes, standing_change, standing_sessions
-from memhold.storage.store_time import StoreTime
 from memhold.values.errors import RevisionConflict, StoreCorrupt, StoreError
 from memhold.values.records import (
     Change,

@@ -80,13 +80,14 @@ def write_backup(
     target: Path,
     *,
     now: datetime,
-    memhold: str,
-    schema: int,
+    release: tuple[str, int],
     busy_timeout: float,
     progress: Report | None,
     key: str = "",
 ) -> Manifest:
     """Copy the store into a new folder while others write, and return once the copy was verified.
+
+    `release` is what makes it: Memhold's version, and that of the schema.
 
     Raises:
         InvalidInput: there is something at the target already, or SQLite can make nothing of its name.
@@ -107,7 +108,7 @@ def write_backup(
                 _copy(path, part / COPY, busy_timeout=busy_timeout, progress=progress, key=key)
                 if wrong := _wrong_with(part / COPY, key):
                     raise StoreCorrupt(f"{path} is damaged: {wrong}; no backup was made of it, run 'memhold doctor'")
-                manifest = _described(part / COPY, now=now, memhold=memhold, schema=schema, key=key)
+                manifest = _described(part / COPY, now=now, memhold=release[0], schema=release[1], key=key)
                 _write(part / MANIFEST, _manifest_text(manifest))
                 verify(part, key=key)
                 sync_folder(part)

@@ -22,9 +22,9 @@ import apsw
 from memhold.ports.durable_files import sync_folder
 from memhold.ports.file_locks import lock
 from memhold.ports.transaction import Tombstone
+from memhold.storage.open_state import kept_time
 from memhold.storage.sql.blocks import load
 from memhold.storage.sql.digests import facts_digest
-from memhold.storage.store_time import kept_time
 from memhold.values.errors import StoreCorrupt, StoreFull, StoreReadOnly
 from memhold.values.records import from_micros, micros
 

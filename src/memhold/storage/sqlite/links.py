@@ -10,7 +10,7 @@ import apsw
 
 from memhold.storage.sql.link_rows import link_notes, link_params
 from memhold.storage.sqlite.reading import QUERIES
-from memhold.storage.sqlite.writing import SqliteWrite
+from memhold.storage.sqlite.writer import SqliteWrite
 from memhold.values.records import Scope
 
 if TYPE_CHECKING:

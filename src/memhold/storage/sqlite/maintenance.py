@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memhold.ports.stores import Clock
 from memhold.ports.transaction import ReadTx
+from memhold.storage.open_state import kept_time, store_time
 from memhold.storage.sqlite.connection import connect, roll_back, translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
-from memhold.storage.store_time import kept_time, store_time
 from memhold.values.errors import StoreCorrupt
 from memhold.values.records import Scope
 
@@ -84,8 +84,7 @@ class SqliteMaintenance:
             self._path,
             target.absolute(),
             now=self._clock.now(),
-            memhold=self._release,
-            schema=self._schema,
+            release=(self._release, self._schema),
             busy_timeout=self._busy_timeout,
             progress=progress,
             key=self._key,

@@ -8,11 +8,11 @@ from typing import Any
 
 import apsw
 
+from memhold.storage.open_state import StoreTime
 from memhold.storage.sql.blocks import Row, load_dialect
 from memhold.storage.sql.reads import SqlRead
 from memhold.storage.sql.row_batches import touching, writing
 from memhold.storage.sqlite.rot import undecoded
-from memhold.storage.store_time import StoreTime
 from memhold.values.records import Scope
 
 __all__ = ["QUERIES", "SqliteRead", "SqliteStatements"]

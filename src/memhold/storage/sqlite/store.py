@@ -15,10 +15,10 @@ from typing import TypeVar
 
 import apsw
 
-from memhold.ports.stores import Clock, Priority, StoreFacts
+from memhold.ports.stores import CLOSE_SECONDS, Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.unfinished import sweep
-from memhold.storage.open_state import Opened
+from memhold.storage.open_state import Opened, kept_time, store_time
 from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, roll_back, translated
 from memhold.storage.sqlite.ledger import identity, reconcile
 from memhold.storage.sqlite.links import SqliteLinkBook
@@ -27,7 +27,6 @@ from memhold.storage.sqlite.tokens import SqliteTokens
 from memhold.storage.sqlite.upkeep import SqliteUpkeep
 from memhold.storage.sqlite.usage import SqliteUsageBook
 from memhold.storage.sqlite.writer import Writer
-from memhold.storage.store_time import kept_time, store_time
 from memhold.values.errors import StoreBusy, StoreError
 from memhold.values.records import Scope, micros
 
@@ -54,7 +53,6 @@ class SqliteStore(Opened):
         clock: Clock,
         busy_timeout: float = 10.0,
         read_timeout: float = 5.0,
-        close_timeout: float = 10.0,
         vfs: str | None = None,
         key: str = "",
     ) -> None:
@@ -63,7 +61,6 @@ class SqliteStore(Opened):
         self._clock = clock
         self._busy_timeout = busy_timeout
         self._read_timeout = read_timeout
-        self._close_timeout = close_timeout
         self._vfs = vfs
         self._key = key
         self._local = threading.local()
@@ -79,7 +76,7 @@ class SqliteStore(Opened):
                     self._note_at_open(reader)
             except BaseException:
                 # Nobody gets a store to close: the thread would stay, and hold the file.
-                self._writer.close(close_timeout)
+                self._writer.close(CLOSE_SECONDS)
                 raise
         self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="memhold-reader")
@@ -221,4 +218,4 @@ class SqliteStore(Opened):
         for connection in self._open_readers:
             with contextlib.suppress(apsw.Error):
                 connection.close()
-        self._writer.close(self._close_timeout)
+        self._writer.close(CLOSE_SECONDS)

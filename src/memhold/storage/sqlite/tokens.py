@@ -10,7 +10,7 @@ import apsw
 
 from memhold.storage.sql.token_rows import to_token, token_params
 from memhold.storage.sqlite.reading import QUERIES
-from memhold.storage.sqlite.writing import SqliteWrite
+from memhold.storage.sqlite.writer import SqliteWrite
 from memhold.values.access_tokens import StoredToken
 from memhold.values.errors import Conflict
 from memhold.values.records import Scope, micros

@@ -16,7 +16,7 @@ from memhold.storage.sql.due_rows import EVER, at_params, due_params, listed_kin
 from memhold.storage.sql.writes import SOON
 from memhold.storage.sqlite.raw import has_stale_cells
 from memhold.storage.sqlite.reading import QUERIES
-from memhold.storage.sqlite.writing import SqliteWrite
+from memhold.storage.sqlite.writer import SqliteWrite
 from memhold.values.records import Scope, micros
 
 if TYPE_CHECKING:

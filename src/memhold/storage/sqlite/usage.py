@@ -10,7 +10,7 @@ import apsw
 
 from memhold.storage.sql.rows import readable
 from memhold.storage.sqlite.reading import QUERIES
-from memhold.storage.sqlite.writing import SqliteWrite
+from memhold.storage.sqlite.writer import SqliteWrite
 from memhold.values.errors import FailureClass
 from memhold.values.records import Scope
 

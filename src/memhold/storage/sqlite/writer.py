@@ -19,16 +19,36 @@ import apsw
 
 from memhold.ports.stores import Clock, Priority
 from memhold.ports.transaction import WriteTx
-from memhold.storage.deliver_results import given_up, settle
+from memhold.storage.open_state import StoreTime, given_up, kept_time, settle, store_time
 from memhold.storage.sql.row_batches import Known, RowBatch
+from memhold.storage.sql.writes import SqlWrite
 from memhold.storage.sqlite.connection import translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteStatements
-from memhold.storage.sqlite.writing import SqliteWrite
-from memhold.storage.store_time import StoreTime, kept_time, store_time
 from memhold.values.errors import MemholdError, StoreClosed
 from memhold.values.records import Scope, micros
 
-__all__ = ["Writer"]
+__all__ = ["SqliteWrite", "Writer"]
+
+
+class SqliteWrite(SqlWrite):
+    """`WriteTx` over the writer's connection."""
+
+    def __init__(self, gathered: RowBatch, scope: Scope, time: StoreTime, *, connection: apsw.Connection) -> None:
+        super().__init__(gathered, scope, time)
+        self._connection = connection
+
+    @property
+    def clock(self) -> datetime:
+        """What the machine's clock says."""
+        return self._time.clock
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The connection, for upkeep alone; everything that waits is written before."""
+        self._mark()
+        self._write_out()
+        return self._connection
+
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -52,6 +52,7 @@ class Health:
     failed: list[str] = field(default_factory=list)
 
 
+@dataclass(eq=False)
 class Target:
     """A running server, and what the attacks need of it.
 
@@ -67,28 +68,19 @@ class Target:
         patience: seconds until what should have ended is told as going on.
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        *,
-        other: str | None = None,
-        pid: int | None = None,
-        issuer: Issuer | None = None,
-        log: Callable[[], str] | None = None,
-        redacts: bool = False,
-        flood: int = 60 * MIB,
-        patience: float = 30.0,
-    ) -> None:
-        self.url = url.rstrip("/")
-        self.token = token
-        self.other = other
-        self.issuer = issuer
-        self.log = log
-        self.redacts = redacts
-        self.flood = flood
-        self.patience = patience
-        self._pid = pid
+    url: str
+    token: str
+    _: KW_ONLY
+    other: str | None = None
+    pid: int | None = None
+    issuer: Issuer | None = None
+    log: Callable[[], str] | None = None
+    redacts: bool = False
+    flood: int = 60 * MIB
+    patience: float = 30.0
+
+    def __post_init__(self) -> None:
+        self.url = self.url.rstrip("/")
         self._made: list[tuple[str, Tenant]] = []
         self._http = httpx2.Client(base_url=self.url, trust_env=False, timeout=_ANSWERED_SECONDS)
 
@@ -281,10 +273,10 @@ class Target:
         yield fault
 
     def _peak(self) -> int | None:
-        if self._pid is None:
+        if self.pid is None:
             return None
         try:
-            lines = Path(f"/proc/{self._pid}/status").read_text(encoding="ascii").splitlines()
+            lines = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii").splitlines()
         except OSError:
             return None
         return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), None)
