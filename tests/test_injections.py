@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -196,7 +197,9 @@ async def test_none_comes_through_hooks_of_coding_agents(tmp_path: Path) -> None
             assert OWN in start
             prompted = await at_prompt(mem, who, f"{QUESTION} {MARK}", PROMPT_TOKENS, shown=set())
             lines = [line for line in f"{start}\n{prompted}".splitlines() if MARK in line]
-            assert [line for line in lines if not line.startswith(f"- {one.written_by} ")] == [], one.name
+            # A line tells a turn: who wrote a part of it stands before that part, and nobody before the user's.
+            parts = [part for line in lines for part in re.split(r"^- (?:[\d-]{10}, )?| \u2192 ", line) if MARK in part]
+            assert [part for part in parts if not part.startswith(f"{one.written_by}")] == [], one.name
 
 
 # ------------------------------------------------------------------------------------------------ wrapped clients

@@ -1,28 +1,34 @@
 """What a coding agent's model is told without asking: at a session's start, and with what the user says.
 
-At the start: what holds for this project and this person, what was said last, and where the last session stopped. With
-a prompt: what is relevant to it, where recall is confident, and nothing otherwise. All of it stands in fences, so what
-a model repeats of it is known again.
+At the start: what holds for this project and this person, where the last session ended, what concerns the files that
+are worked on, and the rest by recency and by what it adds. With a prompt: what answers it, where recall is confident,
+and nothing otherwise. A request is told with what came of it. All of it stands in fences, so what a model repeats of it
+is known again.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from math import log1p
+from pathlib import PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memhold.context.shorten import shorten_text
+from memhold.faces.agents.findings import Turn, turns_in, words_in
 from memhold.faces.agents.former import former_memory
 from memhold.faces.mcp.where import PERSONAL_SHARE
 from memhold.recall.confidence import THRESHOLD
 from memhold.text.analysis import analyse
 from memhold.text.sentences import sentences
 from memhold.text.token_estimate import FRAME, estimate_tokens
-from memhold.values.errors import TooLarge
-from memhold.values.origins import name_of, spoken_by, with_quote, words_of
-from memhold.values.records import PEOPLE
+from memhold.values.errors import NotFound, TooLarge
+from memhold.values.origins import name_of, spoken_by, with_quote
+from memhold.values.records import PEOPLE, Message
 
 if TYPE_CHECKING:
     from memhold.values.answers import Hit
@@ -30,33 +36,37 @@ if TYPE_CHECKING:
     from memhold.verbs.scope import AsyncScope
     from memhold.verbs.store_protocols import AsyncStore
 
-    _Group = tuple[Hit, ...]
-
 __all__ = ["Whose", "at_prompt", "at_start"]
 
-FENCE_TOKENS, HEADING_TOKENS = 40, 12
-"""What a fence costs, and the line above it with a prompt."""
+FENCE_TOKENS, HEADING_TOKENS = 40, 10
+"""What a fence costs, and a line above some others in it."""
 HELD_SHARE = 0.5
-"""The part of a start's budget that what holds may take; what it leaves, the last words get."""
-LINE_TOKENS = 120
-"""Longest line, in tokens: of a longer one its beginning and its end are shown."""
-LINE_PART, LEAST_LINE = 8, 24
-"""In a small budget a line is at most one of so many parts of it, and no shorter than the latter, in tokens."""
-KNOWN_SHARE = 0.4
-"""The part of what then remains that facts and notes may take; the user's own last lines get the rest."""
+"""The part of a start's budget that what holds may take; what it leaves, the turns get."""
+LINE_TOKENS, LEAST_LINE, LINE_PART = 120, 24, 8
+"""Longest line, in tokens, of a request and of what came of it: of a longer one the beginning and the end are shown. In
+a small budget it is at most one of so many parts of that, and no shorter than the least."""
+SHARE = 0.4
+"""The part of what remains that what concerns the files may take, and of what then remains facts and notes."""
 SHORT_WORDS = 4
-"""A line of the user's with so few words says yes or no to something: it stands with what it answers."""
+"""A line of the user's with so few words stands with what it answers."""
 NEWEST_SHARE = 0.25
-"""The part of what the user's own lines get that goes to the newest of them, whatever they say."""
+"""The part of what the other turns get that goes to the newest of them, whatever they say."""
 FADES = 0.5
-"""By how much less the oldest line that was looked at counts than the newest."""
+"""By how much less the oldest turn that was looked at counts than the newest."""
+OWN_SHARE = 0.6
+"""The part of it that what the user told may take, without what came of it."""
 LOOKED_AT, TURNS_LOOKED_AT = 60, 160
-"""How many of the newest memories, and of the newest messages, are looked at."""
-DAY_TOKENS = 10
-"""What the day costs, in tokens, that stands at the first of its lines."""
-NAME_TOKENS = 3
-"""What it costs that the next line after one of the assistant's has the user's name again."""
-HITS = 8
+"""How many of the newest memories, and of the user's newest lines, are looked at."""
+SESSIONS, READ = 6, 300
+"""Of so many of the newest sessions so many messages are read, from their ends."""
+BEFORE, BEHIND = 40, 200
+"""How many messages of a session are read around a hit: a turn may have many calls."""
+DAY_TOKENS, LINE_END = 10, 3
+"""What a day costs in front of a line, and a line's mark and end."""
+HITS, MOST_TURNS = 8, 4
+ARROW = "\u2192"
+"""What parts the lines of a turn; it stands in none of them, so that no text passes for the next one's speaker."""
+NOBODY = "a line that names nobody is the user's"
 NEAR_BEST = 0.7
 """The confidence is that of the best hit; what scores less than this part of it only fills the page."""
 _NOWHERE = "memhold:start"
@@ -70,7 +80,7 @@ class Whose:
     """Whose memory a session is about: the project's namespace where it is in one, and the person's own.
 
     `session` is what the client calls the session: what was said in it stands in its own window already. `former` is
-    the project's namespace before its repository had a remote.
+    the project's namespace before its repository had a remote. `files` are those that are worked on in its folder.
     """
 
     project: str | None
@@ -79,22 +89,60 @@ class Whose:
     agent: str | None
     session: str | None
     former: str | None = None
+    files: frozenset[str] = frozenset()
 
-    async def scopes(self, store: AsyncStore) -> list[tuple[str, AsyncScope]]:
-        """The memories to look into, each with its name; the project's first."""
+    async def places(self, store: AsyncStore) -> list[tuple[str, str]]:
+        """The memories to look into, each with its name and its namespace; the project's first."""
         places = [("project memory", self.project)] if self.project else []
         if self.former is not None and await former_memory(store, self.former, self.user):
             places.append(("project memory of before the repository had a remote", self.former))
         if self.namespace != self.project:
             places.append(("personal memory", self.namespace))
-        return [
-            (name, store.scope(namespace=place or "default", user=self.user, agent=self.agent, session=_NOWHERE))
-            for name, place in places
-        ]
+        return places
 
-    def said_here(self, hit: Hit) -> bool:
-        """Whether a hit was said in this very session."""
-        return self.session is not None and self.session in (hit.session or "")
+    def scope(self, store: AsyncStore, place: str, session: str | None = _NOWHERE) -> AsyncScope:
+        """One of these memories, in a session of it."""
+        return store.scope(namespace=place, user=self.user, agent=self.agent, session=session)
+
+    def said_here(self, session: str | None) -> bool:
+        """Whether what was said in a session of the store was said in this very one."""
+        return self.session is not None and self.session in (session or "")
+
+    def works_on(self, turn: Turn) -> bool:
+        """Whether a turn changed or names a file that is worked on."""
+        if not self.files:
+            return False
+        said = " ".join(map(words_in, (turn.asked, *turn.said)))
+        return not self.files.isdisjoint(turn.files) or any(PurePath(one).name in said for one in self.files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """A line to be told: the ids of what it tells, its time, and its text, which is `dated` below its day.
+
+    `lead` is what it answers, in front of the text; behind a line that ends with that it is left out.
+    """
+
+    ids: tuple[str, ...]
+    at: datetime
+    text: str
+    lead: str = ""
+    dated: bool = True
+    cost: int = field(init=False)
+    """What it adds to a text, in tokens, the day apart."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", estimate_tokens(self.whole) - FRAME + LINE_END)
+
+    @property
+    def whole(self) -> str:
+        """Its text behind what it answers."""
+        return self.lead + self.text
+
+    @property
+    def day(self) -> str:
+        """What stands in front of the first line of a day."""
+        return f"{self.at.date()}, " if self.dated else ""
 
 
 async def at_start(store: AsyncStore, whose: Whose, budget: int, *, shown: set[str], with_own: bool = False) -> str:
@@ -103,39 +151,35 @@ async def at_start(store: AsyncStore, whose: Whose, budget: int, *, shown: set[s
     `shown` gets the ids of what it says. With `with_own` also what this session said: its client has just lost it.
     """
     parts: list[str] = []
-    scopes = await whose.scopes(store)
-    for place, (name, scope) in reversed(list(enumerate(scopes))):
+    places = await whose.places(store)
+    for at, (name, place) in reversed(list(enumerate(places))):
         # The others are asked first, each for a part; what they leave is the project's.
         left = budget - sum(map(estimate_tokens, parts))
-        room = left // PERSONAL_SHARE if place and len(scopes) > 1 else left
-        text = await _start_of(scope, name, room, whose, shown, with_own=with_own)
+        room = left // PERSONAL_SHARE if at and len(places) > 1 else left
+        text = await _start_of(store, whose, (name, place), room, shown, with_own=with_own)
         parts += [text] if text else []
     return "\n\n".join(reversed(parts))
 
 
-async def _start_of(scope: AsyncScope, name: str, budget: int, whose: Whose, shown: set[str], *, with_own: bool) -> str:
-    heading = f"From the {name} (Memhold), newest last; a name holds until the next one:"
+async def _start_of(
+    store: AsyncStore, whose: Whose, place: tuple[str, str], budget: int, shown: set[str], *, with_own: bool
+) -> str:
+    scope, heading = (
+        whose.scope(store, place[1]),
+        f"From the {place[0]} (Memhold); {NOBODY}:",
+    )
     held, seen = await _holding(scope, int(budget * HELD_SHARE))
     shown |= seen
     known = await scope.recall("", kinds=_KNOWN, limit=LOOKED_AT)
-    said = await scope.recall("", kinds=("message",), roles=(*PEOPLE, "assistant"), limit=TURNS_LOOKED_AT)
+    turns = await _turns(store, whose, place[1], with_own=with_own)
     longest = max(LEAST_LINE, min(LINE_TOKENS, budget // LINE_PART))
-    turns = _shortened([hit for hit in said.hits if with_own or not whose.said_here(hit)], longest)
-    room = budget - sum(map(estimate_tokens, (held, heading))) - FENCE_TOKENS - DAY_TOKENS
-    last = _last_words(turns)
-    lines = _fitting_said(last, room, before=())
-    memories = _shortened([hit for hit in known.hits if hit.id not in shown], longest)
-    lines += _fitting(memories, int(KNOWN_SHARE * (room - _cost(lines))))
-    telling, others = _users(turns, last)
-    chosen = [*_telling_most(telling, room - _cost(lines)), *(hit for group in others for hit in group)]
-    lines += _fitting_said(chosen, room - _cost(lines), before=last)
-    shown_lines = _in_order(lines, known.hits, said.hits)
-    while lines and _cost(shown_lines) > room:
-        # Names that stand between were not counted; what was chosen last goes.
-        lines.pop()
-        shown_lines = _in_order(lines, known.hits, said.hits)
-    shown |= {one for one, _ in lines}
-    made = await scope.fence([one for one, _ in shown_lines], [text for _, text in shown_lines]) if lines else ""
+    room = budget - sum(map(estimate_tokens, (held, heading))) - FENCE_TOKENS
+    memories = [_memory(hit, longest) for hit in known.hits if hit.id not in shown]
+    told = _chosen(whose, turns, memories, room, longest)
+    lines = _in_order(told)
+    shown |= {one for lines_of in told.values() for line in lines_of for one in line.ids}
+    ids = [one for lines_of in told.values() for line in lines_of for one in line.ids]
+    made = await scope.fence(ids, lines) if lines else ""
     found = "\n".join(part for part in (held, made) if part)
     return f"{heading}\n{found}" if found else ""
 
@@ -153,48 +197,80 @@ async def _holding(scope: AsyncScope, budget: int) -> tuple[str, set[str]]:
     return "\n".join(text for text in texts if "<memhold-recall " in text), set(found.shown)
 
 
-def _last_words(turns: Sequence[Hit]) -> list[Hit]:
-    """The answer at which the last session stopped: what was open stands there."""
-    return [hit for hit in turns[:1] if hit.written_by == "assistant"]
+async def _turns(store: AsyncStore, whose: Whose, place: str, *, with_own: bool) -> list[Turn]:
+    """The newest turns, newest first: those of the newest sessions with what came of them, others as asked."""
+    said = await whose.scope(store, place).recall("", kinds=("message",), roles=(*PEOPLE,), limit=TURNS_LOOKED_AT)
+    lines = [hit for hit in said.hits if with_own or not whose.said_here(hit.session)]
+    names = list(dict.fromkeys(hit.session for hit in lines))[:SESSIONS]
+    read = await asyncio.gather(*(whose.scope(store, place, name).messages(newest=True, limit=READ) for name in names))
+    turns = {turn.asked.id: turn for messages in read for turn in turns_in(messages)}
+    return [replace(turns.get(hit.id) or Turn(asked=hit), asked=hit) for hit in lines]
 
 
-def _users(turns: Sequence[Hit], last: Sequence[Hit]) -> tuple[list[_Group], list[_Group]]:
-    """The user's own lines, the newest first: those that tell something, and the others.
-
-    A yes or no stands with what it answers. The others are nods, and lines that only ask.
-    """
-    telling: list[_Group] = []
-    nodding: list[_Group] = []
-    asking: list[_Group] = []
-    for place, hit in enumerate(turns):
-        if hit.written_by not in PEOPLE:
-            continue
-        before = turns[place + 1] if place + 1 < len(turns) else None
-        short = len(hit.text.split()) <= SHORT_WORDS
-        if _only_asks(hit.text):
-            asking.append((hit,))
-        elif short and before is not None and before.written_by == "assistant" and before.session == hit.session:
-            # Said to a question it decides something; behind anything else it is mostly a nod.
-            group = (hit,) if before in last else (hit, before)
-            (telling if _asks_at_all(before.text) else nodding).append(group)
-        else:
-            telling.append((hit,))
-    return telling, nodding + asking
+_HEADINGS = {
+    "last": "Where the last session ended{branch}:",
+    "files": "Of the files that are worked on:",
+    "known": "Known:",
+    "others": "Earlier:",
+}
+"""What is told at a start, in this order, and the line above it."""
 
 
-def _telling_most(groups: Sequence[_Group], budget: int) -> list[Hit]:
-    """The lines that together tell most in so many tokens, the newest of them first.
+def _chosen(
+    whose: Whose, turns: Sequence[Turn], memories: Sequence[_Told], room: int, longest: int
+) -> dict[str, list[_Told]]:
+    """What is told below each heading within so many tokens: each takes its part of what those before it leave."""
+    told: dict[str, list[_Told]] = {}
+
+    def left() -> int:
+        """Behind the heading of what comes next."""
+        return room - HEADING_TOKENS - sum(HEADING_TOKENS + _cost(lines) for lines in told.values() if lines)
+
+    lines = [_line(turn, longest) for turn in turns]
+    branch = turns[0].asked.metadata.get("git_branch") if turns else None
+    last = _HEADINGS["last"].format(branch=f" (branch {branch})" if isinstance(branch, str) else "")
+    told[last] = _fitting(lines[:1], left())
+    about = [at for at in range(1, len(turns)) if whose.works_on(turns[at])]
+    told[_HEADINGS["files"]] = _fitting([lines[at] for at in about], int(SHARE * left()))
+    told[_HEADINGS["known"]] = _fitting(memories, int(SHARE * left()))
+    rest = [turns[at] for at in range(1, len(turns)) if at not in about]
+    told[_HEADINGS["others"]] = _rest(rest, left(), longest)
+    known = told[_HEADINGS["known"]]
+    known += _fitting([one for one in memories if one not in known], left())
+    return {heading: found for heading, found in told.items() if found}
+
+
+def _rest(turns: Sequence[Turn], room: int, longest: int) -> list[_Told]:
+    """What the user told, then what came of the turns, each by what it adds; then whatever else there is room for."""
+    short = [_line(replace(turn, said=(), files=(), ran=()), longest) for turn in turns]
+    whole = [_line(turn, longest) for turn in turns]
+    telling = [at for at, turn in enumerate(turns) if _tells(turn)]
+    own = _telling_most([short[at] for at in telling], int(OWN_SHARE * room))
+    chosen = {telling[at]: short[telling[at]] for at in own}
+    for at in _telling_most(whole, room - _cost([*chosen.values()]), told=chosen):
+        chosen[at] = whole[at]
+    others = [one for at, one in enumerate(short) if at not in chosen and at not in telling]
+    return _fitting([*chosen.values(), *others], room)
+
+
+def _telling_most(
+    lines: Sequence[_Told], budget: int, *, told: Mapping[int, _Told] = MappingProxyType({})
+) -> list[int]:
+    """The places of the lines that together tell most in so many tokens, the newest of them first.
 
     A part of the budget is the newest lines'; of the others those come that have most words which no newer line among
     the chosen has. What a newer line says makes an older one needless, never the other way round. A word counts more
     the fewer lines have it. The greedy choice by gain for its cost is that of budgeted coverage (Khuller, Moss and Naor
-    1999; Lin and Bilmes 2010 for summaries).
+    1999; Lin and Bilmes 2010 for summaries). Of some lines a part is `told` already, by their places.
     """
-    costs = [sum(_said_cost(hit) for hit in group) for group in groups]
-    terms = [{term for hit in group for term in analyse(hit.text).counts} for group in groups]
+    costs = [one.cost - (told[at].cost if at in told else 0) for at, one in enumerate(lines)]
+    terms = [set(analyse(one.whole).counts) for one in lines]
     having = Counter(term for one in terms for term in one)
-    weight = {term: log1p(len(groups) / count) for term, count in having.items()}
+    weight = {term: log1p(len(lines) / count) for term, count in having.items()}
     fresh = [set(one) for one in terms]
+    for place, part in told.items():
+        for one in fresh[place:]:
+            one.difference_update(analyse(part.whole).counts)
     left = budget
     chosen: list[int] = []
     for place, cost in enumerate(costs):
@@ -204,14 +280,14 @@ def _telling_most(groups: Sequence[_Group], budget: int) -> list[Hit]:
             chosen.append(place)
             left -= cost
             _tell(place, terms, fresh)
-    rest = set(range(len(groups))) - set(chosen)
+    rest = set(range(len(lines))) - set(chosen)
     while fitting := [place for place in sorted(rest) if costs[place] <= left and fresh[place]]:
-        best = max(fitting, key=lambda one: _gain(fresh[one], weight) / costs[one] * (1 - FADES * one / len(groups)))
+        best = max(fitting, key=lambda one: _gain(fresh[one], weight) / costs[one] * (1 - FADES * one / len(lines)))
         chosen.append(best)
         rest.discard(best)
         left -= costs[best]
         _tell(best, terms, fresh)
-    return [hit for place in chosen for hit in groups[place]]
+    return chosen
 
 
 def _tell(place: int, terms: Sequence[set[str]], fresh: Sequence[set[str]]) -> None:
@@ -225,16 +301,73 @@ def _gain(fresh: set[str], weight: Mapping[str, float]) -> float:
     return sum(weight[term] for term in sorted(fresh))
 
 
-def _only_asks(text: str) -> bool:
-    return all(_is_question(one.of(text)) for one in sentences(text))
-
-
-def _asks_at_all(text: str) -> bool:
-    return any(_is_question(one.of(text)) for one in sentences(text) if not one.code)
+def _tells(turn: Turn) -> bool:
+    """Whether the user tells something in a turn: a yes or no does so where something was asked."""
+    text = words_in(turn.asked)
+    said = [one.of(text) for one in sentences(text)]
+    if all(_is_question(one) for one in said):
+        return False
+    if len(text.split()) > SHORT_WORDS:
+        return True
+    return turn.before is not None and any(
+        _is_question(one.of(words)) for words in (words_in(turn.before),) for one in sentences(words) if not one.code
+    )
 
 
 def _is_question(sentence: str) -> bool:
     return sentence.rstrip().endswith(_ASKING)
+
+
+def _line(turn: Turn, tokens: int) -> _Told:
+    """A turn in one line: what a short answer answers, the request, what came of it, and what was done for it."""
+    short = turn.before is not None and len(words_in(turn.asked).split()) <= SHORT_WORDS
+    said = [*([turn.before] if turn.before is not None and short else []), turn.asked, *turn.said]
+    texts = [f"{_by(one)}{_flat(one, tokens)}" for one in said]
+    lead = f"{texts.pop(0)} {ARROW} " if short else ""
+    text = f" {ARROW} ".join(texts) + (f" [{turn.work}]" if turn.work else "")
+    return _Told(ids=tuple(one.id for one in said), at=turn.asked.event_time, text=text, lead=lead)
+
+
+def _memory(hit: Hit, tokens: int) -> _Told:
+    text = f"{_who(hit)} ({hit.event_time:%Y-%m-%d}): {_flat(hit, tokens)}"
+    return _Told(ids=(hit.id,), at=hit.event_time, text=text, dated=False)
+
+
+def _flat(one: Message | Hit, tokens: int) -> str:
+    """What a line says in one line, shortened: whoever pasted a log holds no later session up with it."""
+    short = shorten_text(words_in(one), tokens)
+    told = short if isinstance(one, Message) else with_quote(one, short)
+    return " ".join(told.replace(ARROW, "->").split())
+
+
+def _fitting(lines: Sequence[_Told], budget: int) -> list[_Told]:
+    """The lines that fit, in their order; one that does not is passed over, and so is one that says nothing more."""
+    found: list[_Told] = []
+    days: set[str] = set()
+    for line in lines:
+        cost = line.cost + DAY_TOKENS * (line.dated and line.day not in days)
+        if cost <= budget:
+            found.append(line)
+            days.add(line.day)
+            budget -= cost
+    return found
+
+
+def _cost(lines: Sequence[_Told]) -> int:
+    return sum(line.cost for line in lines) + DAY_TOKENS * len({line.day for line in lines if line.dated})
+
+
+def _in_order(told: Mapping[str, Sequence[_Told]]) -> list[str]:
+    """The lines below their headings, the newest last; a day stands at the first of its lines."""
+    found = []
+    for heading, lines in told.items():
+        found.append(heading)
+        day = last = ""
+        for line in sorted(lines, key=lambda one: one.at):
+            text = line.text if line.ids[0] == last else line.whole
+            found.append(f"- {line.day if line.day != day else ''}{text}")
+            day, last = line.day, line.ids[-1]
+    return found
 
 
 async def at_prompt(store: AsyncStore, whose: Whose, prompt: str, budget: int, *, shown: set[str]) -> str:
@@ -244,106 +377,67 @@ async def at_prompt(store: AsyncStore, whose: Whose, prompt: str, budget: int, *
     """
     if not prompt.strip():
         return ""
-    answers = []
-    for name, scope in await whose.scopes(store):
-        found = await scope.recall(prompt, limit=HITS)
+    answers: list[tuple[str, str, list[_Told]]] = []
+    for name, place in await whose.places(store):
+        found = await whose.scope(store, place).recall(prompt, limit=HITS)
         if found.confidence is None or found.confidence < THRESHOLD:
             continue
         best = max((hit.score for hit in found.hits), default=0.0)
         near = [hit for hit in found.hits if hit.score >= NEAR_BEST * best and hit.kind != "raw"]
-        if hits := [hit for hit in near if hit.id not in shown and not whose.said_here(hit)]:
-            answers.append((name, scope, hits))
+        lines = [
+            await _about(store, whose, place, hit) for hit in near[:MOST_TURNS] if not whose.said_here(hit.session)
+        ]
+        if new := [line for line in {one.ids: one for one in lines}.values() if not shown.issuperset(line.ids)]:
+            answers.append((name, place, new))
     parts: list[str] = []
-    for place, (name, scope, hits) in enumerate(answers):
+    for at, (name, place, lines) in enumerate(answers):
         # Each gets its share of what is left: scores of two memories do not compare.
-        left = (budget - sum(map(estimate_tokens, parts))) // (len(answers) - place)
-        lines = _fitting(_shortened(hits, LINE_TOKENS), left - FENCE_TOKENS - HEADING_TOKENS)
-        if lines:
-            shown |= {one for one, _ in lines}
-            made = await scope.fence([one for one, _ in lines], [text for _, text in lines])
-            parts.append(f"Perhaps relevant, from the {name} (Memhold):\n{made}")
+        left = (budget - sum(map(estimate_tokens, parts))) // (len(answers) - at)
+        heading = f"Perhaps relevant, from the {name} (Memhold); {NOBODY}:"
+        told = _fitting(lines, left - FENCE_TOKENS - estimate_tokens(heading))
+        if told:
+            ids = [one for line in told for one in line.ids]
+            shown.update(ids)
+            made = await whose.scope(store, place).fence(ids, [f"- {line.day}{line.whole}" for line in told])
+            parts.append(f"{heading}\n{made}")
     return "\n\n".join(parts)
 
 
-def _shortened(hits: Sequence[Hit], tokens: int) -> list[Hit]:
-    """The hits with their texts as they will be told: whoever pasted a log holds no later session up with it."""
-    return [replace(hit, text=shorten_text(hit.text, tokens)) for hit in hits]
+async def _about(store: AsyncStore, whose: Whose, place: str, hit: Hit) -> _Told:
+    """What a hit is told as: a message with the turn that it stands in, anything else as it is."""
+    if hit.kind != "message":
+        return _memory(hit, LINE_TOKENS)
+    scope = whose.scope(store, place, hit.session)
+    try:
+        item = await scope.get(hit.id)
+    except NotFound:
+        item = None
+    turn = Turn(asked=hit)
+    if isinstance(item, Message):
+        around = await scope.messages(after=max(0, item.seq - BEFORE), limit=BEFORE + BEHIND)
+        turn = next((one for one in turns_in(around) if one.first <= item.seq <= one.last), turn)
+    said = [turn.asked, *turn.said]
+    said = [hit if one.id == hit.id else one for one in said]  # it knows what of it holds no longer
+    if hit not in said:
+        said.insert(1, hit)
+    return _line(replace(turn, asked=said[0], said=tuple(said[1:])), LINE_TOKENS)
 
 
-def _fitting(hits: Sequence[Hit], budget: int) -> list[tuple[str, str]]:
-    """Ids and lines of the hits that fit, in their order; one that does not is passed over."""
-    found: list[tuple[str, str]] = []
-    for hit in hits:
-        line = _line(hit)
-        if _line_cost(line) <= budget - _cost(found):
-            found.append((hit.id, line))
-    return found
+def _by(line: Message | Hit) -> str:
+    who = _who(line)
+    return "" if who == "user" else f"{who}: "
 
 
-def _fitting_said(hits: Sequence[Hit], budget: int, *, before: Sequence[Hit]) -> list[tuple[str, str]]:
-    """Ids and lines, without days, of what was said and fits; a day costs once, none of those before again."""
-    found: list[tuple[str, str]] = []
-    days = {hit.event_time.date() for hit in before}
-    left = budget
-    for hit in hits:
-        line = _line(hit, dated=False)
-        cost = _said_cost(hit)
-        new = hit.event_time.date() not in days
-        if cost + DAY_TOKENS * new <= left:
-            found.append((hit.id, line))
-            days.add(hit.event_time.date())
-            left -= cost + DAY_TOKENS * new
-    return found
-
-
-def _said_cost(hit: Hit) -> int:
-    """What a line costs in tokens: the user's own mostly follow each other; one of the assistant's is named."""
-    line = _line(hit, dated=False)
-    who = f"{_who(hit)}: "
-    own = hit.written_by == "user"
-    return _line_cost(line.replace(who, "", 1)) if own else _line_cost(line) + NAME_TOKENS
-
-
-def _in_order(lines: Sequence[tuple[str, str]], known: Sequence[Hit], said: Sequence[Hit]) -> list[tuple[str, str]]:
-    """Memories, then what was said, the newest last: a day and a name stand at the first of their lines."""
-    texts = dict(lines)
-    found = [(hit.id, texts[hit.id]) for hit in reversed(known) if hit.id in texts]
-    told = [hit for hit in reversed(said) if hit.id in texts]
-    told.sort(key=lambda hit: hit.event_time.date())
-    day, who = None, ""
-    for hit in told:
-        today, speaks = hit.event_time.date(), _who(hit)
-        text = texts[hit.id][2:]
-        if today != day:
-            text = f"{today}, {text}"
-        elif speaks == who:
-            text = text.removeprefix(f"{speaks}: ")
-        found.append((hit.id, f"- {text}"))
-        day, who = today, speaks
-    return found
-
-
-def _cost(lines: Sequence[tuple[str, str]]) -> int:
-    return sum(_line_cost(text) for _, text in lines)
-
-
-def _line_cost(line: str) -> int:
-    """What a line adds to a text: the estimate without the allowance that it makes once, and the line's end."""
-    return estimate_tokens(line) - FRAME + 1
-
-
-def _line(hit: Hit, *, dated: bool = True) -> str:
-    when = f" ({hit.event_time:%Y-%m-%d})" if dated else ""
-    return f"- {_who(hit)}{when}: {' '.join(with_quote(hit, words_of(hit)).split())}"
-
-
-def _who(hit: Hit) -> str:
-    who = spoken_by(hit) or hit.kind
-    if hit.written_by is None and hit.origin in {"agent", "tool", "import"}:
-        by = f"{hit.origin}{name_of(hit.actor)}"
-        return f"{who}, noted by {by}" + ("" if hit.last_confirmed_at else ", not confirmed")
-    if hit.doubtful:
+def _who(line: Message | Hit) -> str:
+    who = spoken_by(line)
+    if isinstance(line, Message):
+        return who
+    who = who or line.kind
+    if line.written_by is None and line.origin in {"agent", "tool", "import"}:
+        by = f"{line.origin}{name_of(line.actor)}"
+        return f"{who}, noted by {by}" + ("" if line.last_confirmed_at else ", not confirmed")
+    if line.doubtful:
         return f"{who}, doubtful"
-    if hit.superseded_by or hit.outdated:
+    if line.superseded_by or line.outdated:
         return f"{who}, says something that no longer holds"
     return who
