@@ -626,6 +626,66 @@ async def test_what_came_too_late_for_a_hook_does_not_count_as_told(tmp_path: Pa
         await opening.close()
 
 
+async def test_what_came_too_late_for_a_prompt_comes_with_the_next_one(tmp_path: Path) -> None:
+    db = str(tmp_path / "m.db")
+    async with AsyncMemhold.open(db, embedding="none", worker=False) as mem:
+        await mem.scope(user="alice").remember("We deploy on Tuesdays only")
+    opening = BackgroundStore(db, {"embedding": "none"})
+    try:
+        await opening.begin()
+        answers = answering._Answers(opening, caught_up_within=PATIENT)
+        about = {"event": "UserPromptSubmit", "user": "alice", "session": "s"}
+        asked = {**about, "prompt": "do we deploy on Tuesdays only?"}
+        await answers.to(asked, gone=lambda: True)
+        assert "Tuesdays" in (await answers.to({**about, "prompt": "zebras in the savannah"}))["text"]
+        assert (await answers.to(asked))["text"] == ""
+    finally:
+        await opening.close()
+
+
+async def test_a_prompt_waits_for_a_store_that_is_being_opened(tmp_path: Path) -> None:
+    db = str(tmp_path / "m.db")
+    async with AsyncMemhold.open(db, embedding="none", worker=False) as mem:
+        await mem.scope(user="alice").remember("We deploy on Tuesdays only")
+    opening = BackgroundStore(db, {"embedding": "none"})
+    asked = {"event": "UserPromptSubmit", "user": "alice", "session": "s", "prompt": "do we deploy on Tuesdays only?"}
+    try:
+        answers = answering._Answers(opening, caught_up_within=PATIENT)
+        assert await answers.to(asked) == {"state": "opening"}
+        await opening.close()
+        opening = BackgroundStore(db, {"embedding": "none"})
+        answers, found = answering._Answers(opening, caught_up_within=PATIENT), {"state": "opening"}
+        while found == {"state": "opening"}:  # a busy machine may take longer than a prompt waits
+            found = await answers.to({**asked, "waits": 1.5})
+        assert "Tuesdays" in found["text"]
+    finally:
+        await opening.close()
+
+
+@pytest.mark.usefixtures("meeting")
+def test_one_whose_store_was_removed_ends_and_the_next_one_answers(tmp_path: Path) -> None:
+    """As the tutorial's last step does it: `rm -r` of the folder while the process lives."""
+    session = Session(tmp_path)
+    session.says(*SAID)
+    session.hook("SessionEnd")
+    hooks = Hooks(session)
+    hooks.told("SessionStart", source="startup")
+    until(lambda: "pnpm" in hooks.asked("SessionStart", source="startup")["text"])
+    (first,) = running(session)
+    shutil.rmtree(session.db.parent)
+    assert hooks.told("UserPromptSubmit", prompt="hello")[1] == ""
+    until(lambda: running(session) not in ([], [first]))
+    session.says("The staging host is pomelo.")
+    noted(
+        "SessionEnd",
+        {**hooks.about(), "transcript_path": str(session.transcript)},
+        {"db": str(session.db), "user": "alice"},
+    )
+    until(lambda: "pomelo" in hooks.asked("SessionStart", source="startup")["text"])
+    end(str(session.db))
+    until(lambda: not running(session))
+
+
 @pytest.mark.usefixtures("meeting")
 def test_one_that_hangs_is_waited_for_no_longer_and_told_once(tmp_path: Path) -> None:
     session = Session(tmp_path)

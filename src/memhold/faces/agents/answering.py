@@ -18,12 +18,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memhold.faces.agents.running import END, MOST_BYTES, OFF, meeting_place
+from memhold.faces.agents.running import END, MOST_BYTES, OFF, START_SECONDS, meeting_place
 from memhold.faces.python.background_open import BackgroundStore
-from memhold.ports.data_home import leave_folder
+from memhold.ports.data_home import file_of, leave_folder
 from memhold.ports.file_locks import try_lock
 from memhold.ports.signals import heard
 from memhold.text import lazily
@@ -31,6 +32,7 @@ from memhold.values.errors import MemholdError, StoreBusy
 
 if TYPE_CHECKING:
     from memhold.faces.agents.briefing import Whose
+    from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["IDLE_SECONDS", "answer_hooks", "main"]
 
@@ -45,6 +47,8 @@ CAUGHT_UP_SECONDS = 0.15
 """How long a session that starts waits for what the one before it said to be taken in."""
 _SESSIONS = 1_000
 """Of how many sessions it is known what they were shown."""
+_ENDING_SECONDS = 5.0
+"""How long one that ends is waited for by the one that follows it."""
 _MARKS_KEPT = 7 * 86_400
 
 
@@ -55,9 +59,17 @@ class _Answers:
         self._opening = opening
         self._caught_up_within = caught_up_within
         self._shown: OrderedDict[str, set[str]] = OrderedDict()
+        self._late: dict[str, tuple[str, set[str]]] = {}
         self.woken = asyncio.Event()
         self.ended = asyncio.Event()
         self.asked_at = time.monotonic()
+        self._file = _file_of(opening.location)
+
+    def is_removed(self) -> bool:
+        """Whether the store's file is gone, or another one stands in its place: what is here is nobody's any longer."""
+        now = _file_of(self._opening.location)
+        self._file = self._file or now
+        return self._file is not None and now != self._file
 
     def end_without_store(self, opened: asyncio.Task[None]) -> None:
         """End at once where the opening failed: nothing can be served."""
@@ -76,7 +88,10 @@ class _Answers:
         if event not in {"SessionStart", "UserPromptSubmit"}:
             self.woken.set()
             return {"state": "ready"}
-        if not self._opening.begin().done():
+        opened = self._opening.begin()
+        if not opened.done():
+            await asyncio.wait({opened}, timeout=_waits(request))
+        if not opened.done():
             failure = self._opening.failure
             return {"state": "opening"} if failure is None else {"state": "off", "why": failure}
         try:
@@ -87,15 +102,20 @@ class _Answers:
 
     async def _told(self, event: str, request: Mapping[str, Any], gone: Callable[[], bool]) -> str:
         from memhold.faces.agents.briefing import at_prompt, at_start
+        from memhold.faces.agents.working_tree import worked_on
 
         store = await self._opening.store()
         whose = _whose(request)
+        session = str(request.get("session"))
         starts = event == "SessionStart" and request.get("source") != "resume"
         # What a start is owed it was not told, whatever an answer held that came too late.
         begins = starts or (event == "UserPromptSubmit" and request.get("owed") is True)
-        shown = set() if begins else set(self._shown.get(str(request.get("session")), ()))
-        texts = []
+        late, told = self._late.pop(session, ("", set[str]())) if event == "UserPromptSubmit" else ("", set[str]())
+        shown = set() if begins else self._shown.get(session, set()) | told
+        texts = [] if begins else [late]
         if begins:
+            if isinstance(folder := request.get("folder"), str):
+                whose = replace(whose, files=await asyncio.to_thread(worked_on, Path(folder)))
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self._opening.take_in()), self._caught_up_within)
             compacted = request.get("source") == "compact"
@@ -103,17 +123,37 @@ class _Answers:
         if event == "UserPromptSubmit":
             prompt = request.get("prompt")
             texts.append(await at_prompt(store, whose, str(prompt or ""), PROMPT_TOKENS, shown=shown))
+        text = "\n\n".join(text for text in texts if text)
         if not gone():
-            self._keep(request, shown)
-        return "\n\n".join(text for text in texts if text)
+            self._keep(session, shown)
+        elif not begins and text:
+            self._late[session] = text, shown  # the next prompt brings it
+            while len(self._late) > _SESSIONS:
+                self._late.pop(next(iter(self._late)))
+        return text
 
-    def _keep(self, request: Mapping[str, Any], shown: set[str]) -> None:
+    def _keep(self, name: str, shown: set[str]) -> None:
         """Remember the ids that stand in the session's window because it was told them."""
-        name = str(request.get("session"))
         self._shown[name] = shown
         self._shown.move_to_end(name)
         while len(self._shown) > _SESSIONS:
             self._shown.popitem(last=False)
+
+
+def _file_of(location: str) -> tuple[int, int] | None:
+    """Which file a store is in; None of one that is not there yet, or in no file."""
+    file = file_of(location)
+    try:
+        found = None if file is None else file.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
+
+
+def _waits(request: Mapping[str, Any]) -> float:
+    """How long whoever asks waits for a store that is being opened."""
+    given = request.get("waits")
+    return min(max(0.0, given), START_SECONDS) if isinstance(given, float) else 0.0
 
 
 def _whose(request: Mapping[str, Any]) -> Whose:
@@ -162,6 +202,8 @@ async def answer_hooks(
         with heard((signal.SIGTERM, signal.SIGINT), answers.ended.set):
             try:
                 while not answers.ended.is_set() and time.monotonic() - answers.asked_at < idle:
+                    if answers.is_removed():
+                        break
                     await _first(answers.ended, answers.woken, seconds=min(_LOOKED_EVERY, idle))
                     answers.woken.clear()
                     if await opening.take_in():
@@ -179,14 +221,12 @@ async def answer_hooks(
 
 
 async def _warmed(opening: BackgroundStore, place: Path) -> None:
-    """Open the store, and answer once for nobody: what the first question loads takes longer than a hook waits.
+    """Open the store, and answer once where the next question comes from: what it loads takes longer than a hook waits.
 
     Raises:
         MemholdError, OSError: the store cannot be opened, which is left to be read beside the meeting place. Where
             another program holds it, the next question tries again.
     """
-    from memhold.faces.agents.briefing import Whose, at_prompt, at_start
-
     try:
         store = await opening.store()
     except StoreBusy:
@@ -196,11 +236,23 @@ async def _warmed(opening: BackgroundStore, place: Path) -> None:
             place.with_suffix(OFF).write_text(str(error) or type(error).__name__, encoding="utf-8")
         raise
     place.with_suffix(OFF).unlink(missing_ok=True)
-    nobody = Whose(project=None, namespace="default", user="memhold:nobody", agent=None, session=None)
     with suppress(MemholdError, OSError):
-        await at_start(store, nobody, START_TOKENS, shown=set())
-        await at_prompt(store, nobody, "warm", PROMPT_TOKENS, shown=set())
+        await _warm(store, opening.location)
     await asyncio.to_thread(lazily.compile_all)
+
+
+async def _warm(store: AsyncStore, location: str) -> None:
+    """Ask for whom the newest note of a hook was left: nothing that is found counts as used."""
+    from memhold.faces.agents.briefing import Whose, at_start
+    from memhold.faces.agents.spool import newest_note
+
+    note = newest_note(location)
+    user, agent = ("memhold:nobody", None) if note is None else (note.user, note.agent)
+    project = None if note is None else note.namespace
+    whose = Whose(project=project, namespace="default", user=user, agent=agent, session=None)
+    await at_start(store, whose, START_TOKENS, shown=set())
+    for _, namespace in await whose.places(store):
+        await whose.scope(store, namespace).recall("warm", limit=1, browse=True)
 
 
 async def _first(*events: asyncio.Event, seconds: float) -> None:
@@ -215,6 +267,9 @@ async def _listening(place: Path, answers: _Answers) -> asyncio.Server:
         with suppress(ConnectionError, ValueError, TimeoutError):
             request = json.loads(await asyncio.wait_for(reader.readline(), 5))
             if isinstance(request, dict):
+                if answers.is_removed():
+                    answers.ended.set()  # whoever asks finds nobody, and starts another one
+                    raise ConnectionError
                 # A hook that waits no longer has closed its end.
                 writer.write(json.dumps(await answers.to(request, gone=reader.at_eof)).encode() + b"\n")
                 await writer.drain()
@@ -235,7 +290,10 @@ def _bound(place: Path) -> socket.socket:
 @contextmanager
 def _only_one(place: Path) -> Iterator[bool]:
     with place.with_suffix(".lock").open("a") as lock:
-        yield try_lock(lock.fileno())
+        ends = time.monotonic() + _ENDING_SECONDS
+        while not (mine := try_lock(lock.fileno())) and not place.exists() and time.monotonic() < ends:
+            time.sleep(0.02)  # one that listens no longer is about to end
+        yield mine
 
 
 def _without_old_marks(folder: Path) -> None:

@@ -1,7 +1,8 @@
 """`memhold hook EVENT`: what a coding agent calls when something happened. It writes a note, and opens no store.
 
 Where a session starts and where the user says something, it asks the Memhold that runs for this store what to tell the
-model, and waits 300 ms at most. Run as `python -m memhold.faces.agents.hook` it loads a fraction of the command line.
+model, and waits 300 ms at most, a prompt 1.5 s while that is being started. Run as
+`python -m memhold.faces.agents.hook` it loads a fraction of the command line.
 It never fails its client: whatever goes wrong is said once a session, and the exit code is 0.
 """
 
@@ -32,6 +33,8 @@ _CLOSE = ("PreCompact", "SessionEnd")
 """The events with which the session's window is over: it is kept, and due for the models that consolidate."""
 _OPTIONS = ("db", "namespace", "user", "agent", "session")
 """What may stand on the line; the session is the transcript's own, whatever is said of it."""
+_ASKED_EVERY, _LEAST = 0.02, 0.1
+"""How often one that has been started is asked whether it is there, and how long it is waited for at least."""
 _PROMPT_CHARS = 4_000
 """As much of a prompt is asked about, half of it from its end: what is pasted into one stands behind or before what is
 asked. A question may have 10,000, and one of so many takes longer than a hook waits on a busy machine."""
@@ -43,6 +46,7 @@ class _Event:
     __slots__ = (
         "agent",
         "db",
+        "folder",
         "former",
         "name",
         "namespace",
@@ -58,7 +62,7 @@ class _Event:
         from memhold.faces.agents.project import former_namespace, project_namespace
 
         folder, transcript = _text(told, "cwd"), _path(told, "transcript_path")
-        self.name = name
+        self.name, self.folder = name, folder
         self.db = options["db"]
         self.transcript = None if transcript is None else _absolute(Path(transcript))
         self.session = _text(told, "session_id")
@@ -167,11 +171,12 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
     """
     if happened.name not in _ASKED:
         return "", None
-    from memhold.faces.agents.running import AGAIN_SECONDS, ANSWER_SECONDS, NotRunning, ask, why_off
+    from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning
 
     request = {
         "event": happened.name,
         "project": happened.project,
+        "folder": happened.folder,
         "former": happened.former,
         "namespace": happened.namespace,
         "user": happened.user,
@@ -183,26 +188,19 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
     starts = happened.name == "SessionStart"
     owed = _mark(happened, "owed")
     try:
-        answer = ask(happened.db, {**request, "owed": owed is not None and owed.exists()})
-        if answer is None:
-            if starts:
-                _leave(owed)
-            # Once that is a busy machine, twice in a row it is a memory that is off.
-            again = not _leave(_mark(happened, "late"))
-            return "", f"it did not answer within {ANSWER_SECONDS * 1000:.0f} ms" if again else None
+        answer = _answer(happened, {**request, "owed": owed is not None and owed.exists()}, owed)
     except (NotRunning, OSError) as error:
         if starts:
             _leave(owed)
-        if not isinstance(error, NotRunning):
-            return "", _why(error)
-        if happened.name != "UserPromptSubmit":
-            # At a start nobody knows yet whether the store can be opened this time; the first prompt tells.
-            return "", _begun(happened)
-        return "", why_off(happened.db, within=AGAIN_SECONDS) or _begun(happened) or why_off(happened.db)
-    if answer.get("state") != "ready":
+        return "", str(error) or None if isinstance(error, NotRunning) else _why(error)
+    if answer is None or answer.get("state") != "ready":
         if starts:
             _leave(owed)
-        return "", _string(answer.get("why")) or None
+        if answer is not None:
+            return "", _string(answer.get("why")) or None
+        # Once that is a busy machine, twice in a row it is a memory that is off.
+        again = not _leave(_mark(happened, "late"))
+        return "", f"it did not answer within {ANSWER_SECONDS * 1000:.0f} ms" if again else None
     for mark in (owed, _mark(happened, "late")):
         if mark is not None:
             with suppress(OSError):
@@ -210,15 +208,48 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
     return _string(answer.get("text")), None
 
 
-def _begun(happened: _Event) -> str | None:
-    """Start one, for the next question; why that cannot be, where it cannot."""
+def _answer(happened: _Event, request: Mapping[str, Any], owed: Path | None) -> dict[str, Any] | None:
+    """What the one that runs says; where none does it is started, and a prompt waits longer while it opens the store.
+
+    At a start nobody waits, since nobody knows yet whether the store can be opened this time: the first prompt tells.
+
+    Raises:
+        NotRunning: none runs, with why where that is known.
+        OSError: it cannot be met, or started.
+    """
+    import time
+
+    from memhold.faces.agents.running import AGAIN_SECONDS, START_SECONDS, NotRunning, ask, why_off
     from memhold.faces.agents.starting import start
 
+    prompts = happened.name == "UserPromptSubmit"
+    begun = prompts and owed is not None and _age(owed) < AGAIN_SECONDS and why_off(happened.db) is None
+    started, ends = False, time.monotonic() + START_SECONDS
+    while True:
+        left = ends - time.monotonic()
+        try:
+            if not begun:
+                return ask(happened.db, request)
+            return ask(happened.db, {**request, "waits": left}, seconds=max(left, _LEAST))
+        except NotRunning:
+            if prompts and (why := why_off(happened.db, within=AGAIN_SECONDS)) is not None:
+                raise NotRunning(why) from None
+        if not started and (not begun or left < START_SECONDS / 2):
+            start(happened.db)
+            started = begun = True
+        if not prompts or left <= 0:
+            raise NotRunning((why_off(happened.db) or "") if prompts else "")
+        time.sleep(_ASKED_EVERY)
+
+
+def _age(mark: Path) -> float:
+    """How many seconds ago a file was made; of none without an end."""
+    import time
+
     try:
-        start(happened.db)
-    except OSError as error:
-        return _why(error)
-    return None
+        return abs(time.time() - mark.stat().st_mtime)
+    except OSError:
+        return float("inf")
 
 
 def _why(error: OSError) -> str:

@@ -30,6 +30,7 @@ __all__ = [
     "END",
     "MOST_BYTES",
     "OFF",
+    "START_SECONDS",
     "NotRunning",
     "ask",
     "end",
@@ -39,6 +40,8 @@ __all__ = [
 
 ANSWER_SECONDS = 0.3
 """How long an answer is waited for: what comes later comes too late for the prompt."""
+START_SECONDS = 1.5
+"""How long a prompt waits where the one that answers is being started."""
 AGAIN_SECONDS = 10.0
 """How long after a store could not be opened no prompt has it tried again: each try is a process of its own."""
 MOST_BYTES = 256 * 1024

@@ -25,6 +25,7 @@ __all__ = [
     "due_in",
     "holding",
     "look_at",
+    "newest_note",
     "settle_note",
     "spool_of",
 ]
@@ -141,6 +142,12 @@ def settle_note(due: Due, *, read: bool = True) -> None:
     if read and due.note.ended and _drop(due.path, due.written):
         return
     replace_text(due.path.with_suffix(".seen"), json.dumps([due.size, due.changed, read]))
+
+
+def newest_note(location: str) -> Note | None:
+    """The note that a hook left last for a store; None where there is none."""
+    found = [(written, note) for _, written, note in _notes(spool_of(location)) if note is not None]
+    return max(found, key=lambda one: one[0])[1] if found else None
 
 
 def look_at(spool: Path) -> Spooled:
