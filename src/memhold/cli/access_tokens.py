@@ -63,7 +63,7 @@ def token_command() -> None:
     multiple=True,
     default=("read,write",),
     metavar="RIGHTS",
-    help="read, write, admin, act; separated by commas, or given again.",
+    help="read, write, admin, act, projects; separated by commas, or given again.",
 )
 @click.option("--expires", type=_Life(), metavar="TIME", help="12h, 90d, 8w. [default: never]")
 @click.option("--label", default="", show_default=False, metavar="TEXT", help="What it is for.")
@@ -73,6 +73,7 @@ def token_create(
     """Make a token for the scope of --namespace, --user and --agent, that writes as --actor.
 
     With --can act,… and no --user it is a service's: it works for any user of the namespace, whom each request names.
+    With --can projects,… it covers the user's memories of projects too, as coding agents keep them.
     The token is printed once and kept nowhere: the store holds a keyed hash of it.
     """
     with opened(common, create=True) as (mem, _):

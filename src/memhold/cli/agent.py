@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memhold.cli.agent_server import proved, with_token
 from memhold.cli.mcp_install import located, no_secret, seen_line, tried
 from memhold.cli.options import CommonOptions, command, opened
 from memhold.cli.output import clean, progress, table
@@ -36,19 +37,28 @@ _WHICH = click.argument("client", type=click.Choice(tuple(AGENTS)))
 
 @command("install", example="memhold agent install claude-code --user alice", resume="Run it again: it writes once.")
 @_WHICH
-def agent_install(common: CommonOptions, *, client: str) -> None:
+@click.option("--server", metavar="URL", help="Keep the memory on this server, for several machines.")
+def agent_install(common: CommonOptions, *, client: str, server: str | None) -> None:
     """Give a coding agent memory.
 
     Writes what 'memhold mcp install' writes, and hooks (for opencode a plug-in) that take in what is said and tell
     what memory holds, with no tool called.
-    Starts the server once first, and says what came of it; where it lists no tools, nothing is written.
+    Starts the server once first, and says what came of it; where it lists no tools, nothing is written. At last a line
+    is kept, read and erased in a repository's memory and in your own.
+
+    With --server the token in MEMHOLD_TOKEN is kept for this account, or one made with it that covers your own memory
+    and those of your projects. What is said while the server is away is taken in later.
     """
+    common.db = server or common.db
     no_secret(common.db)
+    token = with_token(common)
+    proof = proved(common)
     place = place_of()
-    server = [*launcher(in_folder=True), "mcp", *located(common), "--project", "auto"]
-    trial = tried(client, server, place)
-    done = set_up(client, server, located(common), place)
-    lines = [*_lines(done), f"restart {CLIENTS[client].title} to load it", seen_line(CLIENTS[client].title, trial)]
+    words = [*launcher(in_folder=True), "mcp", *located(common), "--project", "auto"]
+    title = CLIENTS[client].title
+    trial = tried(client, words, place)
+    done = set_up(client, words, located(common), place)
+    lines = [*_lines(done), f"restart {title} to load it", seen_line(title, trial), *([token] if token else []), proof]
     common.show(done, lambda: click.echo("\n".join(lines)))
 
 

@@ -45,7 +45,16 @@ from memhold.values.errors import (
     TwoUsers,
     Unauthenticated,
 )
-from memhold.values.principal import NEIGHBOUR, ON_BEHALF, PRINCIPAL, STANDS, Principal, acting_for
+from memhold.values.principal import (
+    NAMESPACE,
+    NEIGHBOUR,
+    ON_BEHALF,
+    PRINCIPAL,
+    STANDS,
+    Principal,
+    acting_for,
+    in_namespace,
+)
 
 __all__ = ["OPEN_PATHS", "REQUEST_ID", "Authenticate", "Guard", "GuardRules"]
 
@@ -292,16 +301,11 @@ class Guard:
         return not self.rules.behind_proxy and client is not None and is_loopback(client[0])
 
     async def _principal(self, scope: Mapping[str, Any]) -> Principal:
-        """Whose token it is, acting for the user that the request names."""
-        named, principal = _header(scope, ON_BEHALF.encode()), await self._token_holder(scope)
-        if len(named) > 1:
-            raise TwoUsers("there must be one X-Memhold-User header")
-        if not named:
-            return principal
-        try:
-            return acting_for(principal, named[0].strip(" \t").encode("latin-1").decode("utf-8"))
-        except UnicodeError:
-            raise InvalidScope("X-Memhold-User is not UTF-8; send ASCII or UTF-8") from None
+        """Whose token it is, acting for the user and in the project that the request names."""
+        named, principal = _named(scope, ON_BEHALF, "X-Memhold-User"), await self._token_holder(scope)
+        principal = principal if named is None else acting_for(principal, named)
+        place = _named(scope, NAMESPACE, "X-Memhold-Namespace")
+        return principal if place is None else in_namespace(principal, place)
 
     async def _token_holder(self, scope: Mapping[str, Any]) -> Principal:
         try:
@@ -483,6 +487,17 @@ class _Answer:
 def _header(scope: Mapping[str, Any], name: bytes) -> Sequence[str]:
     read: Mapping[bytes, Sequence[str]] = scope[_READ]
     return read.get(name, ())
+
+
+def _named(scope: Mapping[str, Any], header: str, shown: str) -> str | None:
+    """The name that a header brings, where it is there."""
+    found = _header(scope, header.encode())
+    if len(found) > 1:
+        raise TwoUsers(f"there must be one {shown} header")
+    try:
+        return found[0].strip(" \t").encode("latin-1").decode("utf-8") if found else None
+    except UnicodeError:
+        raise InvalidScope(f"{shown} is not UTF-8; send ASCII or UTF-8") from None
 
 
 def _read(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[bytes, Sequence[str]]:

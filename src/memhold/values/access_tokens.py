@@ -10,9 +10,10 @@ from memhold.values.records import Scope
 
 __all__ = ["RIGHTS", "AccessToken", "NewToken", "Right", "StoredToken"]
 
-Right = Literal["read", "write", "admin", "act"]
-RIGHTS: tuple[Right, ...] = ("read", "write", "admin", "act")
-"""What a token may do. `act` makes it a service's: bound to a namespace, and working for whom each request names."""
+Right = Literal["read", "write", "admin", "act", "projects"]
+RIGHTS: tuple[Right, ...] = ("read", "write", "admin", "act", "projects")
+"""What a token may do. `act` makes it a service's: bound to a namespace, and working for whom each request names. With
+`projects` a token of the namespace "default" covers its user's memories of projects too, which coding agents keep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from memhold.values.names import checked_name
 from memhold.values.records import Scope
 
 __all__ = [
+    "NAMESPACE",
     "NEIGHBOUR",
     "ON_BEHALF",
     "PRINCIPAL",
@@ -25,6 +26,7 @@ __all__ = [
     "Principal",
     "Right",
     "acting_for",
+    "in_namespace",
     "only_readable",
     "principal_of",
     "still_stands",
@@ -33,8 +35,14 @@ __all__ = [
 ON_BEHALF = "x-memhold-user"
 """The header in which whoever has the right `act` says for which user of the namespace a request is."""
 
+NAMESPACE = "x-memhold-namespace"
+"""The header in which whoever has the right `projects` names the project's memory that a request is about."""
+
 PRINCIPAL = "memhold.principal"
 """The key of the ASGI scope under which the guard leaves the principal."""
+
+PROJECTS, DEFAULT_NAMESPACE = "project/", "default"
+"""How the namespaces of projects' memories begin, and the one that a person's own memory is in."""
 
 NEIGHBOUR = "memhold.neighbour"
 """The key under which the guard leaves whether the request came from this machine, and through no proxy."""
@@ -110,6 +118,32 @@ def acting_for(principal: Principal, user: object) -> Principal:
     return made
 
 
+def in_namespace(principal: Principal, namespace: object) -> Principal:
+    """The principal in the namespace that a request names: its own, or a project's of its user's.
+
+    It looks after nothing there.
+
+    Raises:
+        InvalidScope: it is no name.
+        ScopeDenied: the principal may not work there.
+    """
+    wanted = checked_name(namespace, "namespace")
+    if wanted == principal.scope.namespace:
+        return principal
+    if not _covers(principal, wanted):
+        raise ScopeDenied(
+            f"this token may not work in namespace {wanted!r}; one that was made with --can projects covers its user's"
+            " memories of projects",
+            right="projects",
+        )
+    return replace(principal, scope=replace(principal.scope, namespace=wanted), rights=principal.rights - {"admin"})
+
+
+def _covers(principal: Principal, namespace: str) -> bool:
+    own = principal.scope.namespace == DEFAULT_NAMESPACE
+    return own and "projects" in principal.rights and namespace.startswith(PROJECTS)
+
+
 def only_readable(principal: Principal, named: Iterable[Scope]) -> None:
     """Refuse a read that names a scope which its caller could not read by itself.
 
@@ -122,7 +156,8 @@ def only_readable(principal: Principal, named: Iterable[Scope]) -> None:
     own = principal.scope
     for one in named:
         user = one.user == own.user or (one.user is not None and "act" in principal.rights)
-        if one.namespace != own.namespace or not user or own.agent not in {None, one.agent}:
+        place = one.namespace == own.namespace or _covers(principal, one.namespace)
+        if not place or not user or own.agent not in {None, one.agent}:
             raise ScopeDenied(
                 f"this token may not read namespace {one.namespace!r}, user {one.user!r}, agent {one.agent!r}; name"
                 " scopes that it may read by itself",

@@ -65,6 +65,8 @@ class LocalTokens:
         held, label = _rights(rights), _label(label)
         if "act" in held and scope.user is not None:
             raise InvalidInput("a token with the right 'act' works for whom each request names; leave out the user")
+        if "projects" in held and scope.namespace != "default":
+            raise InvalidInput("a token with the right 'projects' is of the namespace 'default'; leave it out")
         made, text = mint(secrets.token_bytes)
         token = AccessToken(
             id=made.id,

@@ -23,7 +23,7 @@ from memhold.values.errors import InvalidInput, InvalidScope, InvalidSetting, Sc
 from memhold.values.jsonable import from_jsonable
 from memhold.values.names import checked_name
 from memhold.values.origins import acting
-from memhold.values.principal import ON_BEHALF, Principal
+from memhold.values.principal import NAMESPACE, ON_BEHALF, PROJECTS, Principal
 from memhold.values.records import Scope
 from memhold.verbs.checking import judging
 from memhold.verbs.scope import AsyncScope
@@ -94,7 +94,8 @@ class RemoteStore:
     ) -> AsyncScope:
         """The verbs for the scope that the token is bound to; the session is free.
 
-        With a token that has the right `act` they are any user's of its namespace.
+        With a token that has the right `act` they are any user's of its namespace, with the right `projects` those of
+        a project's memory too.
 
         It writes as the token's actor, or as one that says less: never as more than the token is.
 
@@ -109,6 +110,8 @@ class RemoteStore:
             own, headers = replace(own, user=wanted.user), {ON_BEHALF: wanted.user}
         elif self._principal.service:
             raise InvalidScope("the token acts for users: say for which, as scope(user=…)")
+        if wanted.namespace.startswith(PROJECTS) and "projects" in self._principal.rights:
+            own, headers = replace(own, namespace=wanted.namespace), {**headers, NAMESPACE: wanted.namespace}
         if (wanted.namespace, wanted.user, wanted.agent) != (own.namespace, own.user, own.agent):
             raise ScopeDenied(
                 f"the token is bound to namespace {own.namespace!r}, user {own.user!r}, agent {own.agent!r}; ask for"

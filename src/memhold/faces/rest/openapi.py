@@ -68,7 +68,7 @@ def openapi_of(routes: Routes) -> dict[str, Any]:
         for method, operation in methods.items():
             # What looks after the namespace asks for no user.
             if (path, method) not in routes.operations and "admin" not in operation["tags"]:
-                operation.setdefault("parameters", []).append(_ON_BEHALF)
+                operation.setdefault("parameters", []).extend([_ON_BEHALF, _NAMESPACE])
     answers = {
         place: answer.types["return"] if isinstance(answer, Verb) else answer
         for place, (answer, _) in routes.answers.items()
@@ -127,6 +127,14 @@ _ON_BEHALF = {
 }
 
 
+_NAMESPACE = {
+    "name": "X-Memhold-Namespace",
+    "in": "header",
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_NAME},
+    "description": "The memory of which project it is, as `project/…`, where the token has the right `projects`.",
+}
+
+
 _USER = {"type": "string", "minLength": 1, "maxLength": MAX_NAME, "description": "The same as X-Memhold-User."}
 
 
@@ -161,7 +169,7 @@ def operation_of(verb: Verb, http: Http) -> dict[str, Any]:
          "description": verb.parameters[name].doc if name != "rev" else 'The ETag that was read, such as "3".'}
         for name in verb.parameters if name in HEADERS
     ]  # fmt: skip
-    parameters += [_ON_BEHALF, *([_SESSION] if http.in_session else [])]
+    parameters += [_ON_BEHALF, _NAMESPACE, *([_SESSION] if http.in_session else [])]
     said: dict[str, Any] = {
         "operationId": http.operation or verb.name,
         "summary": verb.summary.split(". ")[0].rstrip("."),
