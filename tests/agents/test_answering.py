@@ -779,12 +779,12 @@ async def test_what_was_said_before_the_repository_had_a_remote_is_told_too(tmp_
     async with AsyncMemhold.open(tmp_path / "m.db", worker=False, embedding="none") as mem:
         await mem.scope(namespace=PROJECT, user="alice").remember("The build takes ten minutes")
         before = await at_start(mem, whose, START_TOKENS, shown=set())
-        assert "of before the repository had a remote" not in before
+        assert "under its other name" not in before
         for line in ("The staging host is called pomelo", "We deploy on Tuesdays", "Never rename orders", "Uses pnpm"):
             await mem.scope(namespace=former, user="alice").add({"role": "user", "content": line})
         start = await at_start(mem, whose, START_TOKENS, shown=set())
         assert "ten minutes" in start
-        assert "pomelo" in start.partition("project memory of before the repository had a remote")[2]
+        assert "pomelo" in start.partition("project memory under its other name")[2]
         assert estimate_tokens(start) <= START_TOKENS
         prompt = await at_prompt(mem, whose, "is the staging host called pomelo?", PROMPT_TOKENS, shown=set())
         assert "pomelo" in prompt

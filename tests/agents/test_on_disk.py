@@ -122,7 +122,7 @@ def test_a_conversation_of_before_the_repository_had_a_remote_is_not_taken_in_tw
     assert former.startswith("project/local/shop-")
     assert run("agent", "import", "claude-code", "--yes", "--json").json["added"] == 6
     config.write_text(later)
-    assert run("project", str(home / "shop")).out.splitlines() == [SHOP, f"before it had a remote: {former}"]
+    assert run("project", str(home / "shop")).out.splitlines() == [SHOP, f"read too, as it is its other name: {former}"]
     told = run("agent", "import", "claude-code", "--yes", "--json").json
     assert (told["added"], told["known"]) == (0, 6)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,7 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.faces.agents.project import MARK, former_namespace, project_namespace, project_of, remote_identity
+from memhold.faces.agents.project import (
+    MARK,
+    PLACE,
+    former_namespace,
+    join_project,
+    note_project,
+    project_namespace,
+    project_of,
+    remote_identity,
+)
+from memhold.values.errors import InvalidInput
 from memhold.values.records import Scope
 
 REMOTES = {
@@ -193,3 +204,42 @@ def test_a_long_name_is_cut_and_still_its_own(tmp_path: Path) -> None:
     two = repository(tmp_path / "two", f"https://h/{'x' * 300}b")
     assert project_namespace(one) != project_namespace(two)
     assert len(project_namespace(one) or "") == 256
+
+
+def test_a_repository_keeps_its_name_where_it_is_moved_and_a_copy_has_its_own(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop")
+    name = project_namespace(shop)
+    note_project(shop)
+    shutil.copytree(shop, tmp_path / "copy")
+    assert project_namespace(tmp_path / "copy") not in {None, name}
+    moved = shop.rename(tmp_path / "store")
+    assert project_namespace(moved) == name
+    (moved / "sub").mkdir()
+    assert project_namespace(moved / "sub") == name
+    git(moved, "remote", "add", "origin", "git@github.com:acme/shop.git")
+    assert (project_namespace(moved), former_namespace(moved)) == ("project/github.com/acme/shop", name)
+
+
+def test_one_whose_remote_is_renamed_reads_on_and_may_be_joined(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop", "git@github.com:acme/shop.git")
+    note_project(shop)
+    git(shop, "remote", "set-url", "origin", "https://github.com/acme/shop")
+    old = "project/github.com/acme/shop"
+    assert project_namespace(shop) == old
+    git(shop, "remote", "set-url", "origin", "https://github.com/acme/store")
+    assert (project_namespace(shop), former_namespace(shop)) == ("project/github.com/acme/store", old)
+    join_project(shop, old)
+    assert (project_namespace(shop), former_namespace(shop)) == (old, "project/github.com/acme/store")
+    for name in ("default", "project/", "project/a\nb"):
+        with pytest.raises(InvalidInput):
+            join_project(shop, name)
+    with pytest.raises(InvalidInput):
+        join_project(tmp_path, old)
+
+
+@pytest.mark.parametrize("text", ["", "x", "a\0b\n/\n", "local/x\n", "\n\n\n", "local/x\n/nowhere\nnonsense\n"])
+def test_a_note_that_is_none_changes_nothing_or_only_the_name(tmp_path: Path, text: str) -> None:
+    shop = repository(tmp_path / "shop")
+    name = project_namespace(shop)
+    (shop / ".git" / PLACE).write_text(text)
+    assert project_namespace(shop) in {name, "project/local/x"}

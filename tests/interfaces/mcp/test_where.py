@@ -92,11 +92,11 @@ async def test_what_was_kept_before_the_repository_had_a_remote_is_read_and_forg
         new = await call(client, "remember", text="The build takes ten minutes")
         found = await call(client, "recall", query="build")
         assert {*ids_in(old)[:1], *ids_in(new)[:1]} <= {*ids_in(found)}
-        assert "Project memory of before the repository had a remote:\n" in found
+        assert "Project memory under its other name:\n" in found
         assert ids_in(old)[0] not in ids_in(await call(client, "recall", query="build", where="personal"))
         context = await call(client, "get_context", message="How do we build?", budget=2000)
         assert "pnpm" in context
-        assert "ten minutes" in context.partition("of before the repository had a remote")[0]
+        assert "ten minutes" in context.partition("under its other name")[0]
         assert ids_in(old)[0] in await call(client, "memory_history", item_id=ids_in(old)[0])
         item = await client.read_resource(f"memhold://items/{ids_in(old)[0]}")
         assert "pnpm" in item.contents[0].text  # type: ignore[union-attr]

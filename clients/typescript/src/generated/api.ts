@@ -13,7 +13,7 @@ export interface AccessToken {
   namespace: string;
   user: string | null;
   agent: string | null;
-  rights: ("read" | "write" | "admin" | "act")[];
+  rights: ("read" | "write" | "admin" | "act" | "projects")[];
   label: string;
   created_at: string;
   expires_at: string | null;
@@ -1665,7 +1665,7 @@ export interface CreateTokenArguments {
   user?: string | null | undefined;
   agent?: string | null | undefined;
   /** Default: ["read", "write"]. */
-  rights?: readonly ("read" | "write" | "admin" | "act")[] | undefined;
+  rights?: readonly ("read" | "write" | "admin" | "act" | "projects")[] | undefined;
   label?: string | undefined;
   /** Left out: the caller's own. */
   actor?: string | null | undefined;

@@ -95,7 +95,7 @@ class Whose:
         """The memories to look into, each with its name and its namespace; the project's first."""
         places = [("project memory", self.project)] if self.project else []
         if self.former is not None and await former_memory(store, self.former, self.user):
-            places.append(("project memory of before the repository had a remote", self.former))
+            places.append(("project memory under its other name", self.former))
         if self.namespace != self.project:
             places.append(("personal memory", self.namespace))
         return places

@@ -59,7 +59,7 @@ class _Event:
     )
 
     def __init__(self, name: str, told: Mapping[str, Any], options: Mapping[str, str]) -> None:
-        from memhold.faces.agents.project import former_namespace, project_namespace
+        from memhold.faces.agents.project import former_namespace, note_project, project_namespace
 
         folder, transcript = _text(told, "cwd"), _path(told, "transcript_path")
         self.name, self.folder = name, folder
@@ -68,6 +68,8 @@ class _Event:
         self.session = _text(told, "session_id")
         self.source = _text(told, "source")
         self.prompt = _ends_of(_text(told, "prompt") or "")
+        if folder is not None and name in EVENTS:
+            note_project(Path(folder))  # what is worked in now may stand elsewhere the next time
         self.project = None if folder is None else project_namespace(Path(folder))
         self.former = None if folder is None else former_namespace(Path(folder))
         self.namespace = options.get("namespace") or "default"

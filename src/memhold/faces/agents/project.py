@@ -1,7 +1,8 @@
 """Which project a folder belongs to, so that every agent, clone and worktree of it shares one memory.
 
 A project is a repository: what its remote is called, wherever it was cloned to; one without a remote is the place where
-it stands. Nothing is asked of git, since starting it takes longer than all the rest.
+it stood when it was first worked in, which is written into its folder of git's and goes along when that is moved.
+Nothing is asked of git, since starting it takes longer than all the rest.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,10 +18,25 @@ TYPE_CHECKING = False  # type checkers take it for true; what a hook loads holds
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MARK", "former_namespace", "project_namespace", "project_of", "remote_identity"]
+__all__ = [
+    "MARK",
+    "PLACE",
+    "former_namespace",
+    "join_project",
+    "note_project",
+    "project_namespace",
+    "project_of",
+    "remote_identity",
+]
 
+_PROJECT, _LOCAL = "project/", "local/"
 MARK = ".memhold-project"
 """An empty file of this name makes its folder, inside a repository, a project of its own."""
+PLACE = "memhold-project"
+"""The file, in a repository's folder of git's, that says what its project is called and where that stood then.
+
+Its third line says that a person joined it to that project: then no remote calls it otherwise."""
+_JOINED = "joined"
 _SHORT_NAME = 200
 """A name of plain letters that is no longer than this is fit as it is: the rules need not be loaded."""
 _SECTION = re.compile(r'\s*\[\s*(remote|url)\s+"((?:[^"\\]|\\.)*)"\s*\]', re.IGNORECASE)
@@ -49,9 +66,39 @@ def project_of(folder: Path) -> str | None:
     if found is None:
         return None
     common, part = found
-    remote = _remote(common / "config")
-    identity = None if remote is None else remote_identity(remote, hosts=_ssh_hosts())
-    return f"{_of_place(common) if identity is None else identity}{part}"
+    noted, joined = _noted(common)
+    if noted is not None and joined:
+        return f"{noted}{part}"
+    return f"{_of_remote(common) or _of_place(common, noted)}{part}"
+
+
+def note_project(folder: Path) -> None:
+    """Write down what the project of a folder is called, unless that was done: it is known again where it is moved to.
+
+    Where that cannot be written nothing is.
+    """
+    found = _repository(folder)
+    if found is not None and not (found[0] / PLACE).exists():
+        with suppress(OSError):
+            _write(found[0], _of_remote(found[0]) or _of_place(found[0]))
+
+
+def join_project(folder: Path, namespace: str) -> None:
+    """Have a folder's repository go on as the project of that namespace; nothing that was kept anywhere is moved.
+
+    Raises:
+        InvalidInput: it is no namespace of a project's, or the folder is in no repository.
+        OSError: it cannot be written.
+    """
+    from memhold.values.errors import InvalidInput
+
+    found = _repository(folder)
+    if found is None:
+        raise InvalidInput(f"{folder} is in no repository")
+    identity = namespace.removeprefix(_PROJECT)
+    if identity == namespace or not identity.isprintable() or not identity.strip():
+        raise InvalidInput(f"{namespace!r:.100} is no project's memory: its name begins with {_PROJECT}")
+    _write(found[0], identity, _JOINED)
 
 
 def project_namespace(folder: Path) -> str | None:
@@ -61,17 +108,25 @@ def project_namespace(folder: Path) -> str | None:
 
 
 def former_namespace(folder: Path) -> str | None:
-    """The namespace that the project's memory had while its repository had no remote; None where it still has none."""
+    """The other name under which the project's memory may be kept; None where there is none.
+
+    That is what it was called before its repository had this remote; and of one that was joined to a project, what it
+    would be called otherwise.
+    """
     found = _repository(folder)
     if found is None:
         return None
     common, part = found
-    former = f"{_of_place(common)}{part}"
-    return None if former == project_of(folder) else _namespace(former)
+    noted, joined = _noted(common)
+    own = _of_remote(common)
+    names = (f"{name}{part}" for name in (own if joined else noted, _of_place(common)) if name is not None)
+    now = project_of(folder)
+    former = next((name for name in names if name != now), None)
+    return None if former is None else _namespace(former)
 
 
 def _namespace(identity: str) -> str:
-    name = f"project/{identity}"
+    name = f"{_PROJECT}{identity}"
     if len(name) <= _SHORT_NAME and name.isascii() and name.isprintable() and " " not in name:
         return name
     from memhold.values.names import MAX_NAME, usable_name
@@ -158,11 +213,38 @@ def _above(place: Path) -> tuple[Path, str] | None:
     return None
 
 
-def _of_place(common: Path) -> str:
-    """What a repository is called that has no remote: where it stands."""
+def _of_place(common: Path, noted: str | None = None) -> str:
+    """What a repository is called that has no remote: where it stands, or stood when that was noted."""
+    if noted is not None and noted.startswith(_LOCAL):
+        return noted
+    home = _home(common)
+    return f"{_LOCAL}{home.name}-{_digest(str(home))}"
+
+
+def _home(common: Path) -> Path:
     # A worktree stands elsewhere; its repository is where the shared folder is.
-    home = (common.parent if common.name == ".git" else common).resolve()
-    return f"local/{home.name}-{_digest(str(home))}"
+    return (common.parent if common.name == ".git" else common).resolve()
+
+
+def _of_remote(common: Path) -> str | None:
+    remote = _remote(common / "config")
+    return None if remote is None else remote_identity(remote, hosts=_ssh_hosts())
+
+
+def _noted(common: Path) -> tuple[str | None, bool]:
+    """What was noted of a repository, and whether a person joined it to that; of a copy of another one nothing."""
+    lines = _lines(common / PLACE)
+    if len(lines) < 2 or not lines[0].strip() or not lines[0].isprintable():
+        return None, False
+    identity, home = lines[0], Path(lines[1])
+    copied = home != _home(common) and _lines((_common_folder(home) or home) / PLACE)[:2] == lines[:2]
+    return (None, False) if copied else (identity, lines[2:3] == [_JOINED])
+
+
+def _write(common: Path, identity: str, *more: str) -> None:
+    from memhold.ports.durable_files import replace_text
+
+    replace_text(common / PLACE, "\n".join((identity, str(_home(common)), *more, "")))
 
 
 def _remote(config: Path) -> str | None:

@@ -28,7 +28,7 @@ __all__ = ["run_tool"]
 
 _TITLES: Mapping[Place, str] = {
     "project": "Project memory",
-    "former": "Project memory of before the repository had a remote",
+    "former": "Project memory under its other name",
     "personal": "Personal memory",
 }
 _CONNECTION = ("namespace", "user", "agent")
