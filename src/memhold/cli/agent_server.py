@@ -45,9 +45,10 @@ async def _token(common: CommonOptions) -> str | None:
         if not covers:
             if "admin" not in who.rights:
                 user = "" if common.user is None else f" --user {common.user}"
+                how = f"memhold token create{user} --can {','.join(NEEDED)}"
                 raise click.ClickException(
                     f"the token for {common.db} does not cover your memory and your projects'; have one made where the"
-                    f" server is, with 'memhold token create{user} --can {','.join(NEEDED)}', and pass it as MEMHOLD_TOKEN"
+                    f" server is, with '{how}', and pass it as MEMHOLD_TOKEN"
                 )
             made = await mem.admin.tokens.create(
                 namespace=common.namespace, user=common.user, rights=NEEDED, label="coding agents"

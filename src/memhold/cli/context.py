@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memhold.cli.declared_commands import by_hand
+from memhold.cli.in_project import beside_own
 from memhold.cli.options import CommonOptions, opened
 from memhold.cli.output import clean
 from memhold.cli.printing import say_missing
@@ -41,8 +42,9 @@ def context_command(
     messages: list[Any] = [{"role": "system", "content": system}] if system else []
     messages += _read(Path(path)) if path else []
     messages += [{"role": "user", "content": message}] if message else []
-    with opened(common) as (_, scope):
-        found = scope.context(messages, **given)
+    with opened(common) as (mem, scope):
+        asked, read = beside_own(mem, common, scope, given)
+        found = asked.context(messages, **read)
     common.show(found, lambda: _say(found))
     if found.degraded:
         raise click.exceptions.Exit(3)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 import click
 from click.shell_completion import CompletionItem
 
+from memhold.cli.in_project import beside_own
 from memhold.cli.options import KEYED, RESUME, CommonOptions, command, opened
 from memhold.cli.output import clean, wrapped
 from memhold.values.errors import InvalidInput, MemholdError
@@ -73,7 +74,8 @@ def command_of(verb: Verb, declared: Command, reach: Callable[[SyncScope], Any] 
 
         arguments = _arguments(verb, _of_verb(given), known)
         with opened(common, create=declared.create) as (mem, scope):
-            answer = getattr(reach(scope), verb.name)(**arguments)
+            asked, said = beside_own(mem, common, scope, arguments) if verb.name == "recall" else (scope, arguments)
+            answer = getattr(reach(asked), verb.name)(**said)
             elsewhere = _whose_else(mem, common) if not common.as_json and _is_empty(answer) else ""
 
         def people() -> None:

@@ -275,7 +275,8 @@ def status_command(common: CommonOptions, given: dict[str, Any]) -> None:
         to_settle = scope.suspicions() if found.open_suspicions else ()
         used = store.admin.model_usage()
         empty = not (found.messages or found.memories or common.as_json)
-        elsewhere = _elsewhere(store, common.namespace) if empty else ()
+        projects = _projects(store, common)
+        elsewhere = _elsewhere(store, common.namespace) if empty and not projects else ()
     # Models are used for the whole store, so their line is not the scope's.
     from memhold.values.jsonable import to_jsonable
 
@@ -284,16 +285,30 @@ def status_command(common: CommonOptions, given: dict[str, Any]) -> None:
 
     waiting = len(look_at(spool_of(common.db)).waiting)
     answer = {**to_jsonable(found), "models": _models_used(used), "health": health, "suspicions": to_settle}
-    answer["transcripts_waiting"] = waiting
+    answer |= {"transcripts_waiting": waiting, "projects": [name for name, _ in projects]}
 
     def people() -> None:
         _say_status(found, used, to_settle)
+        for name, messages in projects:
+            click.echo(f"the memory of the project here, {clean(name)}: {one_of(messages, 'message')}")
+        if len(projects) > 1:
+            click.echo(
+                f"it has two names; 'memhold project --join {clean(projects[1][0])}' goes on under the other one"
+            )
         if elsewhere:
             click.echo(f"in other namespaces: {', '.join(elsewhere)}; name one with --namespace")
         if waiting:
             click.echo(f"transcripts of coding agents that are not taken in yet: {waiting} (memhold doctor)")
 
     common.show(answer, people)
+
+
+def _projects(store: SyncStore, common: CommonOptions) -> list[tuple[str, int]]:
+    """The names of the memory of the project that the command is run in, with the messages below each."""
+    from memhold.cli.in_project import projects_here
+
+    names = projects_here(store, common)
+    return [(name, store.scope(namespace=name, user=common.user).status().messages) for name in names]
 
 
 def _elsewhere(store: SyncStore, namespace: str) -> tuple[str, ...]:
