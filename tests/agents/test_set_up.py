@@ -22,6 +22,9 @@ from memhold.faces.agents.hook import EVENTS
 from memhold.faces.agents.running import end
 from memhold.faces.agents.set_up import AGENTS, hooks_of, set_up, state_of, take_out
 from memhold.faces.mcp.install import CLIENTS, Place, python_alone
+from memhold.faces.mcp.listing import kept_listing
+from memhold.faces.mcp.prompts import CORE_INSTRUCTIONS, IN_PROJECT
+from memhold.faces.mcp.where import with_where
 from tests.interfaces.conftest import process
 from tests.patience import until
 
@@ -372,7 +375,7 @@ def test_the_commands(tmp_path: Path) -> None:
     options = ("--user", "alice", "--session", "s", "--db", str(tmp_path / "memory.db"))
     done = process("agent", "install", "claude-code", *options, env=home, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "it listed 10 tools" in done.stdout
+    assert "it listed 5 tools" in done.stdout
     shown = json.loads(process("agent", "status", "--json", env=home, cwd=tmp_path).stdout)["agents"]
     assert [(one["agent"], one["tools"], len(one["hooks"])) for one in shown] == [
         ("claude-code", True, len(AGENTS["claude-code"])),
@@ -404,3 +407,14 @@ def test_the_commands(tmp_path: Path) -> None:
     assert plugged() == (10, True)
     assert not (tmp_path / ".claude.json").exists()
     assert not (tmp_path / ".claude" / "settings.json").exists()
+
+
+async def test_a_coding_agent_is_told_of_five_tools_in_few_words() -> None:
+    """They stand in every request: as a client sends them they take no more than 1,800 tokens, of 3.5 characters each."""
+    listing = with_where(kept_listing(core=True))
+    assert set(listing) == {"remember", "recall", "correct", "forget", "memory_status"}
+    sent = [
+        {"name": name, "description": one["tool"]["description"], "input_schema": one["tool"]["inputSchema"]}
+        for name, one in listing.items()
+    ]
+    assert len(json.dumps(sent) + CORE_INSTRUCTIONS + IN_PROJECT) <= 1_800 * 3.5

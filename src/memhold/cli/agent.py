@@ -54,7 +54,7 @@ def agent_install(common: CommonOptions, *, client: str, server: str | None) -> 
     token = with_token(common)
     proof = proved(common)
     place = place_of()
-    words = [*launcher(in_folder=True), "mcp", *located(common), "--project", "auto"]
+    words = [*launcher(in_folder=True), "mcp", *located(common), "--project", "auto", "--tools", "core"]
     title = CLIENTS[client].title
     trial = tried(client, words, place)
     done = set_up(client, words, located(common), place)

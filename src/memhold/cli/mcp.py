@@ -36,6 +36,12 @@ class _WithInstall(click.Group):
 @common_options
 @click.option("--read-only", is_flag=True, help="Offer the tools that read, and no others.")
 @click.option("--documents", is_flag=True, help="Offer the tools of documents too.")
+@click.option(
+    "--tools",
+    type=click.Choice(["core", "full"]),
+    default="full",
+    help="With 'core', the five tools of a client whose hooks bring in what is said.",
+)
 @click.option("--consolidation", metavar="NAME", help="The chain or model that consolidates. [default: setting]")
 @click.option(
     "--project",
@@ -51,6 +57,7 @@ def mcp_command(
     *,
     read_only: bool,
     documents: bool,
+    tools: str,
     consolidation: str | None,
     project: str,
     plugin: bool,
@@ -68,7 +75,8 @@ def mcp_command(
         rights = frozenset({"read"} if read_only else {"read", "write"})
         if plugin and _is_set_up():
             rights = frozenset()  # one set of tools is enough
-        _serve(common, rights=rights, documents=documents, project=project == "auto", settings=settings)
+        offered = {"documents": documents, "core": tools == "core"}
+        _serve(common, rights=rights, offered=offered, project=project == "auto", settings=settings)
 
 
 def _is_set_up() -> bool:
@@ -78,7 +86,7 @@ def _is_set_up() -> bool:
 
 
 def _serve(
-    common: CommonOptions, *, rights: frozenset[str], documents: bool, project: bool, settings: dict[str, Any]
+    common: CommonOptions, *, rights: frozenset[str], offered: dict[str, bool], project: bool, settings: dict[str, Any]
 ) -> None:
     from memhold.faces.agents.project import former_namespace, project_namespace
     from memhold.faces.mcp.stdio import serve_stdio
@@ -96,5 +104,5 @@ def _serve(
         location = absolute_location(location)
         leave_folder()  # the settings of a repository are not the user's
     who = Principal(scope=scope, rights=rights)  # type: ignore[arg-type]
-    serving = serve_stdio(location, who, settings, project=namespace, former=former, documents=documents)
+    serving = serve_stdio(location, who, settings, project=namespace, former=former, **offered)
     asyncio.run(serving)

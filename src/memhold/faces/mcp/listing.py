@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memhold.faces.mcp.tools import ToolSpec
 
-__all__ = ["KEPT", "KEPT_DOCUMENTS", "Listing", "kept_listing", "listing_of"]
+__all__ = ["CORE", "KEPT", "KEPT_DOCUMENTS", "Listing", "kept_listing", "listing_of"]
 
+CORE = ("remember", "recall", "correct", "forget", "memory_status")
+"""The tools of a coding agent whose hooks bring in what is said and tell what is known."""
+_RARE = frozenset({"speaker", "asker", "known_at", "entities", "topics", "rev", "idempotency_key"})
+"""Arguments that such an agent is not told of; they count where it brings them."""
 KEPT = Path(__file__).with_name("tools.json")
 KEPT_DOCUMENTS = Path(__file__).with_name("document_tools.json")
 
@@ -48,7 +52,22 @@ def listing_of(tools: Mapping[str, ToolSpec]) -> Listing:
     }
 
 
-def kept_listing(*, documents: bool = False) -> Listing:
-    """What is listed of `TOOLS`, and with `documents` of `DOCUMENT_TOOLS`, without reading a declaration."""
+def kept_listing(*, documents: bool = False, core: bool = False) -> Listing:
+    """What is listed of `TOOLS`, and with `documents` of `DOCUMENT_TOOLS`, without reading a declaration.
+
+    With `core` only the tools of `CORE` and those of documents.
+    """
     files = (KEPT, KEPT_DOCUMENTS) if documents else (KEPT,)
-    return {name: one for file in files for name, one in json.loads(file.read_text(encoding="utf-8")).items()}
+    return {
+        name: _short(one) if core else one
+        for file in files
+        for name, one in json.loads(file.read_text(encoding="utf-8")).items()
+        if not core or name in CORE or file == KEPT_DOCUMENTS
+    }
+
+
+def _short(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    tool = one["tool"]
+    schema = tool["inputSchema"]
+    left = {name: told for name, told in schema["properties"].items() if name not in _RARE}
+    return {**one, "tool": {**tool, "inputSchema": {**schema, "properties": left}}}

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from memhold.faces.mcp.connection import Connection, is_request
 from memhold.faces.mcp.listing import kept_listing
 from memhold.faces.mcp.methods import INTERNAL_ERROR, Methods
-from memhold.faces.mcp.prompts import IN_PROJECT, INSTRUCTIONS
+from memhold.faces.mcp.prompts import CORE_INSTRUCTIONS, IN_PROJECT, INSTRUCTIONS
 from memhold.faces.python.background_open import BackgroundStore
 from memhold.ports.data_home import is_served
 from memhold.values.errors import MemholdError
@@ -85,13 +85,13 @@ def _specs() -> Mapping[str, ToolSpec]:
     return {**TOOLS, **DOCUMENT_TOOLS}
 
 
-def _methods(project: str | None, *, documents: bool) -> Methods:
-    listing = kept_listing(documents=documents)
+def _methods(project: str | None, *, documents: bool, core: bool) -> Methods:
+    listing, said = kept_listing(documents=documents, core=core), CORE_INSTRUCTIONS if core else INSTRUCTIONS
     if project is None:
-        return Methods(listing, _specs)
+        return Methods(listing, _specs, instructions=said)
     from memhold.faces.mcp.where import with_where
 
-    return Methods(with_where(listing), _specs, instructions=INSTRUCTIONS + IN_PROJECT)
+    return Methods(with_where(listing), _specs, instructions=said + IN_PROJECT)
 
 
 class _Wire:
@@ -184,12 +184,14 @@ async def serve_stdio(
     project: str | None = None,
     former: str | None = None,
     documents: bool = False,
+    core: bool = False,
 ) -> None:
     """Serve until the client closes standard input, or SIGTERM or SIGINT comes; then close the store in order.
 
     No model is waited for at the end, whatever the setting `drain_seconds` says. `project` is the namespace of the
     project's memory, which is served beside the principal's own; `former` the one that it had before its repository had
-    a remote, which is read too. With `documents` the tools of documents are offered too.
+    a remote, which is read too. With `documents` the tools of documents are offered too, with `core` those
+    of a client whose hooks bring in what is said, and no others.
     """
     if not is_served(location):  # a server asks its models itself
         settings = {**settings, "drain_seconds": _RUNNING_SECONDS}
@@ -220,7 +222,7 @@ async def serve_stdio(
     wire = _Wire()
     try:
         await _Serving(
-            Connection(_methods(project, documents=documents), principal, caller, wire.say),
+            Connection(_methods(project, documents=documents, core=core), principal, caller, wire.say),
             wire,
             opening,
             opens=bool(principal.rights),
