@@ -702,7 +702,8 @@ def test_one_that_hangs_is_waited_for_no_longer_and_told_once(tmp_path: Path) ->
             ("", ""),
         ]
         other = Hooks(session, "s3")
-        assert [other.told("SessionStart"), other.told("UserPromptSubmit", prompt="hello")] == [("", ""), late]
+        # Shortly after a start it may be starting still.
+        assert [other.told("SessionStart"), other.told("UserPromptSubmit", prompt="hello")] == [("", "")] * 2
     assert len(due_in(session.spool)) == 0
     assert len([*session.spool.glob("*.json")]) == 2  # what is said is kept all the same
 

@@ -35,6 +35,8 @@ _OPTIONS = ("db", "namespace", "user", "agent", "session")
 """What may stand on the line; the session is the transcript's own, whatever is said of it."""
 _ASKED_EVERY, _LEAST = 0.02, 0.1
 """How often one that has been started is asked whether it is there, and how long it is waited for at least."""
+_STARTS_SECONDS = 10.0
+"""How long one that was started may take before a prompt is told of it."""
 _PROMPT_CHARS = 4_000
 """As much of a prompt is asked about, half of it from its end: what is pasted into one stands behind or before what is
 asked. A question may have 10,000, and one of so many takes longer than a hook waits on a busy machine."""
@@ -200,6 +202,8 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
             _leave(owed)
         if answer is not None:
             return "", _string(answer.get("why")) or None
+        if owed is not None and _age(owed) < _STARTS_SECONDS:
+            return "", None  # it may be starting still
         # Once that is a busy machine, twice in a row it is a memory that is off.
         again = not _leave(_mark(happened, "late"))
         return "", f"it did not answer within {ANSWER_SECONDS * 1000:.0f} ms" if again else None
