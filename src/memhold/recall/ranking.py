@@ -9,10 +9,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import End, Outdated
-from memhold.index.documents import KIND_OF
+from memhold.index.documents import KIND_OF, ROLE_OF
+from memhold.index.marks import ASKING
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import leading, one_a_message, repeats_of
 from memhold.index.words import WordScores
+from memhold.ports.postings import term_key
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import LOOKED_AT, Evidence, shortfall
 from memhold.recall.fusion import WEIGHTS, Fused, Signal
@@ -40,14 +42,16 @@ AS_MUCH = 0.75
 """From this share on of what the best message says of the question a newer one is about the same (decision 0003)."""
 AS_NEAR = 0.9
 """The same of its nearness: cosines of what is near lie closer together than shares of words."""
+ANSWERED = 3
+"""So many of the best hits bring their answers, where they are questions."""
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
 OUTDATED = "outdated"
-MOVES = ("follows", "spread", "given up", OUTDATED, "newer", "asker")
+MOVES = ("follows", "spread", "given up", OUTDATED, "newer", "answers", "asker")
 """What moves a hit beside the signals, in this order: it came after something that was found; better hits of its
 session stand before it where several things are asked for; the conversation went on without it; what it says was
-replaced; it is newer than the best; whoever asks about themselves said something that stands before what it says of
-somebody else."""
+replaced; it is newer than the best; it answers one of the best; whoever asks about themselves said something that
+stands before what it says of somebody else."""
 _AT_ONCE = 256
 """Rows whose items are looked at together, where only the items tell whether a filter lets them through."""
 
@@ -111,6 +115,8 @@ def ordered(view: View, fused: Fused, allowed: Mask, found: Mask, standing: Stan
     if standing.now:
         about, as_much = partial(_about, view), partial(_as_much, view)
         lift_newer(view.question, index, score, found & index.living, about=about, as_much=as_much)
+    stages.append(score.copy())
+    _answer_first(index, score, hit, allowed)
     stages.append(score.copy())
     if behind is not None and view.others is not None:
         _set_behind(score, found & index.living & behind, _theirs(view, found & index.living))
@@ -269,6 +275,27 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
         kept = passing(mask)
         near += [row for row in some[kept[some]].tolist() if int(ranking.repeats.group[row]) not in shown]
     return replace(ranking, near=np.array(near[: max(0, limit - len(ranking.order))], dtype=np.int64))
+
+
+def _answer_first(index: DecodedIndex, score: Floats, hit: Mask, allowed: Mask) -> None:
+    """Put what was said to the best hits that end with a question above each: who asks again wants the answer."""
+    import numpy as np
+
+    asking = index.find(np.array([term_key(ASKING)], dtype=np.uint64))
+    ends = set(asking.row[asking.frequency > 1].tolist())
+    best = np.argsort(np.where(hit, -score, np.inf), kind="stable")[:ANSWERED].tolist()
+    columns, speaks = index.columns, {ROLE_OF[name] for name in ("user", "participant", "assistant")}
+    messages = (columns["kind"] == KIND_OF["message"]) & index.living
+    for row in (one for one in best if hit[one] and one in ends):
+        said = messages & (columns["session"] == columns["session"][row]) & (columns["seq"] > columns["seq"][row])
+        rows = np.flatnonzero(said)
+        if not len(rows):
+            continue
+        answer = int(rows[columns["seq"][rows].argmin()])
+        role = int(columns["role"][answer])
+        if allowed[answer] and answer not in ends and role in speaks and role != columns["role"][row]:
+            score[answer] = max(score[answer], np.nextafter(score[row], np.float32(np.inf)))
+            hit[answer] = True
 
 
 def _theirs(view: View, found: Mask) -> Mask:
