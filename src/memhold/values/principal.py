@@ -140,8 +140,11 @@ def in_namespace(principal: Principal, namespace: object) -> Principal:
 
 
 def _covers(principal: Principal, namespace: str) -> bool:
-    own = principal.scope.namespace == DEFAULT_NAMESPACE
-    return own and "projects" in principal.rights and namespace.startswith(PROJECTS)
+    """Whether a namespace is a person's own or a project's, as that of the principal is, and it may work in these."""
+    places = (principal.scope.namespace, namespace)
+    return "projects" in principal.rights and all(
+        one == DEFAULT_NAMESPACE or one.startswith(PROJECTS) for one in places
+    )
 
 
 def only_readable(principal: Principal, named: Iterable[Scope]) -> None:
