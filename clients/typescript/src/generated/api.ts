@@ -624,8 +624,9 @@ export interface Readiness {
  * Why a hit is there: the signal, its rank in that signal (from 1), the signal's score (0 to 1), and the words.
  *
  * `part` is what the signal adds to the hit's score; all parts together are the score. `signal` may also name what
- * moved the hit beside the signals: `newer`, `follows`, `outdated`, `spread` or `asker` (another person says it of
- * themselves), of which the last three take from it, or `rerank`, which adds or takes.
+ * moved the hit beside the signals: `newer`, `follows`, `answers` (it was said to one of the best, a question),
+ * `outdated`, `spread` or `asker` (another person says it of themselves), of which the last three take from it, or
+ * `rerank`, which adds or takes.
  */
 export interface Reason {
   signal: string;
