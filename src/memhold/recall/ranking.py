@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import End, Outdated
-from memhold.index.documents import KIND_OF, ROLE_OF
-from memhold.index.marks import ASKING
+from memhold.index.documents import ASKING, KIND_OF, ROLE_OF
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import leading, one_a_message, repeats_of
 from memhold.index.words import WordScores

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.messages.fences import unquoted
 from memhold.messages.shapes import read_message
-from memhold.values.origins import words_of
+from memhold.values.origins import text_by, words_of
 from memhold.values.records import ABANDONED, PEOPLE, Message
-from memhold.values.written_by import text_by
 
 if TYPE_CHECKING:
     from memhold.values.answers import Hit
