@@ -288,11 +288,14 @@ def _answer_first(index: DecodedIndex, score: Floats, hit: Mask, allowed: Mask) 
     for row in (one for one in best if hit[one] and one in ends):
         said = messages & (columns["session"] == columns["session"][row]) & (columns["seq"] > columns["seq"][row])
         rows = np.flatnonzero(said)
-        if not len(rows):
+        rows = rows[np.argsort(columns["seq"][rows], kind="stable")]
+        again = np.flatnonzero(columns["role"][rows] == columns["role"][row])
+        run = [one for one in rows[: again[0] if len(again) else None].tolist() if columns["role"][one] in speaks]
+        if not run:
             continue
-        answer = int(rows[columns["seq"][rows].argmin()])
-        role = int(columns["role"][answer])
-        if allowed[answer] and answer not in ends and role in speaks and role != columns["role"][row]:
+        # An agent calls its tools first, and answers at last.
+        answer = run[-1] if columns["role"][run[-1]] == ROLE_OF["assistant"] else run[0]
+        if allowed[answer] and answer not in ends:
             score[answer] = max(score[answer], np.nextafter(score[row], np.float32(np.inf)))
             hit[answer] = True
 

@@ -418,7 +418,8 @@ async def _about(store: AsyncStore, whose: Whose, place: str, hit: Hit) -> _Told
         turn = next((one for one in turns_in(around) if one.first <= item.seq <= one.last), turn)
     said = [turn.asked, *turn.said]
     said = [hit if one.id == hit.id else one for one in said]  # it knows what of it holds no longer
-    if hit not in said:
+    calls = isinstance(item, Message) and item.written_by == "assistant" and not words_in(item)
+    if hit not in said and not calls:
         said.insert(1, hit)
     return _line(replace(turn, asked=said[0], said=tuple(said[1:])), LINE_TOKENS)
 
