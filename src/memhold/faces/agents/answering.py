@@ -47,6 +47,8 @@ CAUGHT_UP_SECONDS = 0.15
 """How long a session that starts waits for what the one before it said to be taken in."""
 _SESSIONS = 1_000
 """Of how many sessions it is known what they were shown."""
+_TURN = 0.05
+"""How often it is looked whether somebody waits still, in seconds."""
 _ENDING_SECONDS = 5.0
 """How long one that ends is waited for by the one that follows it."""
 _MARKS_KEPT = 7 * 86_400
@@ -63,6 +65,8 @@ class _Answers:
         self.woken = asyncio.Event()
         self.ended = asyncio.Event()
         self.asked_at = time.monotonic()
+        self.serving = 0
+        """How many questions are being answered now."""
         self._file = _file_of(opening.location)
 
     def is_removed(self) -> bool:
@@ -88,6 +92,13 @@ class _Answers:
         if event not in {"SessionStart", "UserPromptSubmit"}:
             self.woken.set()
             return {"state": "ready"}
+        self.serving += 1
+        try:
+            return await self._answered(str(event), request, gone)
+        finally:
+            self.serving -= 1
+
+    async def _answered(self, event: str, request: Mapping[str, Any], gone: Callable[[], bool]) -> dict[str, Any]:
         opened = self._opening.begin()
         if not opened.done():
             await asyncio.wait({opened}, timeout=_waits(request))
@@ -95,7 +106,7 @@ class _Answers:
             failure = self._opening.failure
             return {"state": "opening"} if failure is None else {"state": "off", "why": failure}
         try:
-            text = await self._told(str(event), request, gone)
+            text = await self._told(event, request, gone)
         except (MemholdError, OSError) as error:
             return {"state": "off", "why": f"the store cannot be read ({type(error).__name__}: {error})"}
         return {"state": "ready", "text": text}
@@ -197,7 +208,7 @@ async def answer_hooks(
         opening = BackgroundStore(location, settings or {}, ahead=("memhold.faces.agents.briefing",))
         answers = _Answers(opening, caught_up_within=caught_up_within)
         server = await _listening(place, answers)
-        warmed = asyncio.create_task(_warmed(opening, place))
+        warmed = asyncio.create_task(_warmed(opening, place, answers))
         warmed.add_done_callback(answers.end_without_store)
         with heard((signal.SIGTERM, signal.SIGINT), answers.ended.set):
             try:
@@ -220,7 +231,7 @@ async def answer_hooks(
     return True
 
 
-async def _warmed(opening: BackgroundStore, place: Path) -> None:
+async def _warmed(opening: BackgroundStore, place: Path, answers: _Answers) -> None:
     """Open the store, and answer once where the next question comes from: what it loads takes longer than a hook waits.
 
     Raises:
@@ -236,6 +247,8 @@ async def _warmed(opening: BackgroundStore, place: Path) -> None:
             place.with_suffix(OFF).write_text(str(error) or type(error).__name__, encoding="utf-8")
         raise
     place.with_suffix(OFF).unlink(missing_ok=True)
+    while answers.serving:  # noqa: ASYNC110 - nobody is held up by it
+        await asyncio.sleep(_TURN)  # somebody waits for an answer: that warms too, and comes first
     with suppress(MemholdError, OSError):
         await _warm(store, opening.location)
     await asyncio.to_thread(lazily.compile_all)
