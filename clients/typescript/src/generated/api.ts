@@ -462,8 +462,8 @@ export interface Merging {
  * what it claims to be. An item that came without a role has the role "" and no text.
  *
  * `passages` say who wrote which stretch of `text`, in order: several where what a person typed stands beside what
- * was returned or attached (`memhold.values.origins` decides it, once, when the message arrives). The indexes
- * hold it once for each of its writers, under consecutive `numbers`.
+ * was returned or attached (`memhold.values.origins` decides it, once, when the message arrives). The indexes hold
+ * it once for each of its writers, under consecutive `numbers`.
  */
 export interface Message {
   id: string;
