@@ -32,6 +32,7 @@ MOST_WORDS = 12
 """Words that are taken along, the first ones of the turn."""
 
 _ENDS = re.compile(r"\s*(?:[?.!,]|$)")
+_NEXT = re.compile(r"\s+([a-z]+)")
 
 
 def last_turns(messages: Any, secret: bytes) -> tuple[str, ...]:
@@ -106,9 +107,9 @@ def _points(text: str) -> bool:
     own, low = heard(text), text.lower()
     if own.has("people", "points", low):
         return True
-    behind = [low[end:] for _, end in own.found("people", "points_alone", low)]
     words = own.words("people", "behind_points")
-    return any(_ENDS.match(rest) or (rest.split()[:1] and rest.split()[0].strip("?.!,") in words) for rest in behind)
+    ends = (end for _, end in own.found("people", "points_alone", low))
+    return any(_ENDS.match(low, end) or ((word := _NEXT.match(low, end)) and word[1] in words) for end in ends)
 
 
 def _newest(turns: Sequence[str]) -> str:
