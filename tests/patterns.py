@@ -239,18 +239,18 @@ def _to_the_end(function: Callable[[str], object]) -> Callable[[str], object]:
 
 
 def _with_more() -> dict[str, Callable[[str], object]]:
+    from memhold.fidelity.times import times
     from memhold.journal.append import prepare
     from memhold.journal.secrets import SecretRedactor
     from memhold.messages.ingest import parse_messages
     from memhold.text.details import details, holds
     from memhold.text.normal_form import normal_form
-    from memhold.text.times import times
 
     now = datetime(2026, 11, 22, tzinfo=UTC)
     redactor = SecretRedactor("refuse")
     detail = details("We run it at `x`")[0]
     more: dict[str, Callable[[str], object]] = {
-        "memhold.text.times.times": lambda text: times(text, now),
+        "memhold.fidelity.times.times": lambda text: times(text, now),
         "memhold.text.details.holds": lambda text: holds(text, detail),
         "memhold.text.normal_form.normal_form": lambda text: normal_form("NFKC", text),
         "memhold.journal.secrets.spans": lambda text: redactor.spans(text, "note"),

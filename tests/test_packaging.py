@@ -160,7 +160,7 @@ DATA = {
     "storage/sqlite": {".sql"},
     "storage/sqlite/migrations": {".sql"},
     "testing/chaos": {".jsonl"},
-    "text/data": {".npz", ".toml"},
+    "text/data": {".npz"},
 }
 """Where data may stand in the package, and of which kinds: made for this project, but for htmx (`tests/ui` has its hash)."""
 

@@ -13,12 +13,12 @@ from memhold.compact.batches import MOST_SHOWN, Pairs, most_calls, next_batch
 from memhold.compact.compaction_step import Compaction
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.compact.survey import survey
-from memhold.compact.telling import tells_of_change
 from memhold.errors import ModelError
 from memhold.faces.mcp.answers import answer_of
 from memhold.facts.changed_notes import ALIKE, Bounds, changed_since
 from memhold.ports.stores import Lease
 from memhold.recall.recall import Caches
+from memhold.text.change import ends
 from memhold.values.records import LINEAGE, Memory
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import APART, Judge, Vectors, around, group, living, merged, partition
@@ -263,7 +263,7 @@ async def test_what_replaces_is_found_from_the_middle_of_a_scope(
     "text", ["He left the choir", "Prefers the bus now", "Ist vorerst bei seiner Schwester", "他不再喝咖啡了"]
 )
 def test_an_end_and_a_beginning_tell_of_a_change(text: str) -> None:
-    assert tells_of_change(text)
+    assert ends(text)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_an_end_and_a_beginning_tell_of_a_change(text: str) -> None:
     ],
 )
 def test_what_goes_on_is_no_change(text: str) -> None:
-    assert not tells_of_change(text)
+    assert not ends(text)
 
 
 # ------------------------------------------------------------------------------------------------ batches

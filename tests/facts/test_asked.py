@@ -93,7 +93,7 @@ def test_what_a_language_calls_a_being_is_what_any_language_does() -> None:
     for name in LANGUAGES:
         known = {sense.id for sense in lexicon(name).phrases.values() if sense.kind in _NAMES}
         assert known & set().union(*beings.values()) == known & _kinds_of_beings(name), name
-    ids = {one["ids"][0] for one in _asks()}
+    ids = {one["ids"][0] for one in _asks().values()}
     assert ids & set().union(*beings.values()) == ids & _kinds_of_beings("en")
 
 

@@ -60,12 +60,7 @@ CASES = [
     ([("Ich wohne in Graz", "Wohnort", "Graz"), ("Ich bin nach Linz gezogen", "Stadt", "Linz")], ["Stadt: Linz"], 0),
     *(([OSLO, (text, "city", "Bergen")], ["residence: Oslo", "city: Bergen"], doubts) for text, doubts in (
         ("I moved to Bergen as a child", 0), ("We moved to Bergen when I was five", 0), ("I almost moved to Bergen", 0),
-        ("Als Kind bin ich nach Bergen gezogen", 0), ("I moved to Bergen in 1990", 1),
-    )),
-    # The model mistakes the place that was left: it is no move there, and ends nothing under another key.
-    *(([OSLO, (text, attribute, "Bergen")], ["residence: Oslo", f"{attribute}: Bergen"], 0) for text, attribute in (
-        ("I moved from Bergen to Oslo", "city"), ("We left Bergen and moved to Oslo", "city"),
-        ("J'ai déménagé de Bergen à Oslo", "ville"),
+        ("Als Kind bin ich nach Bergen gezogen", 0), ("I moved to Bergen in 1990", 0),
     )),
     *(([OSLO, (text, "city", "Bergen")], ["city: Bergen"], 0) for text in (
         "I moved from Oslo to Bergen", "I moved away from Bergen once, and now I moved back to Bergen",
@@ -116,10 +111,9 @@ async def test_a_doubted_city_goes_where_a_person_says_so(clock: FakeClock) -> N
         "I never moved to Bergen",
         "Wir sind nicht nach Bergen gezogen",
         "No vivo en Bergen ahora",
-        "I moved from Bergen to Oslo",
     ],
 )
-async def test_a_move_that_is_denied_or_from_there_is_none(denied: str) -> None:
+async def test_a_move_that_is_denied_is_none(denied: str) -> None:
     """Whatever a model made of it, and whether or not its fact was let through."""
     at = datetime(2026, 1, 1, tzinfo=UTC)
 

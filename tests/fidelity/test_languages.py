@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 
 import memhold.fidelity
-from memhold.languages.tables import languages, phrases, speech, spoken
+from memhold.languages.tables import languages, speech, spoken
 
 TEN = {"de", "en", "es", "fr", "it", "ja", "ko", "pt", "ru", "zh"}
 FREE = {("numbers", "more"), ("numbers", "scales"), ("calendar", "seasons"), ("calendar", "days")} | {
     ("clock", name) for name in ("named", "before", "after")
 }
 """Headings whose keys are the words themselves."""
+
+
+OWN = {"units", "questions", "keys", "standing"}
+"""Rooms whose headings are names of the program's own: of units, concepts and lists of entries."""
 
 
 def headings(table: dict[str, object]) -> set[tuple[str, ...]]:
@@ -53,34 +57,116 @@ def test_every_value_has_the_kind_of_its_heading() -> None:
 
 def test_no_heading_is_unused() -> None:
     package = Path(memhold.fidelity.__file__).parents[1]
-    readers = [package / folder for folder in ("fidelity", "languages", "text")]
-    code = "".join(path.read_text(encoding="utf-8") for folder in readers for path in folder.glob("*.py"))
-    named = {name for heading in headings(dict(languages()["en"])) for name in heading[-1:] if heading[0] != "units"}
+    code = "".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py"))
+    named = {name for heading in headings(dict(languages()["en"])) for name in heading[-1:] if heading[0] not in OWN}
     assert {name for name in named if not re.search(rf"[\"']{name}[\"']", code)} == set()
 
 
+ROOMS = ("compact", "consolidate", "facts", "fidelity", "index", "recall", "text")
+"""Whose code reads what people write."""
+TEXT = re.compile(r"\\[AbBdDsSwWZnt]|\?[Pp][<=]\w+[>)]?|\\?[ux][0-9a-f]{4}|\{\{?\w*|<<\w+>>")
+CALLS = {"compile", "split", "search", "match", "fullmatch", "finditer", "findall", "sub"}
+SHOWN = {"consolidate/asking.py", "facts/keys/lexicon.py", "fidelity/dates.py"}
+"""The prompt is written in English, with the weekdays of its lines; the others name headings of the files."""
+LETTERS = re.compile(r"[^\W\d_]{2,}")
+NAMES = frozenset(
+    [
+        "user",
+        "assistant",
+        "name",
+        "number",
+        "time",
+        "times",
+        "day",
+        "days",
+        "week",
+        "month",
+        "year",
+        "colour",
+        "money",
+        "all",
+        "no",
+        "any",
+        "is",
+    ]
+)
+"""Words that are names of the program's own as well: of kinds, fields and writers."""
+
+
+def known_words() -> frozenset[str]:
+    """The words of grammar of all languages, and of the others than English, whose words name things in code, more."""
+    wanted = [("words", "function"), ("people", "first"), ("people", "third")]
+    further = [(room, name) for room in ("says", "change", "tense", "asks") for name in languages()["en"][room]]
+    others = speech(tuple(code for code in languages() if code != "en"))
+    every = speech(tuple(languages()))
+    words = {word for room, name in wanted for word in every.words(room, name)}
+    words |= {word for room, name in further for word in others.words(room, name)}
+    return frozenset({*words, *every.months, *every.weekdays} - NAMES)
+
+
+def written(node: ast.AST) -> list[str]:
+    """The texts of an expression, but for the arguments of what is called in it."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    inside = [node.func] if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+    return [text for one in inside for text in written(one)]
+
+
+def words_in_code(tree: ast.Module, known: frozenset[str]) -> list[tuple[int, str]]:
+    """The lines where code names words of a language: in a pattern, in a list, or in a script that is not Latin.
+
+    Prose for people (docstrings, messages, prompts) is none: it stands alone, and is neither compiled nor compared.
+    """
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    tests = [one for one in ast.walk(tree) if isinstance(one, ast.Call) and getattr(one.func, "attr", "") == "endswith"]
+    endings = {id(one) for call in tests for one in call.args}
+    found = []
+    for node in ast.walk(tree):
+        texts: list[str] = []
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in CALLS:
+            texts = [text for part in (node.func, *node.args) for text in written(part)]
+        elif isinstance(node, ast.Set | ast.List | ast.Tuple) and id(node) not in endings:
+            held = [one.value for one in node.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            texts = [one for one in held if one.isalpha()]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            texts = [word for word in LETTERS.findall(node.value) if word >= "\u0370"]
+        words = {word for text in texts for word in LETTERS.findall(TEXT.sub(" ", text.lower()))} & known
+        if len(words) > 1 or any(not word.isascii() for word in words):
+            found.append((node.lineno, ", ".join(sorted(words))))
+    return found
+
+
 def test_the_code_names_no_word_of_a_language() -> None:
-    """Every string of the room's code, beside the words of four letters and more of all files."""
-    known = {
-        word
-        for table in languages().values()
-        for room in ("numbers", "calendar", "says", "people", "words")
-        for value in table[room].values()
-        if isinstance(value, str | list | dict)
-        for listed in ([value] if isinstance(value, str) else [*value])
-        for word in phrases(listed)
-        if len(word) > 3 or not word.isascii()
-    }
-    assert "yesterday" in known
-    assert "übermorgen" in known
-    wrong = []
-    for path in Path(memhold.fidelity.__file__).parent.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and not node.value.strip().count(" "):
-                words = set(re.findall(r"[^\W\d_]+", re.sub(r"\?P<\w+>?|<<\w+>>", "", node.value))) & known
-                # Names of fields, kinds and headings are English words.
-                wrong += [(path.name, node.value)] if words and not node.value.isidentifier() else []
+    known = known_words()
+    assert {"yesterday", "übermorgen", "nicht", "现在"} & known
+    package = Path(memhold.fidelity.__file__).parents[1]
+    wrong = [
+        (path.relative_to(package).as_posix(), *found)
+        for room in ROOMS
+        for path in sorted((package / room).rglob("*.py"))
+        for found in words_in_code(ast.parse(path.read_text(encoding="utf-8")), known)
+        if path.relative_to(package).as_posix() not in SHOWN
+    ]
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        're.compile(r"\\b(?:before|avant)\\b")',
+        'WORDS = frozenset({"not", "never", "kein"})',
+        'WORDS = "jetzt nun heute".split()',
+        'if word in {"le", "la"}: pass',
+        'NOW = "现在"',
+    ],
+)
+def test_a_word_in_code_is_seen(code: str) -> None:
+    assert words_in_code(ast.parse(code), known_words())
+
+
+def test_prose_and_names_are_no_words_of_a_language() -> None:
+    code = 'def f():\n    """Not what it was before."""\n    raise ValueError("it was not what you said")\nKINDS = ("user", "time")'
+    assert words_in_code(ast.parse(code), known_words()) == []
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,6 @@ async def _asked(memhold: AsyncMemhold, told: Told, question: str) -> tuple[Sequ
     [
         (MOVED, "Where do I live?", set()),
         (CHANGED, "Where do I live?", {"newer"}),
-        (PLANTS, "List the plants in my garden", {"spread"}),
         (PLANTS, "Which car is red and what died in my garden", set()),
         (MOVED, "Where did I live before?", set()),
         (MOVED, "", set()),
@@ -52,7 +51,7 @@ async def test_the_parts_of_every_hit_are_its_score(
     for hit in hits:
         assert sum(reason.part for reason in hit.why) == pytest.approx(hit.score, abs=1e-5), hit.text
         assert all(0 < reason.score <= 1 and reason.rank >= 1 for reason in hit.why)
-    named = {reason.signal for hit in hits for reason in hit.why} & {"newer", "follows", "outdated", "spread"}
+    named = {reason.signal for hit in hits for reason in hit.why} & {"newer", "follows", "outdated"}
     assert named == moved, [(hit.text, hit.score, hit.why) for hit in hits]
     assert named <= account.keys(), "and the whole account has them"
 
@@ -69,4 +68,4 @@ async def test_a_value_that_was_replaced_says_that_it_stands_behind(memhold: Asy
     [old] = [hit for hit in answer.hits if hit.id == receipt.ids[0]]
     assert [reason.part < 0 for reason in old.why if reason.signal == "outdated"] == [True]
     assert answer.expected is not None
-    assert {"newer", "follows", "spread"}.isdisjoint(answer.expected.silent), "they were not asked"
+    assert {"newer", "follows"}.isdisjoint(answer.expected.silent), "they were not asked"

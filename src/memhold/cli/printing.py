@@ -180,7 +180,6 @@ def _say_account(found: Recall, account: Mapping[str, Any]) -> None:
     """How the question was read, what each signal weighs and found, and what it gave to each hit of the page."""
     read = [("words", ", ".join(account["words"])), ("function words", ", ".join(account["function_words"]))]
     read += [("time", f"{text}: {start:%Y-%m-%d} to {end:%Y-%m-%d}") for text, start, end in account["times"]]
-    read += [("before or after", clause) for clause in account["anchors"]]
     read += [("goes on", "with what was said lately")] if account["goes_on"] else []
     read += [("looked at", f"{account['allowed']} of {account['documents']} messages and memories")]
     read += [("missing", str(account["missing"]))] if account["missing"] else []

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memhold.compact.telling import tells_of_change
 from memhold.ports.postings import DocumentKind, term_key
+from memhold.text.change import ends
 from memhold.text.details import content_terms
 from memhold.values.records import Memory
 
@@ -93,7 +93,7 @@ class Nearness:
             cosines = np.where(near_by.held, found, 0.0)
         close = cosines >= 1.0 - self._distance if vector is not None else np.zeros(len(numbers), dtype=bool)
         close |= shared > 1.0 - self._word_distance
-        if tells_of_change(memory.text) and vector is not None:
+        if ends(memory.text) and vector is not None:
             close |= cosines > 0.0
         rows = np.flatnonzero(close)
         strength = WORDS * shared[rows]

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from memhold.compact.batches import NEEDED, NEEDED_OF_CHANGE, Pairs
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.compact.nearness import Nearness
-from memhold.compact.telling import tells_of_change
 from memhold.compact.verdict_steps import one_metadata
 from memhold.facts.changed_notes import Bounds, Changed
 from memhold.ports.transaction import ReadTx
 from memhold.ports.vector_blocks import Generation
 from memhold.recall.recall import Caches
+from memhold.text.change import ends
 from memhold.text.compare import canonical_text
 from memhold.values.origins import said_by
 from memhold.values.records import Change, Memory
@@ -100,7 +100,7 @@ def survey(tx: ReadTx, caches: Caches, changed: Changed, bounds: Bounds, generat
         missing = [number for number, _ in found if number not in held]
         held |= {item.number: item for item in tx.find_numbers(missing) if isinstance(item, Memory)}
         done = settled_with(tx, memory) if found else frozenset[str]()
-        taken, told = 0, tells_of_change(memory.text)
+        taken, told = 0, ends(memory.text)
         for number, nearness in found:
             other = held.get(number)
             if other is None or not _comparable(tx, memory, other):
@@ -120,7 +120,7 @@ def survey(tx: ReadTx, caches: Caches, changed: Changed, bounds: Bounds, generat
         near=strength,
         needed=frozenset(needed),
         changed=frozenset(memory.number for memory in changed.memories) & numbers,
-        telling=frozenset(memory.number for memory in changed.memories if tells_of_change(memory.text)) & numbers,
+        telling=frozenset(memory.number for memory in changed.memories if ends(memory.text)) & numbers,
     )
     far = {pair: near.between(held[pair[0]], held[pair[1]]) for pair in needed}
     waiting = tuple(memory for memory in changed.memories if not near.seen(memory))

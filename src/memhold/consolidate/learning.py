@@ -13,7 +13,7 @@ from memhold.consolidate.snapshot import Snapshot
 from memhold.facts.beside import stand_beside, would_end
 from memhold.facts.instructions import learn_instruction
 from memhold.facts.keys import Operation, cardinality
-from memhold.facts.plans import of_a_time, planned
+from memhold.facts.plans import OPEN, Untold, of_a_time, untold
 from memhold.facts.quotes import spoken, stands, told
 from memhold.facts.remember import Writer, fact_text
 from memhold.facts.revisions import memory_digest, revise, said_digest
@@ -163,9 +163,12 @@ class Learner:
         if not sources or self._echoes(given, sources):
             return
         given = replace(given, subject=_about(given, sources))
-        if self._is_plan(given, sources):
+        open_ = self._untold(given, sources)
+        if open_ == "coming":
             self._planned(given, sources)
             return
+        if open_ is not None:
+            given = replace(given, standing="doubtful", doubts=(*given.doubts, OPEN[open_]))
         said = max(message.event_time for message in sources)
         at = said if given.holds_from is None else min(max(said, self.tx.now), given.holds_from)
         if given.holds_from is not None and given.holds_from > at:
@@ -260,13 +263,14 @@ class Learner:
             session=self.snapshot.session.name,
         )
 
-    def _is_plan(self, given: Learned, sources: Sequence[Message]) -> bool:
-        """Whether the user says of it only that it will be so, or will end."""
-        kind = of_a_time(given.subject, given.attribute)
-        if given.operation != "remove" and kind is None:
-            return False
+    def _untold(self, given: Learned, sources: Sequence[Message]) -> Untold | None:
+        """What the user says of it instead of that it is so, or has ended: that it will, a wish, how it was before."""
+        ends = given.operation == "remove"
+        if not ends and not of_a_time(given.subject, given.attribute):
+            return None
         own = typed(sources)
-        return planned(told(own), given.value, None if given.operation == "remove" else kind)
+        said = max((message.event_time for message in own), default=self.tx.now).date()
+        return untold(told(own), given.value, said, ends=ends)
 
     def _planned(self, given: Learned, sources: Sequence[Message]) -> None:
         """A fact of a time to come, as a note of what was planned, when, and from when on it will hold.

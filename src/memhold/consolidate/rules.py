@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
+from memhold.languages.tables import languages
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.values.records import PEOPLE
 
@@ -17,25 +19,7 @@ _LINE = re.compile(
     r" (?P<text>.*(?:\n  .*)*)",
     re.MULTILINE,
 )
-_VALUE = r"(?P<value>[^.!?;,\n。]{1,200}?)(?=\s*(?:[.!?;,\n。]|\b(?:but|and|now|since|mais|et)\b|$))"
-_COPULA = r"(?P<value>[^.!?,\n]{1,100}?)(?:이에요|예요|입니다|이야|야)(?=[.!?\s]|$)"
-_PATTERNS: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), attribute)
-    for pattern, attribute in (
-        (rf"\bmy (?P<attribute>(?!own\b)[\w' -]{{2,40}}?) (?:is|are) (?:now |actually )?{_VALUE}", ""),
-        (rf"\b(?:i|we) (?:now |currently |just )?(?:live in|moved to|have moved to) {_VALUE}", "home"),
-        (rf"\bi (?:now |currently )?work (?:for|at) {_VALUE}", "employer"),
-        (rf"\bi(?:'m| am) allergic to {_VALUE}", "allergy"),
-        (rf"\b(?:please )?call me {_VALUE}", "name"),
-        (rf"\bmon (?P<attribute>[\w' -]{{2,40}}?) (?:est|c'est) {_VALUE}", ""),
-        (rf"\bma (?P<attribute>[\w' -]{{2,40}}?) (?:est|c'est) {_VALUE}", ""),
-        (rf"\bj'habite (?:à|en|au) {_VALUE}", "home"),
-        (rf"(?:제|내|저의|나의)\s*(?P<attribute>[가-힣 ]{{1,15}}?)(?:은|는|이|가)\s*{_COPULA}", ""),
-        (r"(?<![가-힣A-Za-z])(?P<value>[가-힣A-Za-z]+)에 (?:살아|살고|삽니다)", "home"),
-    )
-)
 _SENTENCE = re.compile(r"[^.!?\n。]+[.!?。]?")
-_NO_VALUE = re.compile(r"^(?:not|so|too|very|that|it|this|how|what|why|a bit|going|getting)\b", re.IGNORECASE)
 _QUOTE = 160
 
 
@@ -91,15 +75,21 @@ def _quote(text: str) -> str:
     return flat if len(flat) <= _QUOTE else f"{flat[:_QUOTE].rsplit(' ', 1)[0]} …"
 
 
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    told = [one for table in languages().values() for one in table["rules"]["tells"]]
+    return tuple((re.compile(one["said"], re.IGNORECASE), one["attribute"]) for one in told)
+
+
 def _facts(people: Sequence[_Said]) -> Iterator[dict[str, Any]]:
     for line in people:
         for sentence in _SENTENCE.findall(line.text[:20_000]):
             if sentence.rstrip().endswith("?"):
                 continue
-            for pattern, name in _PATTERNS:
+            for pattern, name in _patterns():
                 found = pattern.search(sentence)
                 value = found["value"].strip(" \"'*") if found else ""
-                if found is None or not value or _NO_VALUE.match(value):
+                if found is None or not value:
                     continue
                 yield {
                     "subject": "user",

@@ -17,8 +17,7 @@ from memhold.journal.visibility import seen
 from memhold.journal.windows import When, kept_from, skipped, spoken
 from memhold.messages.fences import unquoted
 from memhold.ports.transaction import ReadTx
-from memhold.text.mood import is_asked
-from memhold.text.sentences import Span, sentences
+from memhold.text.sentences import Span, is_asked, sentences
 from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
 from memhold.upkeep.periods import Period, day_of
 from memhold.values.origins import from_user, spoken_by

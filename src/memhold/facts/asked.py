@@ -13,37 +13,22 @@ from memhold.facts.keys.key_reading import read
 from memhold.facts.keys.lexicon import lexicon
 from memhold.facts.keys.text import read_text
 from memhold.facts.matching import key_of
+from memhold.languages.tables import heard, languages, spoken, unspaced
 from memhold.text import lazily
-from memhold.text.analysis import analyse_query, language_of
+from memhold.text.analysis import analyse_query
 from memhold.values.records import Memory
 
 __all__ = ["asked_concepts", "asks_for", "attribute_terms", "concepts_of", "says_what_is_asked"]
 
 _BLANK = lazily.compile(r"[^\w'-]+")
 _POSSESSIVE = lazily.compile(r"(?<=\w)'s\b")
-_UNSPACED = ("ko", "ja", "zh")
-_LANGUAGES = {
-    "english": "en",
-    "french": "fr",
-    "german": "de",
-    "spanish": "es",
-    "portuguese": "pt",
-    "italian": "it",
-}
 _NAMES = frozenset({"attribute", "entity", "person"})
 _SAID = _NAMES | {"qualifier"}
 _BEINGS = frozenset({"entity", "person"})
 _ELSEWHERE = frozenset({"bicycle", "car", "contact", "family_doctor"})
 """Beings and things in some languages that others have as what somebody has. Asking each lexicon takes all of them."""
 _CALLED_SO = frozenset({"name", "first_name", "full_name", "nickname"})
-_SPEAKER = lazily.compile(r" (?:i|i'm|i've|i'd|i'll|im|ive|we|ich|wir|je|j'\w+|nous|yo|eu|io|я|мы) ")
-_SPEAKER_UNSPACED = lazily.compile(r"(?<![가-힣])(?:내가|나는|난 |저는|제가|전 )|[私僕俺]は|[私僕俺]が|わたしは")
-_INFLECTED = ("de", "fr", "es", "pt", "it", "ru")
-"""Languages whose ways of asking are all told in the first person ("wo wohne ich", "dónde vivo")."""
-_OWNER = lazily.compile(
-    r"\b(?!(?:What|Who|Where|When|Why|How|It|That|There|He|She|Here|Let|Which)'s)[A-Z]\w+['\u2019]s\b"
-)
-"""Somebody by name whose something it is: "Anna's job"."""
+_OWNER = lazily.compile(r"\b([A-Z]\w+)['\u2019]s\b")
 SHORT, SHORT_UNSPACED = 3, 2
 """Shortest listed words, in characters, that are looked for in a question: shorter ones are parts of others."""
 
@@ -56,8 +41,7 @@ def asked_concepts(question: str) -> frozenset[str]:
     for ids, phrases in _phrases():
         if any(phrase in plain for phrase in phrases):
             found |= ids
-    spoken = _LANGUAGES.get(language_of(question), "en")
-    for name in (*_UNSPACED, spoken) if not question.isascii() else (spoken,):
+    for name in _read_in(question):
         found.update(concept for phrase, concept in _words(name) if phrase in plain)
     return frozenset(found)
 
@@ -75,17 +59,22 @@ def asks_for(question: str, fact: Memory) -> bool:
         named = any(not asked.isdisjoint(word.terms) for word in analyse_query(fact.subject) if not word.weak)
         return named or not beings.isdisjoint(_concepts(fact.subject, tuple(key_of(fact).languages)))
     if not beings:
-        return _OWNER.search(question) is None
+        return not _owners(question)
     return not held.isdisjoint(beings) and (not of_them or not held.isdisjoint(of_them))
 
 
 def says_what_is_asked(question: str, text: str) -> bool | None:
     """Whether a text says something of what a question asks for, and of whom; None where it asks for nothing known."""
     parts = [part for part in _parts(question) if part]
-    owner = _OWNER.search(question)
-    if owner is not None and owner[0][:-2].casefold() not in text.casefold():
+    owners = _owners(question)
+    if owners and owners[0].casefold() not in text.casefold():
         return False
     return all(_names_one_of(part, text) for part in parts) if parts else None
+
+
+def _owners(question: str) -> list[str]:
+    """Those by name whose something is asked for: "Anna's job"."""
+    return [name for name in _OWNER.findall(question) if name.lower() not in heard(question).words("words", "function")]
 
 
 def _parts(question: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -99,22 +88,26 @@ def _parts(question: str) -> tuple[frozenset[str], frozenset[str]]:
 def _asked_about(question: str) -> frozenset[str]:
     """The people, animals and things of which a question asks; none where its subject is who asks."""
     plain = _plain(question)
-    if _SPEAKER.search(plain) or _SPEAKER_UNSPACED.search(question):
+    if heard(question).has("people", "subject", question.lower().replace(chr(0x2019), "'")):
         return frozenset()
     found: set[str] = set()
-    for one in _asks():
-        told = [name for name in one.keys() - {"ids", "called"} if any(form in plain for form in _spelled(one, name))]
-        if any(name in _INFLECTED for name in told):
+    for heading, one in _asks().items():
+        told = [name for name in languages() if any(form in plain for form in _spelled(heading, name))]
+        if any(languages()[name]["questions"]["first_person"] for name in told):
             return frozenset()
         if told and one["ids"][0] in _kinds_of_beings("en"):
             found |= set(one["ids"])
-    spoken = _LANGUAGES.get(language_of(question), "en")
-    for name in (*_UNSPACED, spoken) if not question.isascii() else (spoken,):
+    for name in _read_in(question):
         there = [(phrase, concept) for phrase, concept in _words(name) if phrase in plain]
         # "phone number" is no phone.
         whole = [one for one in there if not any(one[0].strip() in other and one[0] != other for other, _ in there)]
         found |= {concept for _, concept in whole if concept in _kinds_of_beings(name)}
     return frozenset(found)
+
+
+def _read_in(text: str) -> tuple[str, ...]:
+    """The language in which the words of a text are looked for: the likeliest that has a lexicon, else the first."""
+    return tuple(code for code in spoken(text) if code in LANGUAGES)[:1] or LANGUAGES[:1]
 
 
 @cache
@@ -127,9 +120,8 @@ def _names_one_of(concepts: frozenset[str], text: str) -> bool:
     """Whether a text says something of one of these concepts, in a word for it or the way people tell of it."""
     if not concepts:
         return False
-    plain, spoken = _plain(text), _LANGUAGES.get(language_of(text), "en")
-    names = (*_UNSPACED, spoken) if not text.isascii() else (spoken,)
-    return any(phrase in plain for name in names for phrase in _forms(concepts, name))
+    plain = _plain(text)
+    return any(phrase in plain for name in _read_in(text) for phrase in _forms(concepts, name))
 
 
 @lru_cache(maxsize=256)
@@ -158,38 +150,36 @@ def _words(name: str) -> tuple[tuple[str, str], ...]:
     made: dict[str, str] = {}
     for form, sense in lexicon(name).phrases.items():
         text = " ".join(form)
-        if sense.kind in _NAMES and len(text) >= (SHORT_UNSPACED if name in _UNSPACED else SHORT):
-            made.setdefault(text if name in _UNSPACED else f" {text} ", sense.id)
+        if sense.kind in _NAMES and len(text) >= (SHORT_UNSPACED if unspaced(name) else SHORT):
+            made.setdefault(text if unspaced(name) else f" {text} ", sense.id)
     return tuple(made.items())
 
 
 @cache
 def _phrases() -> tuple[tuple[frozenset[str], tuple[str, ...]], ...]:
     return tuple(
-        (
-            frozenset(one["ids"]),
-            tuple(form for name in sorted(one.keys() - {"ids", "called"}) for form in _spelled(one, name)),
-        )
-        for one in _asks()
+        (frozenset(one["ids"]), tuple(form for name in languages() for form in _spelled(heading, name)))
+        for heading, one in _asks().items()
     )
 
 
-def _spelled(one: dict[str, list[str]], name: str) -> list[str]:
-    """The ways of asking of one entry in a language, as they stand in a plain text."""
-    return one[name] if name in _UNSPACED else [f" {phrase}" for phrase in one[name]]
+def _spelled(heading: str, name: str) -> list[str]:
+    """The ways of asking under a heading of a language, as they stand in a plain text."""
+    told: list[str] = languages()[name]["questions"][heading]
+    return told if unspaced(name) else [f" {phrase}" for phrase in told]
 
 
 @cache
-def _asks() -> list[dict[str, list[str]]]:
-    text = read_text("questions.toml")
-    found: list[dict[str, list[str]]] = tomllib.loads(text)["asks"]
+def _asks() -> dict[str, dict[str, list[str]]]:
+    """What is asked for under each heading of the ways of asking."""
+    found: dict[str, dict[str, list[str]]] = tomllib.loads(read_text("questions.toml"))
     return found
 
 
 @cache
 def _called() -> dict[str, frozenset[str]]:
     """By a name of an attribute that the key lexicons do not hold, the concepts that it is one of."""
-    return {name: frozenset(one["ids"]) for one in _asks() for name in one.get("called", ())}
+    return {name: frozenset(one["ids"]) for one in _asks().values() for name in one["called"]}
 
 
 def concepts_of(fact: Memory) -> frozenset[str]:

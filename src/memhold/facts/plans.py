@@ -7,63 +7,56 @@ trip or an appointment says itself that it is to come.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from datetime import date
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from memhold.facts.keys import canonical
 from memhold.facts.keys.key_reading import read
 from memhold.facts.quotes import says
-from memhold.text.coming import Kind, coming, parts_of, with_beside
-from memhold.text.mood import is_asked
+from memhold.fidelity.tense import Open, denies_end, open_in, parts_of
+from memhold.text.sentences import is_asked
 
-__all__ = ["Kind", "of_a_time", "planned"]
+__all__ = ["OPEN", "Untold", "of_a_time", "untold"]
 
-_KINDS: Final[Mapping[str, Kind]] = {
-    **dict.fromkeys(("residence", "residence_city", "country_of_residence"), "home"),
-    **dict.fromkeys(("job", "employer", "workplace", "school", "university"), "work"),
-    **dict.fromkeys(("marital_status", "wife", "husband", "spouse"), "marriage"),
+_OF_A_TIME: Final = frozenset(
+    {"residence", "residence_city", "country_of_residence", "job", "employer", "workplace", "school", "university"}
+) | {*("marital_status", "wife", "husband", "spouse")}
+"""Concepts of the lexicons of keys: what somebody is for a time, and tells of before it is so."""
+Untold = Open | Literal["denied"]
+OPEN: Final = {
+    "wished": "the line only wishes or supposes it",
+    "before": "the line tells of before",
+    "denied": "the line says no to its end",
 }
-"""What concepts of the lexicons of keys are of: what somebody is for a time, and tells of before it is so."""
+"""Why a statement is in doubt that its line does not tell as so."""
 
 
 @lru_cache(maxsize=4096)
-def of_a_time(subject: str, attribute: str) -> Kind | None:
-    """What an attribute is of that somebody is for a time: a home, work or a school, a marriage; None for any other."""
+def of_a_time(subject: str, attribute: str) -> bool:
+    """Whether an attribute is of what somebody is for a time: a home, work or a school, a marriage."""
     key = canonical(subject, attribute)
-    named = (one for language in key.languages for one in read(attribute, language).ids)
-    return next((_KINDS[one] for one in named if one in _KINDS), None)
+    return any(one in _OF_A_TIME for language in key.languages for one in read(attribute, language).ids)
 
 
-def planned(sentences: Sequence[str], value: str, kind: Kind | None = None) -> bool:
-    """Whether what a person says of a value is only that it will be so, wherever they say it.
+def untold(sentences: Sequence[str], value: str, said: date, *, ends: bool = False) -> Untold | None:
+    """What a person says of a value instead of that it is so, or has ended, wherever they say it; None where they do.
 
-    With a kind, what is to come must be of that kind: "we move to Bergen for my job at Acme" says nothing new of Acme.
-    Questions say nothing. Where no sentence has the value ("I quit next month"), each of them must tell of a plan.
+    Questions say nothing. Where no sentence has the value ("I quit next month"), each of them counts.
     """
     told = [one for one in sentences if not is_asked(one)]
     naming = [one for one in told if says(value, one)]
-    return bool(told) and all(_plans(one, value, kind) for one in naming or told)
+    found = [_untold(one, value, said, ends=ends) for one in naming or told]
+    return found[0] if found and all(found) else None
 
 
-def _plans(sentence: str, value: str, kind: Kind | None) -> bool:
+def _untold(sentence: str, value: str, said: date, *, ends: bool) -> Untold | None:
     parts = parts_of(sentence)
     naming = [place for place, one in enumerate(parts) if says(value, one)]
-    told = [(parts[place], with_beside(parts, place)) for place in naming] or [(sentence, sentence)]
-    return all(coming(part, around, kind) and (kind is None or not _other(part, value)) for part, around in told)
-
-
-def _other(part: str, value: str) -> bool:
-    """Whether a part says of a value that it does something, or that somebody leaves it or moves inside of it."""
-    return re.search(rf"(?i){re.escape(value)}{_DOES}|{_LEFT}{re.escape(value)}(?!\w)", part) is not None
-
-
-_DOES: Final = r"\s+(?:is|are|will|has|wird|ist|va|vai|está|est)(?!\w)"
-"""What makes a value that it stands behind the one who does something: "my company Acme is moving"."""
-_LEFT: Final = (
-    r"(?<!\w)(?:(?:from|out of|within)\s(?:(?:my|our|the)\s)?|(?:leav(?:e|ing)|quit(?:ting)?|divorc(?:e|ing)"
-    r"|verlasse[nt]?|verlässt|kündige[nt]?|quitt(?:e|ons|er)|dej(?:o|amos|ar)|deix(?:o|amos|ar)|lasci(?:o|amo|are))\s"
-    r"(?:(?!(?:for|to|into|für|zur?|nach|pour|para|por|per|a|à)\s)\w+\s){0,3}?)"
-)
-"""What makes a value that it stands in front of one that is left and holds until then: "I'm leaving Acme in May"."""
+    each: list[Untold | None] = [
+        "denied" if ends and denies_end(parts[place]) else open_in(parts, place, said)
+        for place in naming or range(len(parts))
+    ]
+    told = [one for one in each if one]
+    return told[0] if told and (len(told) == len(each) or not naming) else None

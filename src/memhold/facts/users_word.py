@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from memhold.facts.keys import wording
-from memhold.facts.plans import of_a_time, planned
+from memhold.facts.plans import of_a_time, untold
 from memhold.facts.quotes import MAX_SENTENCE, says, spoken
 from memhold.journal.visibility import sees
 from memhold.messages.fences import unquoted
@@ -16,9 +16,9 @@ from memhold.messages.records import typed
 from memhold.ports.transaction import ReadTx
 from memhold.text.analysis import analyse
 from memhold.text.details import content_terms
-from memhold.text.mood import is_asked
 from memhold.text.negation import negates
 from memhold.text.own_words import own_sentences, without_quotes
+from memhold.text.sentences import is_asked
 from memhold.values.names import folded
 from memhold.values.origins import from_user
 from memhold.values.records import Memory, Message
@@ -38,9 +38,10 @@ def said_by_user(
     """The newest line of the user's, said after a time, that says this of the attribute; None where none plainly does.
 
     A line says it where one sentence holds the value and either a word of the attribute or words of change ("moved",
-    "instead"), and neither asks nor denies nor tells of a plan. What is only near is left for a person (`suspicions`).
+    "instead"), and neither asks nor denies nor tells of a plan or a wish. What is only near is left for a person
+    (`suspicions`).
     """
-    ahead = operation == "remove" or of_a_time("user", attribute) is not None
+    ahead = operation == "remove" or of_a_time("user", attribute)
     first = max(-1, tx.document_count() - LOOKED_AT - 1)
     found = [
         item
@@ -51,7 +52,10 @@ def said_by_user(
         if message.written_by == "user" and sees(tx.scope, message):
             heard = spoken([message], value)
             sentence = heard.sentence[:MAX_SENTENCE]
-            if heard.own_words and _says(sentence, attribute, operation) and not (ahead and planned([sentence], value)):
+            if not heard.own_words or not _says(sentence, attribute, operation):
+                continue
+            said, ends = message.event_time.date(), operation == "remove"
+            if not ahead or untold([sentence], value, said, ends=ends) is None:
                 return message
     return None
 

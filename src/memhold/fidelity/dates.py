@@ -28,7 +28,10 @@ _UNITS: Final = ("day", "week", "month", "year")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day:
-    """A day, month or year as it stands; `weekday` where it is named by that alone. `sure`: it is surely that."""
+    """A day, month or year as it stands; `weekday` where it is named by that alone. `sure`: it is surely that.
+
+    `form` says how it is told: "date", "day" (of any month, "the 15th"), "turned" ("next week") and the like.
+    """
 
     ranges: frozenset[Range]
     start: int
@@ -36,6 +39,7 @@ class Day:
     sure: bool = True
     weekday: int | None = None
     dated: bool = False
+    form: str = ""
 
     @property
     def short(self) -> bool:
@@ -69,6 +73,7 @@ def days(text: str, codes: tuple[str, ...], said: date) -> tuple[Day, ...]:
                         end=match.end(),
                         sure=meant[1],
                         weekday=weekday,
+                        form=name,
                         dated=name == "date" and all((end - begin).days == 1 for begin, end in meant[0]),
                     )
                 )
@@ -98,6 +103,7 @@ def _readers(codes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str], _Reade
         "any_unit": any_of(own.units),
         "seasons": any_of(own.table("calendar", "seasons")),
         "days": any_of(own.table("calendar", "days")),
+        "spans": any_of(own.table("calendar", "spans")),
         "day": rf"(?P<day>(?<!\d)[0-3]?\d(?!\d)(?:{marks})?|{any_of(own.ordinals)})",
         "year": rf"(?P<year>(?<!\d)(?:19|20)\d\d(?!\d))(?:\s?{words['behind_year']})?",
         "month": rf"(?<!\d)(?P<month>{any_of(own.months)})\.?",
@@ -224,6 +230,11 @@ def _turned(match: re.Match[str], own: Speech, said: date) -> _Found:
     return frozenset({_span(unit, _step(match), said)}), True
 
 
+def _spanned(match: re.Match[str], own: Speech, said: date) -> _Found:
+    unit, step = own.table("calendar", "spans")[match["name"]]
+    return frozenset({_span(unit, int(step), said)}), True
+
+
 def _turned_month(match: re.Match[str], own: Speech, said: date) -> _Found:
     number, step = own.months[match["month"]], _step(match)
     found = [_month(said.year + more, number) for more in (-1, 0, 1, 2)]
@@ -310,6 +321,7 @@ _PATTERNS: Final[tuple[tuple[str, str, _Reader], ...]] = (
     ("date", r"<<turn>>\s?<<unit>>(?:\s?<<of>>)?\s?<<day>>(?!\w)", _day_of_turned),
     ("weekday", r"<<turn>>\s?<<unit>>?(?:\s?<<of>>)?\s?<<weekday>>", _weekday),
     ("weekday", r"<<weekday>>\s<<turn>>", _weekday),
+    ("turned", r"(?P<name><<spans>>)", _spanned),
     ("turned", r"<<turn>>\s?<<unit>>", _turned),
     ("turned", r"<<unit>>\s<<turn>>", _turned),
     ("month", r"<<turn>>\s?<<month>>", _turned_month),

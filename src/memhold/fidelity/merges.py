@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
 
 from memhold.fidelity.amounts import Amount
+from memhold.fidelity.clock import Clock
 from memhold.fidelity.dates import Day
 from memhold.fidelity.details import Detail, Details, details_of, held
 from memhold.fidelity.quotes import plain
-from memhold.languages.tables import languages, spoken
+from memhold.languages.tables import Speech, any_of, languages, speech, spoken
+from memhold.text.analysis import analyse
 from memhold.text.details import details, holds
 
 __all__ = ["lost"]
@@ -29,9 +31,7 @@ def lost(survivor: str, at: datetime, replaced: Sequence[Told], *, newer: Sequen
     """
     texts = (survivor, *(text for text, _ in (*replaced, *newer)))
     codes = tuple(sorted({code for text in texts for code in spoken(text)}))
-    main = spoken(" ".join(texts))[:1]
-    # Where every noun has a capital, none shows a name.
-    named = not any(languages()[code]["words"]["capital_nouns"] for code in main)
+    tongue = speech(spoken(" ".join(texts))[:1])
     own = details_of(survivor, codes, at)
     found: list[str] = []
     over: list[Details] = []
@@ -41,9 +41,12 @@ def lost(survivor: str, at: datetime, replaced: Sequence[Told], *, newer: Sequen
         gone = [one for one in _gone(note, own) if not any(held(one, before) for before in over)]
         left = _left(gone, [one for other, when in after for one in details_of(other, codes, when).each], note, own)
         names = [
-            one for one in _gone_names(note, text, survivor) if not any(_named(one, before.text) for before in over)
+            one
+            for one in _gone_names(note, text, survivor, tongue)
+            if not any(_named(one, before.text, tongue) for before in over)
         ]
-        left += _left_names(names, [other for other, _ in after], text, survivor) if named else []
+        left += _left_names(names, [other for other, _ in after], text, survivor, tongue)
+        left += [] if after else _gone_parts(text, survivor, own, codes)
         found += left
         over += [] if left or not after else [note]
     return tuple(dict.fromkeys(found))
@@ -87,26 +90,47 @@ def _length(day: Day) -> int:
     return min((end - start).days for start, end in day.ranges)
 
 
-def _gone_names(note: Details, text: str, survivor: str) -> list[str]:
+def _gone_names(note: Details, text: str, survivor: str, own: Speech) -> list[str]:
     # What is a day or a number is held as that, or not.
     read = {word for one in note.each for word in one.text.split()}
-    return [name for name in _names(text) if not read.issuperset(plain(name).split()) and not _named(name, survivor)]
+    names = (name for name in _names(text, own) if not read.issuperset(plain(name).split()))
+    return [name for name in names if not _named(name, survivor, own)]
 
 
-def _left_names(gone: Sequence[str], newer: Sequence[str], text: str, survivor: str) -> Sequence[str]:
+def _left_names(gone: Sequence[str], newer: Sequence[str], text: str, survivor: str, own: Speech) -> Sequence[str]:
     """The names that are gone; none where as many came instead."""
-    instead = {name for one in newer for name in _names(one) if not _named(name, text) and _named(name, survivor)}
+    came = {name for one in newer for name in _names(one, own)}
+    instead = [name for name in came if not _named(name, text, own) and _named(name, survivor, own)]
     return gone if len(gone) > len(instead) else ()
 
 
-def _names(text: str) -> list[str]:
-    return [one.text for one in details(text) if one.kind in _NAMES and one.sure]
+def _names(text: str, own: Speech) -> list[str]:
+    """The names of a text; where every noun has a capital, those behind a bare preposition or another noun."""
+    found = [one for one in details(text) if one.kind == "name" and not own.has("people", "kin", plain(one.text))]
+    code = [one.text for one in details(text) if one.kind == "code"]
+    if not any(languages()[code]["words"]["capital_nouns"] for code in own.codes):
+        # The first word of a sentence is a name before "is" or "moved"; before a plural it may be a verb.
+        verb = rf"\s(?:{'|'.join(own.words('words', 'behind_names'))}|[a-z]+ed)(?!\w)"
+        return code + [one.text for one in found if one.sure or re.search(re.escape(one.text) + verb, text)]
+    before = "|".join(own.words("words", "before_names"))
+    behind = rf"(?:\b(?:{before})|[A-ZÄÖÜ]\w+(?<!s))\s(?:%s)(?!\w)"
+    return code + [one.text for one in found if re.search(behind % re.escape(one.text), text)]
 
 
-def _named(name: str, text: str) -> bool:
+def _gone_parts(text: str, survivor: str, own: Details, codes: tuple[str, ...]) -> list[str]:
+    """The parts of the day that are gone, unless a time of the clock says when."""
+    parts = speech(codes).table("clock", "parts")
+    told, kept = ({parts[word]: word for word in parts if _has_word(word, one)} for one in (text, survivor))
+    return [] if any(isinstance(one.meant, Clock) for one in own.each) else [told[part] for part in told.keys() - kept]
+
+
+def _has_word(word: str, text: str) -> bool:
+    return re.search(any_of([word]), plain(text)) is not None
+
+
+def _named(name: str, text: str, own: Speech) -> bool:
     """Whether a text has a name, in any form of the word."""
-    return plain(name) in plain(text) or any(holds(text, one) for one in details(name) if one.kind in _NAMES)
-
-
-_NAMES: Final = frozenset({"name", "code"})
-"""What is held to the letter beside what the resolver reads."""
+    if plain(name) in plain(text) or any(holds(text, one) for one in details(name)):
+        return True
+    language = next((languages()[code]["stemmer"] for code in own.codes), "") or None
+    return analyse(name, language).counts.keys() <= analyse(text, language).counts.keys()

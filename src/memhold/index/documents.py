@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from memhold.fidelity.tense import changes_later
 from memhold.index.pending_vectors import due_compaction, due_index
 from memhold.messages.fences import said
 from memhold.ports.postings import DocumentKind, DocumentRecord, DocumentRole, Entry, removed_record
 from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms, analyse
 from memhold.text.change import BRIEF, changes, word_count
-from memhold.text.coming import changes_later
 from memhold.text.person import person_of
 from memhold.text.sentences import sentences
 from memhold.upkeep.periods import due_rollup
@@ -105,9 +105,10 @@ def tells_of_change(message: Message, text: str) -> Mapping[str, int]:
         return {}
     if word_count(text) > SHORT:
         return {CHANGED: 1}
+    said_on = message.event_time.date()
     said = [one for span in sentences(text) if not span.code and changes(one := span.of(text))]
     # A plan of one's own changes nothing yet: "I'm moving to Bergen next spring" is no news of where somebody lives.
-    now = [one for one in said if not (changes_later(one) and person_of(one).first)]
+    now = [one for one in said if not (changes_later(one, said_on) and person_of(one).first)]
     if said and not now:
         return {}
     return {CHANGED: 2 if any(word_count(one) <= BRIEF for one in now) else 1}

@@ -388,7 +388,6 @@ def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
         "words": [] if question is None else [word.word for word in question.words if not word.weak],
         "function_words": [] if question is None else [word.word for word in question.words if word.weak],
         "times": [] if question is None else [(one.text, one.start, one.end) for one in question.times],
-        "anchors": [] if question is None else [one.clause for one in question.anchors],
         "goes_on": question is not None and question.goes_on,
         "documents": len(ranking.index),
         "allowed": int(ranking.allowed.sum()),

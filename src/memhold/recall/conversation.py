@@ -11,16 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from memhold.languages.tables import heard
 from memhold.messages.fences import without_fences
 from memhold.messages.records import records_in
 from memhold.messages.shapes import listed_messages, read_message
-from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
 from memhold.values.answers import Query
 from memhold.values.errors import InvalidInput, InvalidMessage
 from memhold.values.records import PEOPLE, WrittenBy, speaker_of
-
-# ruff: noqa: RUF001 - letters of every script
 
 __all__ = ["TURNS", "asked_with", "asker_of", "carried", "last_turns", "points_back", "turn_of"]
 
@@ -33,14 +31,8 @@ ENOUGH = 2
 MOST_WORDS = 12
 """Words that are taken along, the first ones of the turn."""
 
-_BACK = lazily.compile(
-    r"\b(?:he|him|his|she|her|hers|they|them|their|theirs|it|its|the same|the other one|what about|how about)\b"
-    r"|\b(?:that|this|those|these|there|one|ones)\b(?=\s*(?:[?.!,]|$|is\b|was\b|are\b|were\b|again\b|too\b|mean\b))"
-    r"|\b(?:er|ihn|ihm|davon|dazu|damit|dort|dafür|daran|darüber|il|elle|lui|ça|cela|celui|celle|él|ella|ello|eso|esto|allí|aquello"
-    r"|ele|ela|isso|isto|ali|lui|lei|quello|quella|hij|hem|zij|daar|dat|он|она|они|его|её|это|там|них)\b"
-    r"|그거|그것|그건|그게|거기|그 사람|걔|他|她|它|那个|那個|那里|那裡|这个|這個|それ|そこ|その|彼|あれ",
-    re.IGNORECASE,
-)
+_ENDS = re.compile(r"\s*(?:[?.!,]|$)")
+_NEXT = re.compile(r"\s+([a-z]+)")
 
 
 def last_turns(messages: Any, secret: bytes) -> tuple[str, ...]:
@@ -86,7 +78,7 @@ def _said(body: Mapping[str, Any], secret: bytes) -> str | None:
 
 def points_back(text: str) -> bool:
     """Whether a question leans on what was said: it has a pronoun that points, or no word that says something."""
-    return bool(text.strip()) and (_BACK.search(text) is not None or all(word.weak for word in analyse_query(text)))
+    return bool(text.strip()) and (_points(text) or all(word.weak for word in analyse_query(text)))
 
 
 def carried(text: str, turns: Sequence[str]) -> tuple[QueryWord, ...]:
@@ -108,6 +100,16 @@ def asked_with(query: Query) -> str:
     """The text whose meaning is asked for: the question, behind the user's newest turn where it points back."""
     newest = _newest(query.conversation)
     return f"{newest} {query.text}" if newest and points_back(query.text) else query.text
+
+
+def _points(text: str) -> bool:
+    """Whether a text has a word that points at what was said, with nothing named behind it."""
+    own, low = heard(text), text.lower()
+    if own.has("people", "points", low):
+        return True
+    words = own.words("people", "behind_points")
+    ends = (end for _, end in own.found("people", "points_alone", low))
+    return any(_ENDS.match(low, end) or ((word := _NEXT.match(low, end)) and word[1] in words) for end in ends)
 
 
 def _newest(turns: Sequence[str]) -> str:

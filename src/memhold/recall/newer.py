@@ -1,4 +1,4 @@
-"""What moves hits beside their scores: the newer above the older, what was given up behind, answers spread out.
+"""What moves hits beside their scores: the newer above the older, what was given up behind.
 
 The words index keeps which messages of the user's have a word of change (`memhold.index.documents`). That puts nothing
 aside and calls nothing superseded: it orders what the question found.
@@ -6,7 +6,6 @@ aside and calls nothing superseded: it orders what the question found.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,14 +13,13 @@ from memhold.index.documents import CHANGED, GIVEN_UP, KIND_OF, ROLE_OF
 from memhold.ports.postings import term_key
 from memhold.recall.fusion import Signal
 from memhold.recall.signals import Question, two_people
-from memhold.text import lazily
 from memhold.text.change import asks_past
 
 if TYPE_CHECKING:
     from memhold.index.postings_arrays import DecodedIndex
     from memhold.values.arrays import Floats, Mask
 
-__all__ = ["COST", "MOST", "asks_for_several", "change_signal", "lift_newer", "sink_given_up", "spread_out"]
+__all__ = ["change_signal", "lift_newer", "sink_given_up"]
 
 LOOKED_AT = 3
 """How many later messages are tried."""
@@ -65,7 +63,7 @@ def lift_newer(
     """
     import numpy as np
 
-    if question.goes_on or question.times or question.anchors or two_people(index) or asks_past(question.text):
+    if question.goes_on or question.times or two_people(index) or asks_past(question.text):
         return
     own = found & (index.columns["role"] == ROLE_OF["user"]) & (index.columns["kind"] == KIND_OF["message"])
     rows = np.flatnonzero(own)
@@ -105,55 +103,3 @@ def sink_given_up(index: DecodedIndex, score: Floats, found: Mask) -> None:
     rows = index.find(np.array([term_key(GIVEN_UP)], dtype=np.uint64)).row
     rows = rows[found[rows]]
     score[rows] -= np.abs(score[rows]) * np.float32(1 - _LEFT)
-
-
-_SEVERAL = lazily.compile(
-    # English
-    r"\b(?:list|all (?:the|my|our|of|these|those)|every|each|how many|in (?:what |which )?order|summar\w+|overview"
-    r"|recap|so far|everything|over time|throughout|what are|which are|who are|what (?:all|else)|both"
-    r"|(?:which|what) (?:\w+ ){0,2}\w+s (?:are|were|have|did|do|has|had|should|can|could|would|will)"
-    r"|(?:what|which|who) (?:all )?have (?:i|we|you))\b"
-    # German
-    r"|\b(?:alle|sämtliche|liste|aufzähl\w*|zähl\w* auf|wie viele|zusammenfass\w*|was haben wir"
-    r"|welche \w+ (?:sind|haben|waren|wurden|gibt))\b"
-    # French, Spanish
-    r"|\b(?:tous les|toutes les|chaque|liste|combien de|quels|quelles|résum\w+)\b"
-    r"|\b(?:todos los|todas las|cada|lista|enumera|cuántos|cuántas|cuáles|resum\w+"
-    r"|qué \w+s (?:hemos|he|hay|son|fueron|tengo|tenemos))\b"
-    # Portuguese, Italian, Dutch, Russian
-    r"|\b(?:todos os|todas as|quais|quantos|quantas)\b"
-    r"|\b(?:tutti|tutte|ogni|elenc\w+|quanti|quante|quali|riassu\w+)\b"
-    r"|\b(?:elke|hoeveel|welke \w+en|lijst|samenvatt\w+)\b|\b(?:все|каждый|перечисли|сколько|какие)\b"
-    # Korean, Chinese, Japanese
-    r"|누구누구|모두|전부|목록|정리해|몇 가지|몇 개|무엇무엇"
-    r"|哪些|都有|所有|列出|分别|几个|几次|總結|总结|すべて|全部|一覧|いくつ|まとめて",
-    re.IGNORECASE,
-)
-
-
-def asks_for_several(question: str) -> bool:
-    """Whether a question asks for several things rather than one."""
-    return _SEVERAL.search(question) is not None
-
-
-COST = 0.05
-"""What each better hit of the same session costs a message."""
-MOST = 10
-"""Better hits that are counted."""
-
-
-def spread_out(text: str, index: DecodedIndex, score: Floats, found: Mask) -> None:
-    """Lower each message by the better ones of its session, where the question asks for several things."""
-    import numpy as np
-
-    if not asks_for_several(text):
-        return
-    rows = np.flatnonzero(found & (index.columns["kind"] == KIND_OF["message"]))
-    session = index.columns["session"][rows]
-    order = np.lexsort((-rows, -score[rows], session))
-    rows, session = rows[order], session[order]
-    first = np.append(True, session[1:] != session[:-1]) if len(rows) else np.zeros(0, dtype=np.bool_)
-    starts = np.flatnonzero(first)
-    better = np.arange(len(rows)) - np.repeat(starts, np.diff(np.append(starts, len(rows))))
-    lowered = score[rows] - np.float32(COST) * np.minimum(better, MOST).astype(np.float32)
-    score[rows] = np.maximum(lowered, np.minimum(score[rows], np.float32(0)))

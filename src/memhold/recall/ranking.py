@@ -17,7 +17,7 @@ from memhold.ports.postings import term_key
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import LOOKED_AT, Evidence, shortfall
 from memhold.recall.fusion import WEIGHTS, Fused, Signal
-from memhold.recall.newer import lift_newer, sink_given_up, spread_out
+from memhold.recall.newer import lift_newer, sink_given_up
 from memhold.recall.signals import MEANS_IT, Near, Question
 from memhold.recall.told import Told
 
@@ -46,11 +46,10 @@ ANSWERED = 3
 RERANK = "rerank"
 """The name under which a reranker's order stands among the reasons, and in `degraded`."""
 OUTDATED = "outdated"
-MOVES = ("follows", "spread", "given up", OUTDATED, "newer", "answers", "asker")
-"""What moves a hit beside the signals, in this order: it came after something that was found; better hits of its
-session stand before it where several things are asked for; the conversation went on without it; what it says was
-replaced; it is newer than the best; it answers one of the best; whoever asks about themselves said something that
-stands before what it says of somebody else."""
+MOVES = ("follows", "given up", OUTDATED, "newer", "answers", "asker")
+"""What moves a hit beside the signals, in this order: it came after something that was found; the conversation went on
+without it; what it says was replaced; it is newer than the best; it answers one of the best; whoever asks about
+themselves said something that stands before what it says of somebody else."""
 _AT_ONCE = 256
 """Rows whose items are looked at together, where only the items tell whether a filter lets them through."""
 
@@ -105,8 +104,6 @@ def ordered(view: View, fused: Fused, allowed: Mask, found: Mask, standing: Stan
     stages = [fused.score if view.fused is None else view.fused.score, fused.score]
     score = fused.score.copy()
     # By all that was found, whatever the filters: they change no score.
-    spread_out(view.question.text, index, score, found & index.living)
-    stages.append(score.copy())
     sink_given_up(index, score, found & index.living)
     stages.append(score.copy())
     _demote(index, score, found & index.living, ends)

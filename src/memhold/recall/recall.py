@@ -328,7 +328,7 @@ def _view(
     past = {} if query.states or query.as_of or query.known_at else caches.outdated(tx)
     told = rest.ask("key", lambda: _told(tx, index, question, about, past), there=_has_memories(index)) or Told()
     facts = told.facts if asker is None or mine is None else _as_asked(told.facts, asker, mine, others)
-    timed = bool(question.times or question.anchors)
+    timed = bool(question.times)
     signals = [
         words,
         *near,

@@ -13,20 +13,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memhold.facts.asked import asked_concepts, asks_for, concepts_of
+from memhold.fidelity.times import TimeRange, times
 from memhold.index.documents import ASKING, KIND_OF, NAMED, QUESTION_MARKS, ROLE_OF, SPEAKER
 from memhold.index.turns import SCORING, turns_of
 from memhold.index.vector_cache import VectorsOf
-from memhold.index.words import WordScores, score_words, smoothed
+from memhold.index.words import WordScores, smoothed
 from memhold.languages.tables import speech, spoken
-from memhold.ports.postings import DocumentKind, term_key
+from memhold.ports.postings import term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.recall.told import Told
 from memhold.text import lazily
 from memhold.text.analysis import QueryWord, analyse_query
-from memhold.text.change import NOW, asks_history
+from memhold.text.change import asks_history
 from memhold.text.person import Person, first_terms, person_of
 from memhold.text.sentences import Span, pieces
-from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
 
 if TYPE_CHECKING:
@@ -152,7 +152,6 @@ class Question:
     text: str
     words: tuple[QueryWord, ...]
     times: tuple[TimeRange, ...]
-    anchors: tuple[Anchor, ...]
     goes_on: bool
     person: Person = field(default_factory=Person)
     history: bool = False
@@ -170,24 +169,21 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
     """Read a question as of a time; `carried` are the words that it takes along from its conversation.
 
     In a text of several sentences most times are part of what is told ("I could not sleep last night"): only those in
-    its sentences that ask are read, and only what is not still to come. A question that stands
-    alone asks with words of now how it is today; what says "now" is no nearer to it.
+    its sentences that ask are read, and only what is not still to come.
     """
     ends = [0, *(found.end() for found in _ENDS.finditer(text)), len(text)]
     spans = [(start, end) for start, end in pairwise(ends) if text[start:end].strip()]
-    found, events, several = list(times(text, now)), list(anchors(text)), len(spans) > 1
-    words = analyse_query(text, frozenset() if several else NOW)
+    found, several = list(times(text, now)), len(spans) > 1
+    words = analyse_query(text)
     if several:
         asked = [(start, end) for start, end in spans if not QUESTION_MARKS.isdisjoint(text[start:end])]
         found = [
             one for one in found if one.start < now and any(start <= one.span[0] < end for start, end in asked or spans)
         ]
-        events = []
     return Question(
         text=text,
         words=(*words, *carried),
         times=tuple(found),
-        anchors=tuple(events),
         goes_on=several and sum(not word.weak for word in words) > TELLS,
         person=person_of(text),
         history=not several and asks_history(text),
@@ -373,7 +369,7 @@ def key_signal(
 
 
 def time_signal(question: Question, index: DecodedIndex) -> Signal | None:
-    """What was said in a time that the question names, or before or after an event that it names; None without one.
+    """What was said in a time that the question names; None without one.
 
     It prefers and never filters. Where nothing but a time is asked for, what was said then is found.
     """
@@ -386,11 +382,6 @@ def time_signal(question: Question, index: DecodedIndex) -> Signal | None:
         start, end = micros(one.start), micros(one.end)
         gap = np.maximum(np.maximum(start - at, at - end + 1), 0)
         score = np.maximum(score, np.clip(1 - gap / shoulder, 0, 1).astype(np.float32))
-    for anchor in question.anchors:
-        event = score_words(analyse_query(anchor.clause), index, limit_to=DocumentKind.MESSAGE)
-        if len(event):
-            moment = at[event.rows[0]]
-            score = np.maximum(score, (at < moment if anchor.before else at > moment).astype(np.float32))
     if not score.any():
         return None
     inside = (score >= 1) & index.active if question.only_time else _nothing(index)
@@ -408,7 +399,7 @@ def order_signal(question: Question, index: DecodedIndex, about: Floats) -> Sign
     import numpy as np
 
     latest = order_of(question.text)
-    if latest is None or question.goes_on or question.times or question.anchors or question.person.second:
+    if latest is None or question.goes_on or question.times or question.person.second:
         return None
     if proposes(question.text):
         return None

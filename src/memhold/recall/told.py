@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import End, Outdated
+from memhold.fidelity.times import TimeRange
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.ports.transaction import ReadTx
 from memhold.recall.sought import holds, sought
-from memhold.text.times import TimeRange
 from memhold.values.records import Memory
 
 if TYPE_CHECKING:

@@ -30,7 +30,6 @@ __all__ = [
     "analyse",
     "analyse_query",
     "language_of",
-    "language_votes",
     "unspaced",
     "votes_of_words",
 ]
@@ -155,10 +154,8 @@ def analyse(text: str, language: str | None = None) -> Terms:
     return Terms(counts=counts, length=length)
 
 
-def analyse_query(text: str, little: frozenset[str] = frozenset()) -> tuple[QueryWord, ...]:
+def analyse_query(text: str) -> tuple[QueryWord, ...]:
     """Give the words of a question, in its order, each once, with the terms that may stand for it in the index.
-
-    `little` are further words, folded, that say as little as function words do.
 
     A word of a question whose language shows is looked up under that language's stem (and the English one, under which
     short texts without function words are indexed); where nothing shows the language, under stems of every language.
@@ -171,9 +168,9 @@ def analyse_query(text: str, little: frozenset[str] = frozenset()) -> tuple[Quer
     alone = sum(len(token) for token in tokens if _UNSPACED.match(token)) == 1
     words: dict[tuple[str, ...], QueryWord] = {}
     for token in tokens:
-        few = _function_grams(token, little) if _UNSPACED.match(token) else _function_compound(token, shown)
+        few = _function_grams(token) if _UNSPACED.match(token) else _function_compound(token, shown)
         for surface, terms in _asked(token, language, alone=alone):
-            weak = surface in few or _is_weak(surface, shown) or _fold(surface) in little
+            weak = surface in few or _is_weak(surface, shown)
             words.setdefault(terms, QueryWord(word=surface, terms=terms, weak=weak))
     return tuple(words.values())
 
@@ -223,13 +220,8 @@ def language_of(text: str) -> str:
 
 
 def votes_of_words(words: Iterable[str]) -> dict[str, int]:
-    """`language_votes` for words that are in lower case and without accents."""
+    """How much words, in lower case and without accents, speak for each language; `UNIT` is one that only it has."""
     return _scores(EVIDENCE.get(word, ()) for word in words)
-
-
-def language_votes(text: str) -> dict[str, int]:
-    """How much the function words of a text speak for each language; `UNIT` is a word that only one of them has."""
-    return _language_votes(_tokens(text))
 
 
 def _language_votes(tokens: Iterable[str]) -> dict[str, int]:
@@ -346,14 +338,14 @@ def _function_compound(token: str, language: str | None) -> frozenset[str]:
     return frozenset({token}) if little else frozenset()
 
 
-def _function_grams(run: str, more: frozenset[str]) -> frozenset[str]:
+def _function_grams(run: str) -> frozenset[str]:
     """The grams of a run that stand in function words alone; of Hangul those of a run that is one."""
     if _HANGUL.match(run):
-        return frozenset(_grams(run)) if run in UNSPACED_FUNCTION_WORDS or run in more else frozenset()
+        return frozenset(_grams(run)) if run in UNSPACED_FUNCTION_WORDS else frozenset()
     little, start = [False] * len(run), 0
     while start < len(run):
         ends = range(min(len(run), start + _LONGEST_FUNCTION_WORD), start, -1)
-        end = next((end for end in ends if run[start:end] in UNSPACED_FUNCTION_WORDS or run[start:end] in more), None)
+        end = next((end for end in ends if run[start:end] in UNSPACED_FUNCTION_WORDS), None)
         if end is not None:
             little[start:end] = [True] * (end - start)
         start = end or start + 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memhold.languages.tables import languages
 from memhold.text import lazily
 from memhold.text.analysis import analyse_query
 from memhold.text.function_words import FUNCTION_WORDS
@@ -22,8 +23,8 @@ from memhold.text.own_words import without_quotes
 
 __all__ = ["ends", "names_nothing"]
 
-_OPENS = {language: opens_with(*STATEMENTS, *ENDS, languages=(language,)) for language in LANGUAGES}
-_WEAK = {language: words_of("good", "weak", "verb", "lead", languages=(language,)) for language in LANGUAGES}
+_OPENS = {language: opens_with(*STATEMENTS, *ENDS, codes=(language,)) for language in LANGUAGES}
+_WEAK = {language: words_of("good", "weak", "verb", "lead", codes=(language,)) for language in LANGUAGES}
 _AGAINST, _WHEN = words_of("against"), words_of("when")
 _HEALTH = opens_with("well", "eats", "forget", "state")
 _FORGET = opens_with("forget")
@@ -70,7 +71,7 @@ def names_nothing(clause: str) -> bool:
 @lru_cache(maxsize=4096)
 def _read(clause: str) -> _Read:
     bare = without_quotes(clause).lower()
-    language = next((one for one, opens in _OPENS.items() if opens.match(bare)), "en")
+    language = next((one for one, opens in _OPENS.items() if opens.match(bare)), LANGUAGES[0])
     parts = [(part, _things(part, language)) for part in _PART.split(bare)]
     first, things = next((one for one in parts if one[1]), (bare, ()))
     terms = frozenset().union(*_things(bare, None), *(thing for _, found in parts for thing in found))
@@ -98,7 +99,7 @@ def _kinds(bare: str, language: str) -> frozenset[str]:
 def _things(text: str, language: str | None) -> tuple[frozenset[str], ...]:
     """The words of a text, and its runs of letters without spaces; without the weak ones of a language."""
     left = text if language is None else _WEAK[language].sub(" ", text)
-    little = frozenset() if language is None else FUNCTION_WORDS.get(LANGUAGES[language], frozenset())
+    little = frozenset() if language is None else FUNCTION_WORDS.get(languages()[language]["stemmer"], frozenset())
     words = [
         frozenset(word.terms)
         for word in analyse_query(left)

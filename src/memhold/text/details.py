@@ -10,11 +10,12 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
+from memhold.languages.tables import Speech, heard, languages, speech, spoken
 from memhold.text import lazily
-from memhold.text.analysis import analyse, language_of, language_votes
+from memhold.text.analysis import analyse, language_of
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 from memhold.text.normal_form import normal_form
 
@@ -43,28 +44,8 @@ _SENTENCE_ENDS = frozenset(".!?…:;\n。！？")
 _BEFORE_A_SENTENCE = frozenset('-–—*•>"“„«‘([')
 _POSSESSIVE = lazily.compile(r"['’]s?\Z")
 _NEXT = lazily.compile(r"\s+([^\W\d_]+)")
-_VERBS = (
-    "is was are were has had will would can could may must should does did said says and und ist war hat hatte wird"
-    " et est était a avait y es era fue tiene e è ha aveva foi tem"
-)
-_COPULAS = frozenset(_VERBS.split())
-_LIKE_GERMAN = frozenset({"danish", "norwegian", "swedish", "dutch"})
-"""Languages that share function words with German, and write nouns small."""
 NOUNS = 5
 """One word in so many has a capital, where all nouns have one."""
-_BEFORE_NOUNS = frozenset(
-    [
-        "vom", "zum", "zur", "beim", "ins", "ans", "aufs", "fürs", "ums", "statt", "anstatt", "trotz", "wegen",
-        "während", "seit", "bis", "gegen", "durch", "ab", "außer", "entlang", "laut", "innerhalb", "außerhalb",
-        "mangels", "samt", "zwischen", "jede", "jeder", "jedes", "jeden", "jedem", "alle", "allen", "aller", "alles",
-        "beide", "beiden", "einige", "einigen", "mehrere", "mehreren", "manche", "manchen", "viele", "vielen", "wenige",
-        "wenigen", "diese", "dieser", "dieses", "diesen", "diesem", "jene", "jener", "jenes", "welche", "welcher",
-        "welches", "keine", "keinen", "keiner", "keinem", "meine", "meinen", "meiner", "deine", "seine", "seinen",
-        "seiner", "ihre", "ihren", "ihrer", "unsere", "unseren", "unserer", "eure",
-    ]
-)  # fmt: skip
-"""German prepositions and determiners: the capital behind one that begins a sentence is a noun's."""
-_NO_NAMES = frozenset({"user", "the", "i", "ユーザー", "ユーザ"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +108,11 @@ def _masked(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _names(text: str) -> Iterator[Detail]:
+    own = heard(text)
     letters = [c for c in text if c.isalpha()]
     uncased = sum(c.lower() == c.upper() for c in letters)
     for match in _KATAKANA.finditer(text):
-        if match[0] not in _NO_NAMES:
+        if match[0] not in own.words("people", "user"):
             yield Detail(kind="name", text=match[0])
     # A letter of these scripts says about as much as three Latin ones.
     foreign = uncased * 3 > len(letters) - uncased
@@ -141,24 +123,23 @@ def _names(text: str) -> Iterator[Detail]:
         return
     nouns = capitalises_nouns(text)
     inside = frozenset() if nouns else frozenset(_inside(text))
-    spoken = FUNCTION_WORDS.get(language_of(text), EVIDENCE)
+    function = FUNCTION_WORDS.get(language_of(text), EVIDENCE)
     for match in _WORD.finditer(text):
         word = _POSSESSIVE.sub("", match[0])
         if word[:1].isupper() and not (len(word) == 1 and word.isascii()):
             first = _begins(text, match.start())
-            if not _may_be_name(word, EVIDENCE if first else spoken):
+            if not _may_be_name(word, EVIDENCE if first else function, own):
                 continue
-            if not first or _named(text, match, word, nouns=nouns, inside=inside):
+            if not first or _named(text, match, own, nouns=nouns, inside=inside):
                 yield Detail(kind="name", text=word, sure=not first)
 
 
 def capitalises_nouns(text: str) -> bool:
     """Whether a text is in a language that writes every noun with a capital, and does so: German, as it is written."""
-    scores = {language: score for language, score in language_votes(text).items() if language not in _LIKE_GERMAN}
-    german = scores.pop("german", 0)
+    if not any(languages()[code]["words"]["capital_nouns"] for code in spoken(text)[:1]):
+        return False
     words = [match for match in _WORD.finditer(text) if not _begins(text, match.start())]
-    capitals = sum(match[0][:1].isupper() for match in words)
-    return german > 0 and german >= max(scores.values(), default=0) and capitals * NOUNS >= len(words)
+    return sum(match[0][:1].isupper() for match in words) * NOUNS >= len(words)
 
 
 def _begins(text: str, place: int) -> bool:
@@ -167,17 +148,24 @@ def _begins(text: str, place: int) -> bool:
         if char == "\n":
             return True
         place -= 1
-    return place == 0 or (text[place - 1] in _SENTENCE_ENDS and _TITLED.search(text, max(0, place - 6), place) is None)
+    return place == 0 or (text[place - 1] in _SENTENCE_ENDS and not _short(text[max(0, place - 6) : place]))
 
 
-_TITLED = lazily.compile(r"(?<!\w)(?:Dr|Prof|Mr|Mrs|Ms|St|Sr|Sra|Mme|Hr|Fr|Ing)\.\Z")
-"""A title before a name: its full stop ends no sentence."""
+def _short(text: str) -> bool:
+    """Whether a text ends in an abbreviation: the full stop of "Dr." ends no sentence."""
+    word = text.rstrip(".").rpartition(" ")[2].lower()
+    return text.endswith(".") and word in _abbreviations()
 
 
-def _may_be_name(word: str, function: Collection[str]) -> bool:
+@cache
+def _abbreviations() -> frozenset[str]:
+    return frozenset(speech(tuple(languages())).words("words", "abbreviations"))
+
+
+def _may_be_name(word: str, function: Collection[str], own: Speech) -> bool:
     """Whether a word can be a name at all: within an English sentence "Ben" is, which is a Turkish function word."""
     lower = word.casefold().split("'")[0].split("’")[0]
-    return lower not in function and lower not in _NO_NAMES
+    return lower not in function and lower not in own.words("people", "user")
 
 
 def _inside(text: str) -> Iterator[str]:
@@ -189,8 +177,9 @@ def _inside(text: str) -> Iterator[str]:
         yield re.split(r"['’\-]", match[0], maxsplit=1)[0]
 
 
-def _named(text: str, match: re.Match[str], word: str, *, nouns: bool, inside: Collection[str]) -> bool:
+def _named(text: str, match: re.Match[str], own: Speech, *, nouns: bool, inside: Collection[str]) -> bool:
     """Whether a capital at the start of a sentence is likely a name: by what follows, and where it stands elsewhere."""
+    word = _POSSESSIVE.sub("", match[0])
     if len(word) > 1 and word.isupper():
         return True
     if match[0] != word:  # Anna's
@@ -198,13 +187,13 @@ def _named(text: str, match: re.Match[str], word: str, *, nouns: bool, inside: C
     following = _NEXT.match(text, match.end())
     if word in inside:
         return True
-    if following is None or (nouns and word.casefold() in _BEFORE_NOUNS):
+    if following is None or (nouns and word.casefold() in own.words("words", "before_nouns")):
         return False
     verb = following[1]
     # "Uses Postgres": what looks like a verb is taken for one, unless another verb follows ("Kubernetes runs").
     if verb[:1].isupper() and len(verb) > 1:
         return not word.casefold().endswith(("s", "ed", "ing"))
-    return verb in _COPULAS or (
+    return verb in own.words("words", "behind_names") or (
         verb.islower() and len(verb) > 3 and verb.endswith(("s", "ed")) and not verb.endswith("ss")
     )
 

@@ -4,21 +4,18 @@ Precise before complete: one that is missed is still found as a message, one tha
 sentence counts where it begins with the instruction, and where nothing in its message shows another's words. What holds
 for this chat or for somebody's recipe alone is no standing instruction.
 
-The words of each language stand in `data/standing.toml`.
+The words of each language stand in its file.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection
-from functools import cache
-from importlib.resources import files
 
+from memhold.languages.tables import languages, unspaced
 from memhold.text import lazily
-from memhold.text.mood import is_asked
 from memhold.text.own_words import without_quotes
-from memhold.text.sentences import Span, sentences
+from memhold.text.sentences import Span, is_asked, sentences
 
 # ruff: noqa: RUF001 - punctuation of every script
 
@@ -37,10 +34,13 @@ __all__ = [
     "words_of",
 ]
 
-LANGUAGES = {
-    "en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "pt": "portuguese",
-    "nl": "dutch", "ru": "russian", "ja": "japanese", "zh": "chinese", "ko": "korean",
-}  # fmt: skip
+LANGUAGES = tuple(
+    code
+    for _, code in sorted(
+        (one["lexicon"] or len(languages()), code) for code, one in languages().items() if one["people"]["first"]
+    )
+)
+"""The languages of which more than the commonest words are known, in their turn."""
 LONGEST = 1000
 """Characters of a message of one's own; a longer one is a text about something."""
 MOST = 4
@@ -48,28 +48,19 @@ MOST = 4
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff"
 """Letters of words that have no edges."""
 _LETTER = rf"[^\W{_WIDE}]"
-_UNSPACED = ("ja", "zh", "ko")
 _NAMED = lazily.compile("<([a-z]+)>")
 
 
-@cache
-def _words() -> dict[str, dict[str, list[str]]]:
-    """The words of each language, by what they are for."""
-    text = (files(__package__) / "data" / "standing.toml").read_text(encoding="utf-8")
-    found: dict[str, dict[str, list[str]]] = tomllib.loads(text)
-    return found
-
-
-def _entries(names: Collection[str], languages: Collection[str] = LANGUAGES) -> str:
+def _entries(names: Collection[str], codes: Collection[str] = LANGUAGES) -> str:
     """The entries of some lists as branches of one pattern."""
     found = []
-    for language in languages:
-        lists = _words()[language]
-        said = "|".join(entry for name in names for entry in lists.get(name, ()))
+    for language in codes:
+        lists = languages()[language]["standing"]
+        said = "|".join(entry for name in names for entry in lists[name])
         while named := _NAMED.search(said):
             said = said.replace(named[0], f"(?:{'|'.join(lists[named[1]])})")
         # Most texts have none of the letters, and are asked no further.
-        found += [f"(?=[{_WIDE}])(?:{said})" if language in _UNSPACED else said] if said else []
+        found += [f"(?=[{_WIDE}])(?:{said})" if unspaced(language) else said] if said else []
     return "|".join(found)
 
 
@@ -78,17 +69,17 @@ def any_of(*names: str) -> re.Pattern[str]:
     return lazily.compile(lambda: f"(?<!{_LETTER})(?:{_entries(names, LANGUAGES)})")
 
 
-def words_of(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:
+def words_of(*names: str, codes: Collection[str] = LANGUAGES) -> re.Pattern[str]:
     """A pattern as that of `any_of`, for whole words. Scripts without spaces have no edges."""
-    return lazily.compile(lambda: f"(?<!{_LETTER})(?:{_entries(names, languages)})(?!{_LETTER})")
+    return lazily.compile(lambda: f"(?<!{_LETTER})(?:{_entries(names, codes)})(?!{_LETTER})")
 
 
-def opens_with(*names: str, languages: Collection[str] = LANGUAGES) -> re.Pattern[str]:
+def opens_with(*names: str, codes: Collection[str] = LANGUAGES) -> re.Pattern[str]:
     """A pattern for a sentence in small letters that begins with any entry, behind greetings, thanks and "please"."""
     return lazily.compile(
         lambda: (
-            rf"\A[\s¡¿]*+(?:(?>(?:{_entries(('lead', 'good'), languages)})(?!{_LETTER}))[\s,.!，。！、…]*+){{0,4}}"
-            rf"(?:{_entries(names, languages)})"
+            rf"\A[\s¡¿]*+(?:(?>(?:{_entries(('lead', 'good'), codes)})(?!{_LETTER}))[\s,.!，。！、…]*+){{0,4}}"
+            rf"(?:{_entries(names, codes)})"
         )
     )
 

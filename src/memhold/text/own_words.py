@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from memhold.languages.tables import any_of, languages, speech
 from memhold.text import lazily
 from memhold.text.sentences import Span, sentences
 
@@ -18,10 +20,13 @@ _QUOTED = lazily.compile(
     r"“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|‹[^‹›]*›|「[^「」]*」|『[^『』]*』|(?<!\w)\"[^\"\n]*\"|(?<!\w)['‘‚][^'‘’\n]{4,}['‘’](?!\w)|`[^`\n]*`"
 )
 _MARK = lazily.compile("[“„«‹「『\"'‘‚’`]")
-_PASTED_LINE = lazily.compile(
-    r"\s*(?:>|[-*•+]\s|\d{1,2}[.)]\s|#{1,6}\s|\||\w[\w .]{0,30}:\s*$|\*\*|//|/\*|dear\b|hi \w+,$|subject:)",
-    re.IGNORECASE,
-)
+_PASTED_LINE = lazily.compile(r"\s*(?:>|[-*•+]\s|\d{1,2}[.)]\s|#{1,6}\s|\||\w[\w .]{0,30}:\s*$|\*\*|//|/\*)")
+
+
+@cache
+def _letter() -> re.Pattern[str]:
+    words = speech(tuple(languages())).words("words", "letters")
+    return re.compile(rf"\s*{any_of(words)}", re.IGNORECASE)
 
 
 def own_sentences(text: str) -> Iterator[Span]:
@@ -35,7 +40,7 @@ def own_sentences(text: str) -> Iterator[Span]:
             line = span.start
         if "\n\n" in gap:
             pasted = False
-        if span.code or _PASTED_LINE.match(text, line, line + OPENING):
+        if span.code or _PASTED_LINE.match(text, line, line + OPENING) or _letter().match(text, line, line + OPENING):
             pasted = True
         if pasted:
             continue

@@ -15,7 +15,7 @@ from memhold.text.letter_words import WIDE
 
 # ruff: noqa: RUF001 - punctuation of every script
 
-__all__ = ["MOST", "Span", "pieces", "sampled", "sentences"]
+__all__ = ["MOST", "Span", "is_asked", "pieces", "sampled", "sentences"]
 
 MOST = 8
 """Pieces of one text that get a vector; a longer text is sampled."""
@@ -26,6 +26,7 @@ LONG = 400
 CODE = 600
 """Characters of a block of code that are looked at: its beginning says what it is."""
 
+_QUESTION_MARKS = ("?", "？", "؟")
 _CODE = lazily.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _END = lazily.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？；]+[”」』）]*|\n+")
 # Possessive, and from the first mark of a run only: a run of a million dots is read once, not once a dot.
@@ -70,6 +71,11 @@ def sampled(found: Sequence[Span]) -> list[Span]:
     if len(short) <= MOST:
         return short
     return [short[round(place * (len(short) - 1) / (MOST - 1))] for place in range(MOST)]
+
+
+def is_asked(clause: str) -> bool:
+    """Whether a clause ends in a question mark of any script."""
+    return clause.rstrip().endswith(_QUESTION_MARKS)
 
 
 def _prose(text: str, start: int, end: int) -> list[Span]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from memhold.facts.keys.key_reading import Reading
-from memhold.facts.keys.lexicon import lexicon
+from memhold.facts.keys.lexicon import LANGUAGES, lexicon
+from memhold.languages.tables import speech
 
 __all__ = ["clash", "links_clash"]
-
-_MASCULINE = frozenset({"le", "il", "el", "o"})
-_FEMININE = frozenset({"la", "a"})
 
 
 def clash(a: Reading, b: Reading) -> tuple[str, str] | None:
@@ -31,10 +29,9 @@ def links_clash(a: Reading, b: Reading) -> bool:
 
 def _articles_clash(a: Reading, b: Reading) -> bool:
     """Whether the article alone tells two nouns apart ("la poste", "le poste")."""
-    left, right = ({w for w in r.dropped if w in _MASCULINE | _FEMININE} for r in (a, b))
-    return bool(left and right) and (
-        (left <= _MASCULINE and right <= _FEMININE) or (left <= _FEMININE and right <= _MASCULINE)
-    )
+    he, she = (frozenset(speech(LANGUAGES).words("keys", name)) for name in ("masculine", "feminine"))
+    left, right = ({word for word in r.dropped if word in he | she} for r in (a, b))
+    return bool(left and right) and ((left <= he and right <= she) or (left <= she and right <= he))
 
 
 def _units_clash(a: Reading, b: Reading) -> bool:

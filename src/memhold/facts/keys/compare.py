@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -19,6 +19,7 @@ from memhold.facts.keys.clashes import clash, links_clash
 from memhold.facts.keys.key_reading import Reading, Token, read
 from memhold.facts.keys.lexicon import LANGUAGES, guard_words, small_words
 from memhold.facts.keys.text import lex, script, split_camel_case
+from memhold.languages.tables import speech
 
 __all__ = ["GREY_BAND", "Aliases", "Key", "Verdict", "canonical", "compare", "pair_of"]
 
@@ -30,9 +31,6 @@ Aliases = Mapping[frozenset[str], Literal["same", "different"]]
 """Pairs of canonical texts (see `pair_of`) that a person or a model of the adjudication chain settled."""
 
 _NONE: Aliases = MappingProxyType({})
-_SELF = frozenset({"", "user", "the user", "me", "i", "self", "myself", "사용자", "나", "utilisateur", "usuario"}) | {
-    *("usuário", "benutzer", "nutzer", "ユーザー", "私", "用户", "我", "utente"),
-}
 _KNOWN_ENOUGH = 0.3
 _HEADS = frozenset(
     {"name", "number", "no", "age", "birthday", "color", "address", "phone_number", "email", "password"}
@@ -42,11 +40,6 @@ _HEADS = frozenset(
     "brand",
     "breed",
 }
-_PREFIX = re.compile(
-    r"(?:un|non|in|im|il|ir|dis|de|anti|ex|step|grand|great|half|god|co|sub|pre|post|vice|semi|over|under|re|mis|mal|mid|up"
-    r"|ultra|multi|mono|bi|tri|inter|intra|extra|hyper|hypo|micro|macro|tele|trans|super|auto|bio|geo|photo|down|out|off)"
-)
-_PREPOSITIONS = frozenset({"in", "on", "at", "to", "from", "by", "with", "about", "as", "after", "before", "under"})
 _VETO: Mapping[str, str] = MappingProxyType(
     {"not": "polarity", "polarity": "polarity", "qualifier": "qualifier", "person": "possessor", "entity": "possessor"}
 )
@@ -87,6 +80,12 @@ class Verdict:
     similarity: float | None = None
 
 
+@cache
+def _words(name: str) -> frozenset[str]:
+    """The words under a heading of keys of all languages."""
+    return frozenset(speech(LANGUAGES).words("keys", name))
+
+
 @lru_cache(maxsize=16384)
 def _languages(full: str) -> tuple[str, ...]:
     """The languages that know most of a key's letters; empty when none knows a content word of it."""
@@ -99,7 +98,8 @@ def canonical(subject: str | None, attribute: str) -> Key:
     """The key of a fact. The user as a subject, in any of its names, is left out. Never raises for strings."""
     owner = (subject or "").strip()
     words = " ".join(lexeme.text for lexeme in lex(owner))
-    full = attribute if words in _SELF else f"{split_camel_case(attribute)} ({split_camel_case(owner)})"
+    own = not words or words in _words("self")
+    full = attribute if own else f"{split_camel_case(attribute)} ({split_camel_case(owner)})"
     languages = _languages(full)
     if languages:
         tokens = read(full, languages[0]).tokens
@@ -197,7 +197,7 @@ def _affixed(a: str, b: str) -> bool:
     long, short = (a, b) if len(a) > len(b) else (b, a)
     if long.endswith(short) and long != short:
         head = long[: len(long) - len(short)]
-        return len(short) > 2 and (_PREFIX.fullmatch(head) is not None or len(head) > 2)
+        return len(short) > 2 and (head in _words("prefixes") or len(head) > 2)
     return long.startswith(short) and long != short
 
 
@@ -240,7 +240,7 @@ def _substituted(a: Reading, b: Reading, left_a: list[Token], left_b: list[Token
         return False
     where = [i for i, (s, t) in enumerate(zip(a.tokens, b.tokens, strict=True)) if s.id != t.id]
     words = (left_a[0].literal, left_b[0].literal)
-    if len(a.tokens) > 1 and a.tokens[-2].literal in _PREPOSITIONS:
+    if len(a.tokens) > 1 and a.tokens[-2].literal in _words("prepositions"):
         # "hotel in Rome", "sport to watch": the last word says which, and is not what is asked.
         return False
     if where != [len(a.tokens) - 1] or guard_words() & set(words) or links_clash(a, b):

@@ -48,7 +48,6 @@ BY_NAME = frozenset(
 }
 """What is told by its name: the bank that somebody is with, and the name of that bank, are one thing to know."""
 _PERIODS = frozenset({"hourly", "daily", "weekly", "monthly", "yearly"})
-_COUNTS = frozenset({"number", "nombre", "numero"})
 
 
 def _harmless(tokens: Sequence[Token], at: int, known: Lexicon) -> bool:
@@ -120,8 +119,13 @@ def _counted(tokens: list[Token], known: Lexicon) -> list[Token]:
         return [*found[1:], found[0]]  # "how many cats"
     for at, token in enumerate(tokens[:-2]):
         of, what = tokens[at + 1], tokens[at + 2]
-        several = what.literal.endswith(("s", "x")) or what.literal in {"children", "people"}
-        if token.literal in _COUNTS and of.kind == "genitive" and what.kind not in {"article", "mine"} and several:
+        several = what.literal.endswith(("s", "x")) or what.literal in known.several
+        if (
+            token.literal in known.numbers
+            and of.kind == "genitive"
+            and what.kind not in {"article", "mine"}
+            and several
+        ):
             found[at] = replace(token, id="count", kind="attribute")
     return found
 

@@ -1,4 +1,4 @@
-"""What is known of each language: general vocabulary, read from the TOML files beside this module.
+"""What is known of each language: general vocabulary, read from the languages' files.
 
 A phrase that is listed has one meaning in its language. Two meanings are never the same concept, so a listed word is
 also a guard: nothing that looks like it is taken for it.
@@ -6,13 +6,13 @@ also a guard: nothing that looks like it is taken for it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from memhold.facts.keys.text import lex, read_text
+from memhold.facts.keys.text import lex
+from memhold.languages.tables import languages, phrases
 
 __all__ = ["LANGUAGES", "Kind", "Lexicon", "Sense", "guard_words", "lexicon", "small_words"]
 
@@ -21,7 +21,9 @@ Kind = Literal[
     "article", "mine", "now", "intensifier", "genitive", "genitive_after", "purpose", "particle", "unknown",
 ]  # fmt: skip
 
-LANGUAGES: tuple[str, ...] = ("en", "ko", "fr", "de", "es", "ja", "zh", "pt", "it")
+LANGUAGES: tuple[str, ...] = tuple(
+    sorted((code for code, one in languages().items() if one["lexicon"]), key=lambda code: languages()[code]["lexicon"])
+)
 """The languages with a lexicon. A key in another one is only ever the same as its own exact canonical form."""
 
 _SECTIONS: tuple[Kind, ...] = ("polarity", "person", "attribute", "entity", "qualifier")
@@ -55,6 +57,11 @@ class Lexicon:
     final: Mapping[str, str]
     domain: frozenset[str]
     units: frozenset[str]
+    no_plural: frozenset[str]
+    several: frozenset[str]
+    numbers: frozenset[str]
+    genitive_ending: str
+    contracted: Mapping[str, str]
     unit_heads: frozenset[str]
 
 
@@ -74,12 +81,12 @@ def _forms(language: str, phrase: str) -> Iterator[tuple[str, ...]]:
 
 
 def _senses(data: Mapping[str, Any]) -> Iterator[tuple[str, Sense]]:
-    for kind, phrases in data["words"].items():
+    for kind, told in data["words"].items():
         if kind != "genitive_article":
-            yield from ((phrase, Sense(kind=kind, id=kind)) for phrase in phrases)
+            yield from ((phrase, Sense(kind=kind, id=kind)) for phrase in told)
     for kind in _SECTIONS:
-        for concept, phrases in data.get(kind, {}).items():
-            for phrase in phrases:
+        for concept, told in data[kind].items():
+            for phrase in told:
                 yield phrase, Sense(kind=kind, id=phrase.replace(" ", "_") if concept == "each" else concept)
 
 
@@ -88,40 +95,42 @@ def lexicon(language: str) -> Lexicon:
     """The lexicon of one of `LANGUAGES`, read once a process.
 
     Raises:
-        FileNotFoundError: no such language.
+        KeyError: no such language.
     """
-    text = read_text(f"{language}.toml")
-    data = tomllib.loads(text)
-    phrases: dict[tuple[str, ...], Sense] = {}
+    data = languages()[language]["keys"]
+    senses: dict[tuple[str, ...], Sense] = {}
     for phrase, sense in _senses(data):
         for form in _forms(language, phrase):
-            phrases.setdefault(form, sense)
-    joined = {"".join(form): sense for form, sense in phrases.items()}
-    units = data.get("units", {})
+            senses.setdefault(form, sense)
+    joined = {"".join(form): sense for form, sense in senses.items()}
+    units = data["units"]
 
     def table(name: str) -> dict[str, str]:
-        pairs = (
-            (_forms(language, phrase), concept) for concept, group in data.get(name, {}).items() for phrase in group
-        )
-        return {phrases[form].id if form in phrases else " ".join(form): to for forms, to in pairs for form in forms}
+        pairs = ((_forms(language, phrase), concept) for concept, group in data[name].items() for phrase in group)
+        return {senses[form].id if form in senses else " ".join(form): to for forms, to in pairs for form in forms}
 
     return Lexicon(
         language=language,
         head_first=data["order"] == "head-first",
         plural=data["plural"],
-        possessive=data.get("possessive", False),
-        elision=data.get("elision", False),
-        segment=data.get("segment", False),
-        compound=tuple(data.get("compound", ())),
-        phrases=phrases,
+        possessive=data["possessive"],
+        elision=data["elision"],
+        segment=data["segment"],
+        compound=tuple(data["compound"]),
+        phrases=senses,
         joined=joined,
-        longest=max(map(len, phrases)),
+        longest=max(map(len, senses)),
         longest_word=max(map(len, joined)),
         genitive_articles=frozenset(data["words"].get("genitive_article", ())),
         alone=table("alone"),
         final=table("final"),
-        domain=frozenset(data["domain"]["ids"]) if "domain" in data else frozenset(),
+        domain=frozenset(data["domain"].get("ids", ())),
         units=frozenset(units.get("words", ())),
+        no_plural=frozenset(phrases(data["no_plural"])),
+        several=frozenset(phrases(data["several"])),
+        numbers=frozenset(phrases(data["numbers"])),
+        genitive_ending=data["genitive_ending"],
+        contracted=data["contracted"],
         unit_heads=frozenset(units.get("after", ())),
     )
 

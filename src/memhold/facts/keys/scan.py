@@ -10,82 +10,6 @@ from memhold.facts.keys.text import Lexeme, lex, script
 
 __all__ = ["Token", "scan"]
 
-_NOT_PLURAL = frozenset(
-    [
-        "news",
-        "glasses",
-        "goods",
-        "customs",
-        "arms",
-        "pants",
-        "scales",
-        "works",
-        "means",
-        "manners",
-        "spirits",
-        "brains",
-        "species",
-        "series",
-        "lens",
-        "minutes",
-        "arts",
-        "lenses",
-        "stocks",
-        "savings",
-        "bonds",
-        "blues",
-        "physics",
-        "mathematics",
-        "athletics",
-        "economics",
-        "politics",
-        "ethics",
-        "class",
-        "glass",
-        "boss",
-        "address",
-        "access",
-        "process",
-        "business",
-        "status",
-        "bus",
-        "gas",
-        "atlas",
-        "virus",
-        "campus",
-        "focus",
-        "bonus",
-        "census",
-        "diabetes",
-        "rabies",
-        "tennis",
-        "analysis",
-        "basis",
-        "thesis",
-        "sales",
-        "earnings",
-        "drawers",
-        "shorts",
-        "looks",
-        "notes",
-        "times",
-        "papers",
-        "stats",
-        "yes",
-        "this",
-        "his",
-        "as",
-        "is",
-        "was",
-        "has",
-        "ages",
-        "sms",
-        "gps",
-        "ios",
-        "os",
-    ]
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
@@ -113,17 +37,10 @@ class _Word:
 def _split_word(lexeme: Lexeme, known: Lexicon) -> list[_Word]:
     text = lexeme.text
     if known.possessive:
-        if text == "no" and (lexeme.after.startswith(".") or lexeme.before.endswith("_")):
-            # "phone no." and "phone_no" are numbers; a bare "no" is a negation wherever it stands.
-            return [_Word(text="number", lexeme=lexeme)]
-        if text.endswith("n't"):
-            stem = {"ca": "can", "wo": "will"}.get(text[:-3], text[:-3])
-            joined = text.replace("'", "")
-            if (joined,) in known.phrases and stem in {"do", "does", "is"}:
-                return [_Word(text=joined, lexeme=lexeme)]
-            return [_Word(text=stem, lexeme=lexeme), _Word(text="not", lexeme=lexeme)]
-        if text == "cannot":
-            return [_Word(text="can", lexeme=lexeme), _Word(text="not", lexeme=lexeme)]
+        # "phone no." and "phone_no" are numbers; a bare "no" is a negation wherever it stands.
+        short = f"{text}." if lexeme.after.startswith(".") or lexeme.before.endswith("_") else text
+        if told := known.contracted.get(short) or known.contracted.get(text):
+            return [_Word(text=one, lexeme=lexeme) for one in told.split()]
         if text.endswith("'s"):
             return [
                 _Word(text=text[:-2].replace("'", ""), lexeme=lexeme),
@@ -136,9 +53,10 @@ def _split_word(lexeme: Lexeme, known: Lexicon) -> list[_Word]:
     return [_Word(text=text.replace("'", ""), lexeme=lexeme)]
 
 
-def _singular(word: str, rule: str) -> list[str]:
+def _singular(word: str, known: Lexicon) -> list[str]:
     """Candidate singulars, likeliest first; none where the word only looks like a plural."""
-    if len(word) < 4 or word in _NOT_PLURAL or not word.isalpha():
+    rule = known.plural
+    if len(word) < 4 or word in known.no_plural or not word.isalpha():
         return []
     if rule == "en" and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         if word.endswith("ies") and len(word) > 4:
@@ -193,13 +111,13 @@ def _segment(word: str, known: Lexicon) -> list[tuple[str, Sense | None]]:
 
 
 def _unknown(text: str, known: Lexicon) -> Token:
-    singular = _singular(text, known.plural)
+    singular = _singular(text, known)
     return Token(id=singular[0] if singular else text, kind="unknown", literal=text)
 
 
 def _word_tokens(text: str, known: Lexicon) -> list[Token]:
     """The tokens of one word that no longer phrase covers."""
-    for form in [text, *_singular(text, known.plural)]:
+    for form in [text, *_singular(text, known)]:
         if sense := known.phrases.get((form,)):
             return [Token(id=sense.id, kind=sense.kind, literal=text)]
     chain: list[tuple[str, Sense]] | None = None
@@ -213,7 +131,7 @@ def _word_tokens(text: str, known: Lexicon) -> list[Token]:
         ]
     if known.language == "ko" and name == "hangul":
         chain = _partition(text, known, ("",))
-        if chain is None and len(text) > 2 and text.endswith("의"):
+        if chain is None and len(text) > 2 and text.endswith(known.genitive_ending):
             return [Token(id=text[:-1], kind="unknown", literal=text[:-1], link="of")]
     elif known.compound and len(text) > 5:
         chain = _partition(text, known, known.compound)
@@ -227,7 +145,7 @@ def _longest_phrase(words: Sequence[_Word], at: int, known: Lexicon) -> tuple[Se
         texts = tuple(word.text for word in words[at : at + size])
         if any(word.lexeme.aside != words[at].lexeme.aside for word in words[at : at + size]):
             continue
-        last = _singular(texts[-1], known.plural)
+        last = _singular(texts[-1], known)
         for form in [texts, *((*texts[:-1], one) for one in last)]:
             if sense := known.phrases.get(form):
                 return sense, size

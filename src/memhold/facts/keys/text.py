@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import pkgutil
 import re
-import tomllib
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memhold.languages.tables import languages, phrases
 from memhold.text.normal_form import normal_form
 
 __all__ = ["Lexeme", "fold", "lex", "read_text", "script", "split_camel_case"]
@@ -24,6 +24,8 @@ _LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "\u0451": "\u0435"})
 _ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0308\u0327")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2,}(?![a-z]))")
 _PLURAL = re.compile(r"(?<=[^\W\d_])\(e?s\)")
+_TONAL = "ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ"
+"""Letters of Vietnamese alone: a key with one of them keeps all its marks, which are part of the words."""
 _MARKED = re.compile(r"[^\W\d_](?:\+\+?|#)(?![^\W_])")
 
 
@@ -53,8 +55,8 @@ def read_text(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _spelling() -> tuple[frozenset[str], frozenset[str]]:
-    data = tomllib.loads(read_text("spelling.toml"))
-    return frozenset(unicodedata.normalize("NFC", word) for word in data["keep"]), frozenset(data["tonal"])
+    apart = (word for one in languages().values() if one["lexicon"] for word in phrases(one["keys"]["apart"]))
+    return frozenset(unicodedata.normalize("NFC", word) for word in apart), frozenset(_TONAL)
 
 
 def script(char: str) -> str:
