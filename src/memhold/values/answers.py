@@ -140,7 +140,7 @@ class Reason:
 
     `part` is what the signal adds to the hit's score; all parts together are the score. `signal` may also name what
     moved the hit beside the signals: `newer`, `follows`, `answers` (it was said to one of the best, a question),
-    `outdated`, `spread` or `asker` (another person says it of themselves), of which the last three take from it, or
+    `outdated`, `given up` or `asker` (another person says it of themselves), of which the last three take from it, or
     `rerank`, which adds or takes.
     """
 
