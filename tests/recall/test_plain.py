@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -28,18 +30,31 @@ class Pairs:
     doubted: float
 
 
+with Path(__file__).with_name("plain_pairs_nine.jsonl").open(encoding="utf-8") as _lines:
+    _ROWS = [json.loads(line) for line in _lines]
+NINE = {row["language"]: [one for one in _ROWS if one["language"] == row["language"]] for row in _ROWS}
+"""Seventeen statements a language, each with a question for it and one that nothing answers, near the same topic.
+
+Written before the glossaries were learnt, and asked once.
+"""
 SETS = {
     "the first set": Pairs(
         told=plain_pairs.TOLD,
         never=plain_pairs.NEVER,
-        reached={"en": (0.42, 0.65), "others": (0.31, 0.58)},
+        reached={"en": (0.42, 0.65), "others": (0.36, 0.64)},
         doubted=0.75,
     ),
     "the second set": Pairs(
         told=plain_pairs_unseen.TOLD,
         never=plain_pairs_unseen.NEVER,
-        reached={"en": (0.35, 0.6), "others": (0.34, 0.57)},
+        reached={"en": (0.35, 0.6), "others": (0.45, 0.7)},
         doubted=0.68,
+    ),
+    "nine languages": Pairs(
+        told={language: [(row["said"], row["asked"]) for row in rows] for language, rows in NINE.items()},
+        never={language: [row["never"] for row in rows] for language, rows in NINE.items()},
+        reached={"others": (0.52, 0.76)},
+        doubted=0.5,
     ),
 }
 
@@ -49,7 +64,7 @@ SETS = {
 async def test_what_was_told_is_found_in_other_words(
     memhold: AsyncMemhold, pairs: Pairs, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    places: dict[str, list[int]] = {"en": [], "others": []}
+    places: dict[str, list[int]] = {which: [] for which in pairs.reached}
     doubted = []
     for language, told in pairs.told.items():
         for place, (said, _) in enumerate(told):

@@ -103,8 +103,7 @@ def _ollama(entry: Entry, wire: Wire, gates: HostGates, record: Record | None) -
 def _directory(entry: Entry) -> EmbeddingModel:
     from memhold.providers.embedding.directory import DirectoryEmbedding
 
-    query, document = entry.query_prefix or "", entry.document_prefix or ""
-    return DirectoryEmbedding(entry.model, query_prefix=query, document_prefix=document)
+    return DirectoryEmbedding(entry.model, query_prefix=entry.query_prefix, document_prefix=entry.document_prefix)
 
 
 def _limits(entry: Entry) -> Limits:

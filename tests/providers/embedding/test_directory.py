@@ -185,6 +185,16 @@ async def test_inputs_and_prefixes(small):
         await model.embed(["cat", " "], purpose="document")
 
 
+async def test_the_name_of_a_directory_tells_what_its_model_was_trained_with(small):
+    e5 = small.rename(small.with_name("e5-small-v2"))
+    named = DirectoryEmbedding(e5, engine="numpy")
+    said = DirectoryEmbedding(e5, engine="numpy", query_prefix="query: ", document_prefix="passage: ")
+    bare = DirectoryEmbedding(e5, engine="numpy", query_prefix="", document_prefix="")
+    assert named.fingerprint == said.fingerprint != bare.fingerprint
+    assert np.allclose(await named.embed(["cat"], purpose="query"), bare.vectors(["query: cat"]))
+    assert np.allclose(await named.embed(["cat"], purpose="document"), bare.vectors(["passage: cat"]))
+
+
 def test_other_directories_are_refused_with_a_reason(small):
     def refused(match, **more):
         with pytest.raises(InvalidInput, match=match):

@@ -19,6 +19,7 @@ from memhold.providers.embedding.batching import Limits, Overlong, plan
 from memhold.providers.embedding.bert import read_bert
 from memhold.providers.embedding.nomic import read_nomic
 from memhold.providers.embedding.wordpiece import WordPiece, read_wordpiece
+from memhold.providers.entry import prefixes_of
 from memhold.values.errors import InvalidInput
 
 __all__ = ["DirectoryEmbedding", "Engine"]
@@ -49,7 +50,8 @@ class DirectoryEmbedding:
     The weights are read when it is made, and a call runs on a thread of its own. With `engine="auto"` an ONNX file
     is used where there is one and onnxruntime is installed (the extra `onnx`), else `model.safetensors` in NumPy. A
     text over the model's window is truncated, as its authors do, or split: the mean of its windows, weighted by their
-    tokens. `overlong` counts such texts. Marks such as `[CLS]` in a text are text.
+    tokens. `overlong` counts such texts. Marks such as `[CLS]` in a text are text. A prefix that is None is what the
+    directory's name tells ("e5-small-v2").
 
     Raises:
         InvalidInput: not such a directory, another architecture, or damaged weights.
@@ -61,17 +63,20 @@ class DirectoryEmbedding:
         *,
         engine: Engine = "auto",
         overlong: Overlong = "truncate",
-        query_prefix: str = "",
-        document_prefix: str = "",
+        query_prefix: str | None = None,
+        document_prefix: str | None = None,
     ) -> None:
         folder = Path(path)
+        named = prefixes_of(folder.name)
+        query = named[0] if query_prefix is None else query_prefix
+        document = named[1] if document_prefix is None else document_prefix
         recipe = _read_recipe(folder)
         self._recipe = recipe
         self._overlong = overlong
-        self._prefixes = {"query": query_prefix, "document": document_prefix}
+        self._prefixes = {"query": query, "document": document}
         weights, self._forward, self._width, self._tokenizer = _read_engine(recipe, engine)
         self._longest = recipe.longest
-        settings = repr((recipe.pooling, recipe.longest, overlong, query_prefix, document_prefix))
+        settings = repr((recipe.pooling, recipe.longest, overlong, query, document))
         digest = sha256(settings.encode() + _digest(weights)).hexdigest()
         self._fingerprint = f"directory:{digest[:16]}"
         self._turn = asyncio.Lock()

@@ -15,12 +15,14 @@ from typing import Final
 
 from memhold.text.function_words import FUNCTION_WORDS
 
-__all__ = ["ENDINGS", "NOTHING", "Glossary", "Rows", "entries", "glossaries_digest", "glossary_texts"]
+__all__ = ["ENDINGS", "NEAR", "NOTHING", "Glossary", "Rows", "entries", "glossaries_digest", "glossary_texts"]
 
 NOTHING: Final = "-"
 """In place of English words: particles and endings, which mean nothing by themselves."""
 ENDINGS: Final = "+"
 """In place of English words: what may stand behind a form of one syllable, and may be a word where it stands alone."""
+NEAR: Final = "~"
+"""Before English words that are near what a form means, each counting half: the line was learnt, not written."""
 _DIRECTORY: Final = Path(__file__).with_name("glossary")
 _MOST_ENDING: Final = 4
 """Letters that an ending adds to a stem at most: "gearbeitetes", "trabajamos"."""
@@ -65,10 +67,17 @@ class Glossary:
         text: The lines of the glossary.
         fold: How words are folded before they are looked up.
         rows: The rows of an English word.
+        half: What is added to a row that counts half.
     """
 
     def __init__(
-        self, language: str, text: str, *, fold: Callable[[str], str], rows: Callable[[str], Sequence[int]]
+        self,
+        language: str,
+        text: str,
+        *,
+        fold: Callable[[str], str],
+        rows: Callable[[str], Sequence[int]],
+        half: int,
     ) -> None:
         self._whole: dict[str, Rows] = {}
         self._stems: dict[str, Rows] = {}
@@ -77,8 +86,9 @@ class Glossary:
             if english == ENDINGS:
                 self._endings.update(map(fold, forms))
                 continue
-            words = [] if english == NOTHING else english.split()
-            meant = tuple(row for word in words for row in rows(word))
+            words = [] if english == NOTHING else english.removeprefix(NEAR).split()
+            less = half if english.startswith(NEAR) else 0
+            meant = tuple(row + less for word in words for row in rows(word))
             for form in forms:
                 held = self._stems if form.endswith("*") else self._whole
                 held.setdefault(fold(form.rstrip("*")), meant)

@@ -29,10 +29,9 @@ __all__ = ["BUILTIN_DIRECTORY", "BuiltinEmbedding", "builtin_embedding"]
 BUILTIN_DIRECTORY: Final = Path(__file__).with_name("table")
 
 _FILES: Final = ("codes.npy", "scales.npy", "vocabulary.txt")
-# Weights of what has no row, in lengths of the median row: a word is two or three grams, an emoji is an aside.
-# Powers of two, so that every sum stays exact.
-_GRAM_WEIGHT: Final = 0.5
-_SYMBOL_WEIGHT: Final = 0.125
+# The weight of what has no row, a gram or an emoji, in lengths of the median row: it matches itself, and says nothing.
+# A power of two, so that every sum stays exact.
+_BARE_WEIGHT: Final = 0.125
 # Below this many characters a call is shorter than the hop to a thread and back would be.
 _INLINE_CHARS: Final = 4_096
 # Pieces that are looked up at once; a longer text is counted first, so its memory is bounded by the vocabulary.
@@ -51,7 +50,7 @@ class _Description:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Table:
-    """Row i is `codes[i] * scales[i]`; the median row is as long as a vector of signs."""
+    """Row i is `codes[i] * scales[i]`, and row i + rows half of it; the median row is as long as a vector of signs."""
 
     reader: PieceReader
     codes: NDArray[np.int8]
@@ -61,7 +60,8 @@ class _Table:
 class BuiltinEmbedding:
     """The default `EmbeddingModel`: 256 dimensions, tens of thousands of short texts a second on one core.
 
-    It knows English, and everyday words of the languages that have a glossary, each as an English word.
+    It knows English, and everyday words of the languages that have a glossary, each as an English word or as two that
+    are near it.
 
     The same text gives the same bits, alone or in any batch: products of an int8 and a float16 add up exactly in
     float64 whatever the order, so no linear algebra library can change them. Word order does not count. Words that
@@ -187,7 +187,7 @@ class BuiltinEmbedding:
         return _Table(
             reader=PieceReader(vocabulary, glossary_texts()),
             codes=codes,
-            scales=scales.astype(np.float64),
+            scales=np.concatenate([scales.astype(np.float64), scales.astype(np.float64) / 2]),
         )
 
     def _array(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -220,12 +220,12 @@ def _add_pieces(total: NDArray[np.float64], table: _Table, pieces: Pieces) -> No
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             part = rows[start : start + _ROWS_AT_ONCE]
             weights = table.scales.take(part) * counts[start : start + _ROWS_AT_ONCE]
-            total += weights @ table.codes.take(part, axis=0).astype(np.float64)
+            total += weights @ table.codes.take(part, axis=0, mode="wrap").astype(np.float64)
     elif len(rows):
-        total += table.scales.take(rows) @ table.codes.take(rows, axis=0).astype(np.float64)
-    for grams, weight in ((pieces.grams, _GRAM_WEIGHT), (pieces.symbols, _SYMBOL_WEIGHT)):
-        for start in range(0, len(grams), _ROWS_AT_ONCE):
-            total += weight * _directions(grams[start : start + _ROWS_AT_ONCE], len(total))
+        total += table.scales.take(rows) @ table.codes.take(rows, axis=0, mode="wrap").astype(np.float64)
+    for bare in (pieces.grams, pieces.symbols):
+        for start in range(0, len(bare), _ROWS_AT_ONCE):
+            total += _BARE_WEIGHT * _directions(bare[start : start + _ROWS_AT_ONCE], len(total))
 
 
 def _directions(grams: Sequence[str], dimension: int) -> NDArray[np.float64]:

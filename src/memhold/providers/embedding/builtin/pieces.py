@@ -18,7 +18,7 @@ from memhold.text.normal_form import normal_form
 
 __all__ = ["ANALYSIS", "PieceReader", "Pieces", "readable"]
 
-ANALYSIS: Final = 2
+ANALYSIS: Final = 3
 
 # Marks belong to the word they stand in; format characters, variation selectors and controls belong to nothing.
 _MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u06ed\u0900-\u109f\u1780-\u17ff\u3099\u309a"
@@ -49,7 +49,10 @@ _CACHE_CHARS: Final = 32
 
 
 class Pieces(NamedTuple):
-    """The rows of a word's (or text's) known pieces, and the letter grams and symbols that have no row."""
+    """The rows of a word's (or text's) known pieces, and the letter grams and symbols that have no row.
+
+    A row beyond the last is one of the table that counts half: row 3 of a table of 10 is 13 then.
+    """
 
     rows: Sequence[int]
     grams: Sequence[str]
@@ -186,7 +189,9 @@ class PieceReader:
         if found is None and language in self._texts:
             # A name alone is Han in both languages: what one does not know is looked up in the other.
             text = self._texts[language] + self._texts.get(_BEHIND.get(language, ""), "")
-            found = self._glossaries[language] = Glossary(language, text, fold=fold, rows=self._match)
+            found = self._glossaries[language] = Glossary(
+                language, text, fold=fold, rows=self._match, half=len(self._vocabulary)
+            )
         return found
 
     def _match(self, word: str) -> list[int]:
