@@ -63,22 +63,7 @@ class LocalStore:
             return False
 
     async def close(self) -> None:
-        if self._runtime.forked:
-            return
-        self._runtime.guard()
-        await self._runtime.after_answer.written()
-        drain = self._runtime.settings.drain_seconds
-        await self._runtime.worker.finish("mirror", drain)
-        await self._runtime.worker.stop(drain)
-        if self._runtime.watch is not None:
-            await self._runtime.watch.stop()
-        try:
-            if self._runtime.close_models is not None:
-                await self._runtime.close_models()
-        finally:
-            if self._runtime.analysis_pool is not None:
-                await self._runtime.analysis_pool.close()
-            await self._runtime.store.close()
+        await self._runtime.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
+import threading
+import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,13 +36,15 @@ if TYPE_CHECKING:
     from memhold.verbs.after_answer import AfterAnswer
     from memhold.verbs.analysis_pool import AnalysisPool
 
-__all__ = ["Runtime", "RuntimeSettings"]
+__all__ = ["Runtime", "RuntimeSettings", "abandoned"]
 
 T = TypeVar("T")
 log = logging.getLogger("memhold")
 
 SCRUB_POLL_SECONDS = 0.05
 SCRUB_LEASE = 60.0
+_CLOSING: set[asyncio.Task[None]] = set()
+"""The closing of those that were collected without being closed: nobody else holds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +95,9 @@ class Runtime:
     new_caches: Callable[[], Caches] | None = None
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    owned: bool = False
+    """Whether the store was opened for this, and is closed when this is collected."""
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @cached_property
     def caches(self) -> Caches:
@@ -128,6 +136,46 @@ class Runtime:
             raise ForkedProcess("this store was opened before a fork; open it again in the child process")
         if asyncio.get_running_loop() is not self.loop:
             raise WrongLoop("this AsyncMemhold belongs to another event loop; open one in this loop, or use Memhold")
+
+    async def close(self) -> None:
+        """End the work in the background, finish accepted writes, and let go of the models and of the store."""
+        if self.forked:
+            return
+        self.guard()
+        self.closed.set()
+        await self.after_answer.written()
+        drain = self.settings.drain_seconds
+        await self.worker.finish("mirror", drain)
+        await self._let_go(drain)
+
+    async def _let_go(self, drain: float) -> None:
+        await self.worker.stop(drain)
+        if self.watch is not None:
+            await self.watch.stop()
+        try:
+            if self.close_models is not None:
+                await self.close_models()
+        finally:
+            if self.analysis_pool is not None:
+                await self.analysis_pool.close()
+            await self.store.close()
+
+    def __del__(self) -> None:
+        if not self.owned or self.closed.is_set() or self.forked or sys.is_finalizing():
+            return
+        self.closed.set()
+        where = self.store.facts.location
+        told = f"{where} was never closed; open it by 'with', or call close()"
+        warnings.warn(told, ResourceWarning, stacklevel=2, source=self)
+        if self.loop.is_running():
+            self.loop.call_soon_threadsafe(self._let_go_soon)
+        else:  # its loop is over, and its tasks with it: only the store is left
+            threading.Thread(target=asyncio.run, args=(self.store.close(),), name="memhold-closing").start()
+
+    def _let_go_soon(self) -> None:
+        task = self.loop.create_task(self._let_go(0.0), name="memhold-closing")
+        _CLOSING.add(task)
+        task.add_done_callback(_CLOSING.discard)
 
     def mirroring(self, work: Callable[[WriteTx], T]) -> Callable[[WriteTx], T]:
         """The same unit of work; where files mirror the scope, they are due to be written again with it."""
@@ -193,3 +241,9 @@ class Runtime:
             waited += SCRUB_POLL_SECONDS
             holding = await self.store.upkeep.scrub(briefly=True)
         return holding
+
+
+async def abandoned() -> None:
+    """Wait until those that were collected on this loop without being closed have let go of what they held."""
+    loop = asyncio.get_running_loop()
+    await asyncio.gather(*(task for task in _CLOSING if task.get_loop() is loop), return_exceptions=True)

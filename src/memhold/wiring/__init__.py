@@ -14,7 +14,7 @@ from memhold.ports.processes import this_process
 from memhold.ports.stores import Clock, Ids, Redactor, Store
 from memhold.upkeep.file_watch import FileWatch
 from memhold.verbs.after_answer import AfterAnswer
-from memhold.verbs.runtime import Runtime, RuntimeSettings
+from memhold.verbs.runtime import Runtime, RuntimeSettings, abandoned
 from memhold.wiring.compaction import Upkeepers, caches_once
 from memhold.wiring.health import Healths, look_at_local_servers, warn_of_models
 from memhold.wiring.models import (
@@ -90,6 +90,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
             table.chain(name)
         if embeds:
             check_embedding(table, settings.embedding)
+    await abandoned()
     opened = await open_kept(location, settings, clock, ids)
     store = opened.store
     known = () if table is None else await store.links.read()
@@ -124,6 +125,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
             held=held,
             redactor=redactor,
             analysis_processes=analysis_processes,
+            owned=True,
         ),
     )
 
@@ -177,6 +179,7 @@ class Around:
     redactor: Redactor | None = None
     health: Healths | None = None
     analysis_processes: int = 0
+    owned: bool = False
 
 
 def assemble(store: Store, of: Around) -> Runtime:
@@ -216,6 +219,7 @@ def assemble(store: Store, of: Around) -> Runtime:
         compaction=compaction,
         rollups=rollups,
         new_caches=new_caches,
+        owned=of.owned,
     )
     if settings.worker:
         worker.start()

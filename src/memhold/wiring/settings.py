@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from memhold.ports.descriptors import refuse_crowd
 from memhold.values.errors import InvalidSetting
 
 if TYPE_CHECKING:
@@ -215,6 +216,7 @@ def _from_file(path: Path, table: str | None) -> Mapping[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
+        refuse_crowd(str(path), error)
         raise InvalidSetting(f"{path} cannot be read: {error}", name=FILE_NAME) from error
     import tomllib
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
@@ -17,17 +18,22 @@ T = TypeVar("T")
 
 LAST_CALLS_SECONDS = 5.0
 """How long closing waits for calls of other threads that the closed store must end."""
+_ENDING: set[threading.Thread] = set()
+"""Threads whose owners were collected without closing them: the next one waits until they have given all back."""
 
 
 class EventLoopThread:
     """A thread with an event loop; calls from any other thread run on it, one after the other or side by side."""
 
     def __init__(self) -> None:
+        self._closed = True  # so that one that cannot be made is not ended
+        for thread in [*_ENDING]:
+            thread.join(LAST_CALLS_SECONDS)
         self._loop = asyncio.new_event_loop()
         self._pid = os.getpid()
         self._closed = False
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="memhold-loop", daemon=True)
+        self._thread = threading.Thread(target=_run, args=(self._loop,), name="memhold-loop", daemon=True)
         self._thread.start()
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
@@ -77,10 +83,24 @@ class EventLoopThread:
             if self._closed:
                 return
             self._closed = True
-        asyncio.run_coroutine_threadsafe(_end_all(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.close()
+
+    def __del__(self) -> None:
+        if self._closed or self.forked or sys.is_finalizing():
+            return
+        _ENDING.add(self._thread)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped, then let what runs there end."""
+    try:
+        loop.run_forever()
+        loop.run_until_complete(_end_all())
+    finally:
+        loop.close()
+        _ENDING.discard(threading.current_thread())
 
 
 async def _end_all() -> None:

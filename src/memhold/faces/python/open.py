@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from memhold.faces.python.event_loop_thread import EventLoopThread
 from memhold.faces.python.sync import SyncStore
 from memhold.ports.data_home import is_served
+from memhold.ports.descriptors import refuse_crowd
 from memhold.values.errors import InvalidInput, StoreClosed
 from memhold.verbs.local_store import LocalStore
 from memhold.wiring import build, restore
@@ -191,15 +192,19 @@ class Memhold(SyncStore):
     @classmethod
     def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Memhold:
         """Open a store, as `AsyncMemhold.open` does; works inside a running event loop too (notebooks)."""
-        thread = EventLoopThread()
 
         async def opened() -> AsyncMemhold:
             return await AsyncMemhold.open(location, **settings)
 
         try:
-            return cls(thread.run(opened()), thread)
-        except BaseException:
-            thread.close()
+            thread = EventLoopThread()
+            try:
+                return cls(thread.run(opened()), thread)
+            except BaseException:
+                thread.close()
+                raise
+        except OSError as error:
+            refuse_crowd(_place(location), error)
             raise
 
     @staticmethod

@@ -16,6 +16,7 @@ from types import TracebackType
 
 import apsw
 
+from memhold.ports.descriptors import refuse_crowd
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.storage.sql.digests import (
     BLOCKS,
@@ -122,6 +123,8 @@ class translated:  # noqa: N801 - used as a statement, like `suppress`
     ) -> None:
         if isinstance(error, apsw.Error):
             full = isinstance(error, apsw.IOError) and self._connection is not None and no_room(self._connection)
+            if isinstance(error, apsw.CantOpenError | apsw.IOError):
+                refuse_crowd(self._path)
             raise _ours(apsw.FullError() if full else error, self._path) from error
         if isinstance(error, UnicodeDecodeError):
             raise StoreCorrupt(f"{self._path} is damaged: a text of it is none; run 'memhold doctor'") from error
@@ -332,6 +335,7 @@ def _create_file(path: str) -> None:
     except NotADirectoryError as error:
         raise NotAStore(f"{target.parent} is not a folder; name a file in a folder", path=path) from error
     except OSError as error:
+        refuse_crowd(path, error)
         raise StoreReadOnly(f"{path} cannot be created ({error.strerror}); check its folder") from error
 
 
