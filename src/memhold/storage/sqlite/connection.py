@@ -28,6 +28,7 @@ from memhold.storage.sql.digests import (
     select_content,
     update_digests,
 )
+from memhold.storage.sqlite.log_files import file_at
 from memhold.storage.sqlite.raw import head
 from memhold.values.errors import (
     InvalidSetting,
@@ -49,7 +50,6 @@ __all__ = [
     "check_key",
     "connect",
     "create_or_migrate",
-    "file_at",
     "is_named",
     "migrations",
     "no_room",
@@ -157,6 +157,11 @@ def _ours(error: apsw.Error, path: str) -> MemholdError:
             )
         case apsw.InterruptError():
             return ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout")
+        case apsw.IOError() if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHORT_READ:
+            return StoreError(
+                f"{path}-wal, or the file itself, was removed or cut short while a program had it open; nothing was"
+                " stored, close every program that has it open, then open it again"
+            )
         case _:
             code = getattr(error, "extendedresult", 0)
             return StoreError(
@@ -215,15 +220,6 @@ def roll_back(connection: apsw.Connection) -> None:
     """End a transaction without what it did. SQLite has ended it by itself where the disk failed or was full."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
-
-
-def file_at(path: str) -> tuple[int, int] | None:
-    """Which file stands at a path now (device and inode); None where there is none."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - before each group of writes, and a Path costs more than the call
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | None = None, key: str = "") -> int:

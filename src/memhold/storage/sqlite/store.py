@@ -19,9 +19,10 @@ from memhold.ports.stores import CLOSE_SECONDS, Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.unfinished import sweep
 from memhold.storage.open_state import Opened, kept_time, store_time
-from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, roll_back, translated
+from memhold.storage.sqlite.connection import connect, create_or_migrate, roll_back, translated
 from memhold.storage.sqlite.ledger import identity, reconcile
 from memhold.storage.sqlite.links import SqliteLinkBook
+from memhold.storage.sqlite.log_files import LogFiles
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
 from memhold.storage.sqlite.tokens import SqliteTokens
 from memhold.storage.sqlite.upkeep import SqliteUpkeep
@@ -67,12 +68,14 @@ class SqliteStore(Opened):
         self._open_readers: list[apsw.Connection] = []
         self._glances: apsw.Connection | None = None
         schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs, key=key)
-        self._file = file_at(path) if vfs is None else None
         with translated(path):
-            self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake, begin=self._refuse_moved)
+            self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake)
             try:
                 with contextlib.closing(self._connect()) as reader:
                     secret = identity(reader).secret
+                    # Only now do the log and its index stand there.
+                    self._files = LogFiles(path) if vfs is None else None
+                    self._writer.files = self._files
                     self._note_at_open(reader)
             except BaseException:
                 # Nobody gets a store to close: the thread would stay, and hold the file.
@@ -134,7 +137,7 @@ class SqliteStore(Opened):
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._snapshot, work)
 
     def _snapshot(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
-        self._refuse_moved()
+        self._refuse_loss()
         with translated(self._path):
             connection = self._reader()
         with translated(self._path, connection):
@@ -158,7 +161,7 @@ class SqliteStore(Opened):
         self._guard()
         if self._glances is None:
             self._glances = await asyncio.get_running_loop().run_in_executor(self._readers, self._unwaiting)
-        self._refuse_moved()
+        self._refuse_loss()
         try:
             with translated(self._path):
                 return work(self._glances, self._clock.now())
@@ -184,16 +187,9 @@ class SqliteStore(Opened):
     def _connect(self) -> apsw.Connection:
         return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs, key=self._key)
 
-    def _refuse_moved(self) -> None:
-        """Refuse to go on with a file that is no longer at its path: what is written there would be lost with it.
-
-        Raises:
-            StoreError: the file was removed, renamed or replaced while it was open.
-        """
-        if self._file is not None and file_at(self._path) != self._file:
-            raise StoreError(
-                f"{self._path} was removed or replaced while it was open; nothing was stored, open it again"
-            )
+    def _refuse_loss(self) -> None:
+        if self._files is not None:
+            self._files.refuse_loss()
 
     def _note(self, connection: apsw.Connection) -> None:
         """Bring the ledger of what was forgotten up to date; a file system of a test has none."""

@@ -22,7 +22,8 @@ from memhold.ports.transaction import WriteTx
 from memhold.storage.open_state import StoreTime, given_up, kept_time, settle, store_time
 from memhold.storage.sql.row_batches import Known, RowBatch
 from memhold.storage.sql.writes import SqlWrite
-from memhold.storage.sqlite.connection import translated
+from memhold.storage.sqlite.connection import roll_back, translated
+from memhold.storage.sqlite.log_files import LogFiles, Loss
 from memhold.storage.sqlite.reading import QUERIES, SqliteStatements
 from memhold.values.errors import MemholdError, StoreClosed
 from memhold.values.records import Scope, micros
@@ -87,13 +88,13 @@ class Writer:
         path: str,
         clock: Clock,
         woke: Callable[[], None],
-        begin: Callable[[], None],
     ) -> None:
         self._connect = connect
         self._path = path
         self._clock = clock
         self._woke = woke
-        self._check = begin
+        self.files: LogFiles | None = None
+        """The files that it writes to, once they are known."""
         self._arrived: SimpleQueue[_Job | _Note] = SimpleQueue()
         self._lanes: tuple[deque[_Job], ...] = tuple(deque() for _ in Priority)
         self._ended = False
@@ -181,14 +182,33 @@ class Writer:
             outside: _Job | None = job if job.scope is None else self._group(job)
             if outside is not None:
                 self._outside(outside)
+        self._save()
         # A disk that is gone fails the last checkpoint; what was acknowledged is in the log.
         with contextlib.suppress(apsw.Error):
             self._connection.close()
 
+    def _save(self) -> None:
+        """Bring what stands in a log without a name into the file, unless others have written to the log at its place.
+
+        Where that cannot be told, or the log's index is not the one that others use, the file is left alone.
+        """
+        loss = None if self.files is None else self.files.loss()
+        if loss is None or loss is Loss.FILE:
+            return
+        with contextlib.suppress(apsw.Error):
+            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            if loss is Loss.LOG:
+                self._connection.execute("BEGIN IMMEDIATE")
+                alone = self._connection.execute("PRAGMA data_version").get == self._version
+                self._connection.execute("ROLLBACK")
+                if alone:
+                    self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
     def _outside(self, job: _Job) -> None:
-        self._known.clear()
+        self._forget()
         try:
             with translated(self._path, self._connection):
+                self._refuse_loss()
                 result, error = job.work(self._connection), None
         except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
             result, error = None, failure
@@ -226,6 +246,8 @@ class Writer:
         else:
             # Those who wait come last: a loop that wakes up while this thread goes on only waits for the interpreter.
             self._known.learn(gathered, now.dated)
+            if self.files is not None:
+                self.files.written()
             settle(done)
         self._tell(due=woke)
         return outside
@@ -281,15 +303,28 @@ class Writer:
         """Notice where another connection has committed since the last look; what is known of the rows goes then."""
         version = self._connection.execute("PRAGMA data_version").get
         if version != self._version:
-            self._known.clear()
+            self._forget()
             self._version = version
             self._unheard = True
 
+    def _forget(self) -> None:
+        """Know nothing more of rows and of the log than what stands there."""
+        self._known.clear()
+        if self.files is not None:
+            self.files.unknown()
+
+    def _refuse_loss(self, *, alone: bool = False) -> None:
+        if self.files is not None and self.files.loss(alone=alone) is not None:
+            roll_back(self._connection)
+            self._save()
+            self.files.refuse_loss()
+
     def _begin(self) -> tuple[RowBatch, StoreTime]:
         """Begin a transaction, dated after the last one, whoever wrote that."""
+        self._refuse_loss()  # an index that was cut short ends the process that reads it
         self._connection.execute("BEGIN IMMEDIATE")
-        self._check()
         self._look_at_others()
+        self._refuse_loss(alone=True)
         if self._known.clock is None:
             self._known.clock = kept_time(self._connection.execute(QUERIES["read_clock"]).get)
         now = store_time(self._clock.now(), self._known.clock)
