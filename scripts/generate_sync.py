@@ -39,6 +39,7 @@ from __future__ import annotations
 {imports}
 from memhold.faces.python.event_loop_thread import EventLoopThread
 from memhold.values.errors import StoreClosed
+from memhold.values.hints import Hinting
 
 if TYPE_CHECKING:
 {late}
@@ -53,7 +54,7 @@ def _given(names: dict[str, Any]) -> dict[str, Any]:
 '''
 CLASS = '''
 
-class {name}:
+class {name}(Hinting):
     """{doc}"""
 
     def __init__(self, core: {core}, loop: EventLoopThread) -> None:

@@ -21,7 +21,7 @@ import pytest
 from memhold import AsyncMemhold, Memhold
 from memhold.errors import InvalidInput, MemholdError, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
 from memhold.faces.agents.notes import spool_of
-from memhold.ports.data_home import absolute_location
+from memhold.ports.data_home import absolute_location, default_db
 from memhold.storage.sqlite.connection import create_or_migrate
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -205,11 +205,24 @@ def test_a_read_that_the_disk_fails_is_not_called_damage(tmp_path: Path) -> None
     assert {*met} == {StoreError}
 
 
+def test_a_mistyped_path_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "dta" / "memory.db"
+    with pytest.raises(
+        NotAStore, match=r"the folder .*dta does not exist; name another, make it \(mkdir -p .*make_fold"
+    ):
+        Memhold.open(str(place), worker=False)
+    assert not place.parent.exists()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home" / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with Memhold.open(default_db(), worker=False, embedding="none") as mem:  # its folder is nobody's to mistype
+        mem.scope(user="alice").remember("Likes tea")
+
+
 def test_files_are_private(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "er" / "memory.db"
     old = os.umask(0)
     try:
-        with Memhold.open(str(path), worker=False) as mem:
+        with Memhold.open(str(path), worker=False, make_folders=True) as mem:
             mem.scope(user="alice").remember("Likes tea")
             modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()}
     finally:

@@ -161,7 +161,7 @@ def test_other_events_and_other_words_take_none(session: Session) -> None:
 
 def test_forgetting_reaches_what_was_not_taken_in_yet(session: Session) -> None:
     session.says("the password is pomelo", "Noted.")
-    with Memhold.open(session.db, worker=False) as mem:
+    with Memhold.open(session.db, worker=False, make_folders=True) as mem:
         mem.scope(namespace=PROJECT, user="alice").add({"role": "user", "content": "something else"})
     session.hook("Stop")
     scoped = ("--db", str(session.db), "--user", "alice", "--namespace", PROJECT)
@@ -214,6 +214,7 @@ def test_two_processes_do_not_take_in_at_once(session: Session) -> None:
 @settings(deadline=None, max_examples=30)
 def test_whatever_dies_each_line_comes_once(tmp_path_factory: Any, steps: list[str]) -> None:
     session = Session(tmp_path_factory.mktemp("session"))
+    session.db.parent.mkdir(mode=0o700)
     events = {"prompt": "UserPromptSubmit", "stop": "Stop", "end": "SessionEnd"}
     spoken: list[str] = []
     for step in steps:
@@ -417,7 +418,7 @@ def test_transcripts_that_are_no_files_stop_no_command(session: Session) -> None
 
 
 def test_a_folder_of_notes_that_cannot_be_used_is_said_and_stops_no_command(session: Session) -> None:
-    with Memhold.open(session.db, worker=False) as mem:
+    with Memhold.open(session.db, worker=False, make_folders=True) as mem:
         mem.scope(user="alice").remember("Likes tea")
     (session.spool / ".lock").mkdir(parents=True)
     done = process("list", "--json", "--db", str(session.db), "--user", "alice")

@@ -92,6 +92,7 @@ def said_in(message: dict[str, Any]) -> str:
 @pytest.mark.parametrize("agent", AGENTS)
 async def test_what_memory_answered_is_not_taken_for_something_said(agent: str, shape: str, tmp_path: Path) -> None:
     db = tmp_path / "store" / "memory.db"
+    db.parent.mkdir()
     answer = await recalled(db, "tea")
     assert "oolong" in answer
     path = transcript(agent, shaped(answer, shape), tmp_path)
@@ -112,6 +113,7 @@ async def test_what_memory_answered_is_not_taken_for_something_said(agent: str, 
 async def test_under_another_name_the_fence_is_known(agent: str, tmp_path: Path) -> None:
     """Who calls the server something else keeps the messages; the fence in them is known by its tag, and forgotten."""
     db = tmp_path / "store" / "memory.db"
+    db.parent.mkdir()
     path = transcript(agent, await recalled(db, "tea"), tmp_path, server="notes")
     path.write_text(path.read_text(encoding="utf-8").replace("<notes-recall", "<memhold-recall")
                     .replace("</notes-recall", "</memhold-recall"), encoding="utf-8")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -14,7 +15,6 @@ from memhold.cli.options import KEYED, CommonOptions, opened
 from memhold.cli.printing import say_receipt
 from memhold.faces.remote.wire import MAX_BODY
 from memhold.values.errors import InvalidInput, TooLarge
-from memhold.values.jsonable import parse_time
 
 __all__ = ["add_command"]
 
@@ -43,10 +43,17 @@ def _read_messages(text: str) -> Any:
     return found
 
 
+def _moment(text: str) -> datetime:
+    from memhold.fidelity.moments import read_moment
+    from memhold.wiring.settings import load_settings, zone_of
+
+    return read_moment("--time", text, datetime.now(UTC), zone_of(load_settings({}).timezone))
+
+
 @by_hand("add", takes=("idempotency_key",), resume=KEYED)
 @click.argument("text", required=False, help="One message; left out, messages are read from standard input.")
 @click.option("--role", default="user", show_default=True, help="Who says TEXT.")
-@click.option("--time", "event_time", metavar="TIME", help="When TEXT was said (ISO-8601 with a zone).")
+@click.option("--time", "event_time", metavar="TIME", help="When TEXT was said: 2026-01-31T09:00, yesterday, 7d.")
 def add_command(
     common: CommonOptions, given: dict[str, Any], *, text: str | None, role: str, event_time: str | None
 ) -> None:
@@ -59,7 +66,7 @@ def add_command(
     if text is not None:
         messages = {"role": role, "content": text}
         if event_time is not None:
-            messages["event_time"] = parse_time(event_time)
+            messages["event_time"] = _moment(event_time)
     elif sys.stdin.isatty():
         raise click.UsageError("give TEXT, or messages as JSON on standard input")
     else:

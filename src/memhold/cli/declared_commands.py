@@ -42,7 +42,7 @@ _USERS = 1000
 """Among so many users a name that was typed is looked for; where there are more, nothing is said."""
 _NAMED_USERS = 3
 _NAMED = re.compile(r"`(\w+)`")
-_TIMES = "TIME is ISO-8601 with a zone, such as 2026-01-31T09:00:00Z."
+_TIMES = "TIME is a day (2026-01-31), a time (2026-01-31T09:00, with a zone or as here), yesterday, or 7d (days ago)."
 
 
 class _AsWritten(click.ParamType[str]):

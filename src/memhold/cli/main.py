@@ -11,7 +11,6 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import click
 from memhold._version import __version__
 from memhold.cli.options import common_options, options_of, resume_hint
 from memhold.cli.output import failed, say_error
+from memhold.values.hints import meant
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.scope import FACTS, MEMORY, MOVING, STORE, AsyncScope
 
@@ -127,11 +127,11 @@ class _Sections(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = get_close_matches(args[0], self.list_commands(ctx), n=2)
+            near = meant(args[0], self.list_commands(ctx))
             if not near:
                 raise
-            meant = " or ".join(repr(name) for name in near)
-            raise click.UsageError(f"{error.message} Did you mean {meant}?", ctx) from None
+            named = " or ".join(repr(name) for name in near)
+            raise click.UsageError(f"{error.message} Did you mean {named}?", ctx) from None
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         if (module := _PLACES.get(cmd_name)) is not None:

@@ -7,7 +7,6 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,7 +28,6 @@ __all__ = [
     "command",
     "common_options",
     "default_db",
-    "moment",
     "need_store",
     "opened",
     "options_of",
@@ -251,17 +249,6 @@ def store_is_there(common: CommonOptions) -> bool:
     except NotAStore:
         return False
     return True
-
-
-def moment(text: str | None) -> datetime | None:
-    """A time of the command line: ISO-8601 with a zone.
-
-    Raises:
-        InvalidInput, NaiveTime: it is not.
-    """
-    from memhold.values.jsonable import parse_time
-
-    return None if text is None else parse_time(text)
 
 
 _OTHERS_SECONDS = 5.0

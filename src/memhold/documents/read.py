@@ -11,11 +11,11 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from memhold.documents.content import document_of, given_metadata
-from memhold.documents.filters import Filter, checked_filter, passes
 from memhold.documents.paths import Path, below, checked_path, exactly, key_of, shown
 from memhold.facts.revisions import path_digest
 from memhold.journal.visibility import seen, sees
 from memhold.ports.transaction import Place, ReadTx
+from memhold.values.conditions import Filter, checked_filter, passes
 from memhold.values.documents import Document, DocumentPage, Order
 from memhold.values.errors import InvalidInput, NotFound
 from memhold.values.records import Memory

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, model_validator
 from pydantic_core import PydanticCustomError
 from starlette.routing import request_response
 
+from memhold.values.hints import did_you_mean
 from memhold.verbs.beside_loop import LONG_BYTES
 
 __all__ = ["Items", "KnownOnly", "Once", "Plain", "read_json", "read_long_json"]
@@ -109,7 +110,8 @@ class KnownOnly(BaseModel):
         known = cls.model_fields.keys()
         named = given if isinstance(given, dict) else ()
         if (unknown := next((name for name in named if name not in known), None)) is not None:
-            said = "the field {field} is not known here; known are: {known}"
-            values = {"field": repr(str(unknown)[:60]), "known": ", ".join(sorted(known))}
+            said = "the field {field} is not known here{hint}; known are: {known}"
+            hint = did_you_mean(str(unknown), known)
+            values = {"field": repr(str(unknown)[:60]), "hint": hint, "known": ", ".join(sorted(known))}
             raise PydanticCustomError("unknown_field", said, values)
         return given

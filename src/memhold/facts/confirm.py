@@ -87,7 +87,26 @@ def _standing_again(tx: WriteTx, memory: Memory) -> list[Effect]:
         for one in timeline
         if one.state == "superseded" and one.superseded_by == memory.id and one.valid_to == memory.valid_from
     ]
-    effects = [revise(tx, one, state="active", valid_to=None, superseded_by=None) for one in found]
-    for one in tx.find_memories([one.id for one in found]):
+    ended = {one.id: before for one in found if (before := _ended_before(tx, one)) is not None}
+    effects = [
+        revise(tx, one, valid_to=ended[one.id].valid_to, superseded_by=ended[one.id].superseded_by)
+        if one.id in ended
+        else revise(tx, one, state="active", valid_to=None, superseded_by=None)
+        for one in found
+    ]
+    for one in tx.find_memories([one.id for one in found if one.id not in ended]):
         mind_expiry(tx, one)
     return effects
+
+
+def _ended_before(tx: WriteTx, fact: Memory) -> Memory | None:
+    """The fact as something else had ended it before what ends it now; None where nothing had that was ever so.
+
+    What was forgotten did end it: nobody said that it was never so.
+    """
+    before = [one for one in tx.revisions(fact.id) if one.superseded_by != fact.superseded_by]
+    last = max(before, key=lambda one: one.rev, default=None)
+    if last is None or last.state != "superseded":
+        return None
+    ender = tx.find_memories([last.superseded_by] if last.superseded_by else [])
+    return None if ender and ender[0].state == "retracted" else last

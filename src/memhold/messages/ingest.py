@@ -140,7 +140,7 @@ def _draft(message: object, index: int, now: datetime, limits: Limits) -> Draft:
         claims = _claims(own.get("written_by"), read.pieces, body.get("content"))
         if len(text) * 4 > limits.text_bytes and (length := len(text.encode())) > limits.text_bytes:
             raise _too_large(f"the text of message {index} has more bytes than", length, limits.text_bytes, index)
-        event_time = _event_time(own.get("event_time"), now, limits.ahead)
+        event_time = _event_time(own, now, limits.ahead)
     except NaiveTime as error:
         raise NaiveTime(f"message {index}: {error}", index=index) from None
     except TooLarge:
@@ -197,8 +197,11 @@ def _metadata(value: object) -> Mapping[str, Any]:
     return copied
 
 
-def _event_time(value: object, now: datetime, ahead: timedelta) -> datetime | None:
+def _event_time(own: Mapping[str, Any], now: datetime, ahead: timedelta) -> datetime | None:
+    value = own.get("event_time")
     if value is None:
+        if isinstance(own.get("time"), str | int | float | datetime):
+            raise InvalidInput("it has a time, which nothing reads; pass when it was said as event_time")
         return None
     moment = parse_time(value)
     if moment > now + ahead:

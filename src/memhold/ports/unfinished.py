@@ -8,6 +8,7 @@ the note, which goes with the process: a note without one is of something that n
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -40,7 +41,13 @@ def noted(store: Path | None, *parts: Path) -> Iterator[None]:
         yield
         return
     folder = _folder(store)
-    note, handle = _locked_note(folder)
+    try:
+        note, handle = _locked_note(folder)
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        yield  # nothing is forgotten in a file that can only be read, so that nothing need be swept
+        return
     try:
         os.write(handle, "\0".join(str(part.absolute()) for part in parts).encode("utf-8", "surrogateescape"))
         os.fsync(handle)

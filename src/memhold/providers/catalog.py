@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, cast
 
 from memhold.providers.entry import ASKED, FORMS, PROTOCOLS, Entry, Protocol, guess_protocol, is_local, shown
 from memhold.values.errors import InvalidSetting
+from memhold.values.hints import did_you_mean
 
 __all__ = ["CHAINS", "Catalog", "Note", "load_catalog", "shipped"]
 
@@ -142,8 +143,7 @@ def _entry(name: str, raw: object, notes: list[Note]) -> Entry | None:
     before = len(notes)
     values = {key: _typed(key, value, fault) for key, value in raw.items() if key in _FIELDS and key != "name"}
     for key in raw.keys() - _FIELDS.keys():
-        near = get_close_matches(key, _FIELDS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(key, _FIELDS)
         notes.append(Note(level="warning", model=name, code="unknown-field", text=f"no field is called {key!r}{hint}"))
     if values.pop("api_key", None) is not None:
         fault("key-in-file", "a key does not belong in a file: put it in a variable and name that in `api_key_env`")

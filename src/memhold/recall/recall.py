@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memhold.facts.asked import asked_concepts, attribute_terms
@@ -96,9 +97,13 @@ EXACT_BY_WORDS = 1000
 
 
 class Caches:
-    """What recall keeps between questions, all of it in so many bytes; an answer is the same without."""
+    """What recall keeps between questions, all of it in so many bytes; an answer is the same without.
 
-    def __init__(self, max_bytes: int = MOST_BYTES) -> None:
+    The days of a question are those of `zone`; None is this machine's.
+    """
+
+    def __init__(self, max_bytes: int = MOST_BYTES, zone: tzinfo | None = UTC) -> None:
+        self.zone = zone
         self._scopes = KeptScopes(max_bytes)
         self.indexes = IndexCache(self._scopes)
         self.vectors = VectorCache(self._scopes)
@@ -295,7 +300,7 @@ def _view(
     import numpy as np
 
     index = caches.indexes.index(tx).upto(place.ceiling)
-    question = understood(query.text, place.now, carried(query.text, query.conversation))
+    question = understood(query.text, place.now, carried(query.text, query.conversation), caches.zone)
     people = People(index=index, user=tx.scope.user)
     asker = query.asker if question.person.first and query.asker is not None and people.several else None
     mine = None if asker is None else people.own(asker)

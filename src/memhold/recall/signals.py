@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memhold.facts.asked import asked_concepts, asks_for, concepts_of
-from memhold.fidelity.times import TimeRange, times
+from memhold.fidelity.moments import local_times
+from memhold.fidelity.times import TimeRange
 from memhold.index.documents import ASKING, KIND_OF, NAMED, QUESTION_MARKS, ROLE_OF, SPEAKER
 from memhold.index.turns import SCORING, turns_of
 from memhold.index.vector_cache import VectorsOf
@@ -165,7 +166,7 @@ class Question:
         return bool(self.times) and all(word.weak for word in analyse_query(rest))
 
 
-def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Question:
+def understood(text: str, now: datetime, carried: Sequence[QueryWord] = (), zone: tzinfo | None = UTC) -> Question:
     """Read a question as of a time; `carried` are the words that it takes along from its conversation.
 
     In a text of several sentences most times are part of what is told ("I could not sleep last night"): only those in
@@ -173,7 +174,7 @@ def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Q
     """
     ends = [0, *(found.end() for found in _ENDS.finditer(text)), len(text)]
     spans = [(start, end) for start, end in pairwise(ends) if text[start:end].strip()]
-    found, several = list(times(text, now)), len(spans) > 1
+    found, several = list(local_times(text, now, zone)), len(spans) > 1
     words = analyse_query(text)
     if several:
         asked = [(start, end) for start, end in spans if not QUESTION_MARKS.isdisjoint(text[start:end])]

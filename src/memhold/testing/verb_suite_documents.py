@@ -381,7 +381,7 @@ class DocumentCases:
                 await alice.put(path, content)
         with pytest.raises(InvalidInput, match=r"memhold\.document"):
             await alice.put(PARIS, "x", metadata={"memhold.document": {}})
-        filters: list[Any] = [{"a": {"$regex": "x"}}, {"$or": []}, {"a": {"$gt": 1, "b": 2}}, {"a": {"$in": 3}}]
+        filters: list[Any] = [{"a": {"$regex": "x"}}, {"$or": {}}, {"a": {"$gt": 1, "b": 2}}, {"a": {"$in": 3}}]
         for asked in filters:
             with pytest.raises(InvalidInput, match=r"filter"):
                 await alice.list(filter=asked)

@@ -34,7 +34,7 @@ class InputCases:
             user("x", extra=float("nan")), user("x", extra={1, 2}), user("x", extra=object()), {**user("x"), 5: "y"},
             user("x", metadata=[]), user("x", metadata={"k": object()}), user("x", embed="yes"), user("x", event_time=5),
             user("x", event_time="tomorrow"), user("x", event_time=FAR), user("x", event_time=FAR.isoformat()),
-            [user("a", id="1"), user("b", id="1")],
+            [user("a", id="1"), user("b", id="1")], user("x", time="2026-01-01T00:00:00Z"), user("x", time=1767225600),
         ]  # fmt: skip
         for messages in wrong:
             with pytest.raises(InvalidInput) as caught:

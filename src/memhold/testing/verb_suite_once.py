@@ -27,6 +27,28 @@ class OnceCases:
         assert not again.forgotten
         assert len(await alice.messages()) == 2
 
+    async def test_a_message_with_an_id_of_its_application_is_one_however_often_it_is_sent(
+        self, harness: Harness
+    ) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        first = await alice.add([user("one", id="m1"), user("two", id="m2")])
+        again = await alice.add([user("two", id="m2"), user("between"), user("three", id="m3")])
+        assert again.ids[0] == first.ids[1]
+        assert not again.replayed
+        assert [message.text for message in await alice.messages()] == ["one", "two", "between", "three"]
+        assert len((await alice.recall("two", kinds=["message"], roles=["user"])).hits) >= 1
+        replay = await alice.add(user("one", id="m1"))
+        assert (replay.ids, replay.replayed, replay.forgotten) == (first.ids[:1], True, False)
+        with pytest.raises(IdempotencyConflict, match="message id 'm1' came before with other content") as caught:
+            await alice.add([user("never"), user("another one", id="m1")])
+        assert caught.value.key == "m1"
+        await harness.scope(user="alice", session="s2").add(user("elsewhere", id="m1"))
+        await harness.scope(user="bob", session="s1").add(user("of another", id="m1"))
+        await alice.forget(first.ids[0])
+        gone = await alice.add(user("one", id="m1"))
+        assert (gone.ids, gone.replayed, gone.forgotten) == (first.ids[:1], True, True)
+        assert [message.text for message in await alice.messages()] == ["two", "between", "three"]
+
     async def test_a_batch_that_can_be_read_once_is_replayed_too(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")
         batch = [user("one"), user("two")]

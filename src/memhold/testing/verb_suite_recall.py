@@ -38,6 +38,46 @@ async def _shelf(harness: Harness) -> tuple[Verbs, dict[str, str]]:
 class RecallCases:
     """Each filter against everything else that is there."""
 
+    async def test_metadata_is_asked_by_values_lists_and_operators(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        for name, held in {"old": 2020, "new": 2026, "none": None}.items():
+            told = {"name": name, "tags": [name, "tea"]} | ({} if held is None else {"year": held})
+            await alice.remember(f"{name} tea", metadata=told)
+        cases: list[tuple[dict[str, Any], set[str]]] = [
+            ({"year": 2026}, {"new"}),
+            ({"name": ["old", "none"]}, {"old", "none"}),
+            ({"name": {"$in": ["old", "new"]}}, {"old", "new"}),
+            ({"year": {"$gte": 2020, "$lt": 2026}}, {"old"}),
+            ({"year": {"$lte": 2026}}, {"old", "new"}),
+            ({"year": {"$ne": 2020}}, {"new", "none"}),
+            ({"tags": ["new", "tea"]}, {"new"}),
+            ({"tags": {"$contains": "tea"}, "year": {"$exists": False}}, {"none"}),
+            ({"$or": [{"year": {"$gt": 2025}}, {"name": "none"}]}, {"new", "none"}),
+            ({"$or": []}, set()),
+        ]
+        for asked, wanted in cases:
+            hits = (await alice.recall("tea", metadata=asked)).hits
+            assert {hit.metadata["name"] for hit in hits} == wanted, asked
+        wrong: list[tuple[dict[str, Any], str]] = [
+            ({"year": {"gte": 2020}}, r"has 'gte'; write \$gte"),
+            ({"year": {"$regex": "2"}}, r"unknown operator '\$regex'; known are \$eq"),
+            ({"$and": [{"year": 2020}]}, "where a member belongs"),
+            ({"$or": {"year": 2020}}, "takes a list of filters"),
+            ({"year": {"$in": 2020}}, "takes a list of values"),
+        ]
+        for asked, said in wrong:
+            with pytest.raises(InvalidInput, match=said):
+                await alice.recall("tea", metadata=asked)
+
+    async def test_a_context_is_asked_by_a_text_as_a_recall_is(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s")
+        await alice.remember("likes green tea")
+        asked = await alice.context("Which tea do I like?")
+        assert asked.messages[-1] == {"role": "user", "content": "Which tea do I like?"}
+        assert asked.messages == (await alice.context([user("Which tea do I like?")])).messages
+        assert "green tea" in asked.as_text()
+        assert (await alice.messages()) == ()
+
     async def test_each_filter_narrows_to_what_it_names(self, harness: Harness) -> None:
         alice, ids = await _shelf(harness)
         everything = {"question", "answer", "raw", "note", "long", "fact"}

@@ -32,6 +32,29 @@ class TimelineCases:
         for day, cities in held.items():
             assert await _city(alice, as_of=T0 + day * DAY) == cities, day
 
+    async def test_a_dropped_fact_brings_back_what_held_before_it_and_nothing_that_had_ended(
+        self, harness: Harness
+    ) -> None:
+        alice = harness.scope(user="alice")
+        gone = await alice.remember(attribute="city", value="Lisbon", event_time=T0 + 30 * DAY)
+        await alice.remember(attribute="city", value="Porto", event_time=T0)
+        await alice.forget(gone.memory.id)
+        assert await _city(alice) == []
+        between = await alice.remember(attribute="city", value="Faro", event_time=T0 + 10 * DAY)
+        assert await _city(alice) == ["Faro"]
+        await alice.drop(between.memory.id)
+        assert await _city(alice) == []
+        assert await _city(alice, as_of=T0 + 20 * DAY) == ["Porto"]
+        # What was dropped was never so, and ended nothing.
+        bob = harness.scope(user="bob")
+        wrong = await bob.remember(attribute="city", value="Lisbon", event_time=T0 + 30 * DAY)
+        await bob.remember(attribute="city", value="Porto", event_time=T0)
+        late = await bob.remember(attribute="city", value="Faro", event_time=T0 + 10 * DAY)
+        await bob.drop(wrong.memory.id)
+        assert await _city(bob) == ["Faro"]
+        await bob.drop(late.memory.id)
+        assert await _city(bob) == ["Porto"]
+
     async def test_a_late_fact_takes_its_place_in_the_past(self, harness: Harness) -> None:
         alice = harness.scope(user="alice")
         await alice.remember(attribute="city", value="Porto", event_time=T0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Self
 
+from memhold.values.conditions import checked_filter, passes
 from memhold.values.errors import InvalidInput
 from memhold.values.names import checked_session, folded
 from memhold.values.records import ORIGINS, HitKind, Memory, Message, Origin, State, Tier, micros
@@ -70,6 +71,7 @@ class Filters:
                 raise InvalidInput(f"{moment!r:.40} is not a time; pass an aware datetime")
             if moment is not None:
                 micros(moment)
+        checked_filter(self.metadata, "metadata")
         object.__setattr__(self, "session", checked_session(self.session))
         if self.session_prefix == "" or None not in {self.session, self.session_prefix}:
             raise InvalidInput(
@@ -108,7 +110,7 @@ class Filters:
 
     def labelled(self, item: Message | Memory) -> bool:
         """Whether an item has what they ask for in words: speaker, topics, entities and metadata."""
-        if not all(item.metadata.get(name) == value for name, value in self.metadata.items()):
+        if not passes(item.metadata, self.metadata):
             return False
         if self.speaker is not None and folded(item.speaker or "") != folded(self.speaker):
             return False

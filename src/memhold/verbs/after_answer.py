@@ -12,7 +12,7 @@ from datetime import datetime
 
 from memhold.ports.stores import Ids, Priority, Store
 from memhold.ports.transaction import WriteTx
-from memhold.values.errors import MemholdError
+from memhold.values.errors import MemholdError, StoreReadOnly
 from memhold.values.records import Scope
 
 __all__ = ["AfterAnswer"]
@@ -79,6 +79,8 @@ class AfterAnswer:
             scope, work = self._waiting.pop(0)
             try:
                 await self._store.write(scope, work, priority=Priority.WORKER)
+            except StoreReadOnly:
+                pass  # whoever only reads knows it
             except MemholdError as error:
                 log.warning("what follows from an answer was not written: %s", type(error).__name__)
 

@@ -14,8 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from memhold.values.errors import InvalidInput
-from memhold.values.jsonable import iso, json_copy, parse_time
+from memhold.values.jsonable import iso, json_copy
 from memhold.verbs.declaration import Parameter, Verb
 
 __all__ = ["from_json", "from_text", "sendable", "to_json"]
@@ -25,19 +24,8 @@ _LONGEST_SECONDS = 86_399_999_999_999.0
 
 
 def from_json(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that JSON values stand for: times from text, spans from seconds, tuples from lists.
-
-    Raises:
-        InvalidInput, NaiveTime: a text that should be a time is none, or has no zone; the message names the argument.
-    """
-    return {name: _read(name, verb.types[name], value) for name, value in given.items()}
-
-
-def _read(name: str, declared: Any, value: Any) -> Any:
-    try:
-        return _reader(declared)(value)
-    except InvalidInput as error:
-        raise type(error)(f"{name}: {error}") from None
+    """The arguments that JSON values stand for: spans from seconds, tuples from lists; the verb reads times itself."""
+    return {name: _reader(verb.types[name])(value) for name, value in given.items()}
 
 
 def from_text(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,8 +85,6 @@ def _written(declared: Any, value: Any) -> Any:
 def _reader(declared: Any) -> Callable[[Any], Any]:
     """How a JSON value of that type is read."""
     parts = get_args(declared) if get_origin(declared) in {typing.Union, types.UnionType} else (declared,)
-    if datetime in parts:
-        return lambda value: parse_time(value) if isinstance(value, str) else value
     if timedelta in parts:
         return _span
     lists = [one for one in parts if _is_list(one)]

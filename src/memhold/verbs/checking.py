@@ -13,12 +13,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
+from memhold.ports.stores import Clock
 from memhold.values.bounds import Bounds
 from memhold.values.errors import InvalidInput
+from memhold.values.hints import did_you_mean
 from memhold.values.shown import shown
 from memhold.verbs.declaration import Verb, verbs_of
 
-__all__ = ["check", "described", "fits", "judged", "judging", "known_names"]
+__all__ = ["check", "described", "fits", "judged", "judging", "known_names", "moments"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +29,7 @@ _NAMES: Mapping[Any, str] = {
     int: "a whole number",
     float: "a number",
     bool: "true or false",
-    datetime: "a time",
+    datetime: "a time (a datetime, or a text such as 2026-11-01, yesterday or 7d)",
     timedelta: "a span of time",
     tzinfo: "a zone",
     Path: "a path",
@@ -49,6 +51,25 @@ def check(verb: Verb, given: Mapping[str, Any]) -> None:
             raise InvalidInput(f"{name} is {shown(value)}; pass {described(declared)}")
         if value is not None and name in verb.bounds:
             _bounded(name, value, verb.bounds[name])
+
+
+def moments(verb: Verb, given: Mapping[str, Any], clock: Clock, zone: tzinfo | None) -> dict[str, datetime]:
+    """The times among the arguments of a verb, as moments; see `read_moment`.
+
+    Raises:
+        InvalidInput, NaiveTime: one is none that is understood, or has no zone; the message names the argument.
+    """
+    asked = [name for name in _timed(verb) if given.get(name) is not None]
+    if not asked:
+        return {}
+    from memhold.fidelity.moments import read_moment  # late: who names no time need not load the words of times
+
+    return {name: read_moment(name, given[name], clock.now(), zone) for name in asked}
+
+
+@cache
+def _timed(verb: Verb) -> tuple[str, ...]:
+    return tuple(name for name in verb.parameters if datetime in (verb.types[name], *get_args(verb.types[name])))
 
 
 def _bounded(name: str, value: float, bounds: Bounds) -> None:
@@ -85,8 +106,9 @@ def known_names(verb: Verb, given: Mapping[str, Any], *, known: Sequence[str]) -
         InvalidInput: a name is unknown (the message lists the known ones), or one that is needed is missing.
     """
     if unknown := [name for name in given if name not in known]:
-        listed = ", ".join(known) or "none"
-        raise InvalidInput(f"{verb.name} does not know {min(map(str, unknown))!r:.60}; known are: {listed}")
+        first, listed = min(map(str, unknown)), ", ".join(known) or "none"
+        hint = did_you_mean(first, known)
+        raise InvalidInput(f"{verb.name} does not know {first!r:.60}{hint}; known are: {listed}")
     needed = {name for name, one in verb.parameters.items() if one.required}
     missing = [name for name in known if name in needed and name not in given]
     if missing:
@@ -119,6 +141,8 @@ def _judge(declared: Any) -> Callable[[Any], bool]:
         return lambda value: isinstance(value, int) and not isinstance(value, bool)
     if declared is float:
         return _is_number
+    if declared is datetime:
+        return lambda value: isinstance(value, datetime | str)
     return lambda value: isinstance(value, declared)
 
 

@@ -410,6 +410,8 @@ def _listed(messages: Any) -> Sequence[Mapping[str, Any]]:
     """
     if messages is None:
         return ()
+    if isinstance(messages, str):
+        messages = {"role": "user", "content": messages}
     found: Any = listed_messages(messages)
     entries_of(found, "openai")  # its roles hold those of the other shape too
     return tuple(found)

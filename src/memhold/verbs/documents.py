@@ -57,7 +57,7 @@ class AsyncDocuments(Protocol):
         *,
         if_rev: int | None = None,
         metadata: Mapping[str, Any] | None = None,
-        expires_at: datetime | None = None,
+        expires_at: datetime | str | None = None,
         index: bool = True,
         fields: Sequence[str] | None = None,
         idempotency_key: str | None = None,
@@ -108,8 +108,8 @@ class AsyncDocuments(Protocol):
         path: Sequence[str],
         *,
         at_rev: int | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        as_of: datetime | str | None = None,
+        known_at: datetime | str | None = None,
     ) -> Document:
         """What stands at a path, or stood there in a revision or at a time. One look into an index, however many stand.
 
@@ -160,7 +160,8 @@ class AsyncDocuments(Protocol):
         Args:
             prefix: The names that a path begins with; none: all documents.
             filter: Of JSON contents: members and what they are, as {"status": "open", "score": {"$gt": 4}}. Operators
-                are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $contains (of a list) and $exists.
+                are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $contains (of a list) and $exists. A list is of values of
+                which it is one; {"$or": [...]} holds filters of which one must pass.
             metadata: The same of the metadata.
             order: "path", "newest" or "oldest" (by the last write).
             content: With the contents; a page then ends behind 16 MiB.

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from memhold.journal.append import Arrival, append, ensure_session, with_people
+from memhold.journal.append import Arrival, Prepared, append, ensure_session, with_people
 from memhold.journal.beside import RESERVED, shown_to, with_kept
 from memhold.journal.redaction import redacted_value
+from memhold.journal.sent_again import Sent, append_new, with_ids
 from memhold.messages.fences import fence as fenced
 from memhold.messages.ingest import Draft, attribute, parse_messages, told_apart
 from memhold.ports.idempotency import Idempotency
@@ -37,20 +38,21 @@ async def add(
     runtime, agent, session, author = here.runtime, here.scope.agent, here.session, here.author
     when, meaning = runtime.settings.when, runtime.embedding is not None
 
-    def read() -> tuple[tuple[Draft, ...], Idempotency | None]:
+    def read() -> tuple[tuple[Draft, ...], Idempotency | None, Sent]:
         parsed = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
         drafts = tuple(attribute(draft, author.origin) for draft in parsed)
         drafts = told_apart(drafts, user=here.scope.user, agent=agent)
-        return drafts, here.once("add", idempotency_key, [messages, agent, session])
+        sent = with_ids(drafts, runtime.store.facts.secret, session=session, agent=agent)
+        return drafts, here.once("add", idempotency_key, [messages, agent, session]), sent
 
-    drafts, once = await beside(read, messages)
+    drafts, once, sent = await beside(read, messages)
     ready = await prepared(drafts, runtime.redactor, secret=runtime.store.facts.secret, pool=runtime.analysis_pool)
 
     # Who of several people speaks is known only beside what the session holds.
     told = any(ready.instructions) or any(draft.speaker for draft in ready.drafts)
 
-    def work(tx: WriteTx) -> Receipt:
-        heard = with_people(tx, ready, session=session, agent=agent)
+    def fresh(tx: WriteTx, new: Prepared) -> Receipt:
+        heard = with_people(tx, new, session=session, agent=agent)
         arrival = Arrival(session=session, agent=agent, author=author, ids=runtime.ids)
         receipt = append(tx, heard, arrival, when=when, meaning=meaning)
         said = {id_: clauses for id_, clauses in zip(receipt.ids, heard.instructions, strict=True) if clauses}
@@ -60,6 +62,9 @@ async def add(
 
         change = keep_instructions(tx, said, writer=here.writer)
         return receipt if change is None else replace(receipt, change_ids=(*receipt.change_ids, change))
+
+    def work(tx: WriteTx) -> Receipt:
+        return append_new(tx, ready, sent, lambda new: fresh(tx, new))
 
     return here.count(await here.write_once(once, work, memories=told))
 

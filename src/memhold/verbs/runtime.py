@@ -10,13 +10,15 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from memhold.ports.processes import this_process
 from memhold.values.answers import DAMAGED
-from memhold.values.errors import ForkedProcess, WrongLoop
+from memhold.values.errors import ForkedProcess, StoreReadOnly, WrongLoop
 
 if TYPE_CHECKING:
     from memhold.compact.compaction_step import Compaction
@@ -58,6 +60,8 @@ class RuntimeSettings:
     recall_timeout: float = 2.0
     context_consolidate_share: float = 0.0
     context_model: str = ""
+    zone: tzinfo | None = None
+    """Whose days a time without a zone is of; None: this machine's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +149,8 @@ class Runtime:
         self.closed.set()
         await self.after_answer.written()
         drain = self.settings.drain_seconds
-        await self.worker.finish("mirror", drain)
+        with suppress(StoreReadOnly):
+            await self.worker.finish("mirror", drain)
         await self._let_go(drain)
 
     async def _let_go(self, drain: float) -> None:

@@ -149,10 +149,10 @@ class AsyncScope(Protocol):
         value: str | None = None,
         subject: str = "user",
         operation: Literal["set", "add", "remove"] | None = None,
-        event_time: datetime | None = None,
+        event_time: datetime | str | None = None,
         importance: Importance = "mid",
         pinned: bool = False,
-        expires_at: datetime | None = None,
+        expires_at: datetime | str | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
@@ -396,13 +396,13 @@ class AsyncScope(Protocol):
         kinds: Sequence[Kind] | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
-        before: datetime | None = None,
-        after: datetime | None = None,
+        before: datetime | str | None = None,
+        after: datetime | str | None = None,
         everything: bool = False,
         origin: Origin | None = None,
         actor: str | None = None,
-        written_since: datetime | None = None,
-        written_until: datetime | None = None,
+        written_since: datetime | str | None = None,
+        written_until: datetime | str | None = None,
         hard: bool = True,
         sources: Sources = "erase",
         dry_run: bool = False,
@@ -464,8 +464,8 @@ class AsyncScope(Protocol):
         *,
         origin: Origin | None = None,
         actor: str | None = None,
-        written_since: datetime | None = None,
-        written_until: datetime | None = None,
+        written_since: datetime | str | None = None,
+        written_until: datetime | str | None = None,
         cascade: bool = False,
         redo: bool = False,
         dry_run: bool = False,
@@ -539,10 +539,10 @@ class AsyncScope(Protocol):
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        known_at: datetime | str | None = None,
         include_superseded: bool = False,
         browse: bool = False,
         signals: Sequence[str] | None = None,
@@ -577,7 +577,9 @@ class AsyncScope(Protocol):
             session: Only this conversation; left out: across all.
             topics: Only with all of these topics.
             entities: Only with all of these entities.
-            metadata: Only with these values in their metadata.
+            metadata: Only with these values in their metadata: a value, a list of which it is one, or operators, as
+                {"year": {"$gte": 2024}, "team": ["red", "blue"]}; see `documents.list` for all. {"$or": [...]} holds
+                filters of which one must pass.
             since: Of this time or later.
             until: Of before this time.
             as_of: Answer with what held at this time.
@@ -630,7 +632,7 @@ class AsyncScope(Protocol):
     )  # fmt: skip
     async def context(
         self,
-        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         *,
         budget: int = 8000,
         strategy: str = "adaptive",
@@ -652,9 +654,9 @@ class AsyncScope(Protocol):
         slot that fails or is late is named in `degraded` and the answer comes without it. Needs no model.
 
         Args:
-            messages: The caller's new messages, or the whole conversation, perhaps with a system prompt in front. They
-                are not stored; what the session's end holds already is not shown twice, so they may be added before or
-                after.
+            messages: What the user says now, as text; or the caller's new messages, or the whole conversation, perhaps
+                with a system prompt in front. They are not stored; what the session's end holds already is not shown
+                twice, so they may be added before or after.
             budget: Tokens in all.
             strategy: What a conversation that does not fit loses. "adaptive" cuts its oldest turns and leaves memory
                 half of the room, or more of a small one; "full_history" leaves memory less. "memory_first" sends only
@@ -726,9 +728,9 @@ class AsyncScope(Protocol):
         origin: Origin | None = None,
         actor: str | None = None,
         subject: str | None = None,
-        written_since: datetime | None = None,
-        written_until: datetime | None = None,
-        unconfirmed_since: datetime | None = None,
+        written_since: datetime | str | None = None,
+        written_until: datetime | str | None = None,
+        unconfirmed_since: datetime | str | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
@@ -890,8 +892,8 @@ class AsyncScope(Protocol):
         *,
         limit: int = 10,
         offset: int = 0,
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
         session: str | None = None,
         raw: bool = False,
         level: str | None = None,

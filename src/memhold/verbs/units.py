@@ -13,7 +13,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
-from memhold.verbs.checking import check
+from memhold.values.hints import Hinting
+from memhold.verbs.checking import check, moments
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.transactions import Transactions
 
@@ -51,7 +52,7 @@ def _names(work: Work) -> frozenset[str]:
     return frozenset(own)
 
 
-class Doer:
+class Doer(Hinting):
     """Does the verbs of a Protocol over an open store, each by its row in the table `units`."""
 
     units: ClassVar[Mapping[str, Unit]]
@@ -97,6 +98,8 @@ def _doing(verb: Verb) -> Callable[..., Awaitable[Any]]:
         del given["self"]
         if checked:
             check(verb, given)
+            runtime = self._tx.runtime
+            given.update(moments(verb, given, runtime.clock, runtime.settings.zone))
         return await self.do(verb, {**defaults, **given})
 
     return done

@@ -32,7 +32,7 @@ from memhold.wiring.models import (
     settings_catalog,
     tokenizer,
 )
-from memhold.wiring.settings import Settings, load_settings
+from memhold.wiring.settings import Settings, load_settings, zone_of
 from memhold.wiring.stores import data_files, examine_file, no_files, open_kept, open_store, restore, sqlite_path
 from memhold.wiring.system import SystemClock, TimeOrderedIds
 from memhold.wiring.worker import Chains, mirror_of, when_due, worker_of
@@ -187,7 +187,7 @@ def assemble(store: Store, of: Around) -> Runtime:
     clock, ids, settings, parts, held, reranker = of.clock, of.ids, of.settings, of.parts, of.held, of.reranker
     mirror = mirror_of(store, settings, clock)
     embedding = embedding_of(settings.embedding, of.model, held)
-    new_caches = caches_once(settings.cache_mb)
+    new_caches = caches_once(settings.cache_mb, zone_of(settings.timezone))
     worker, compaction, rollups = worker_of(
         store,
         Upkeepers(settings, clock, ids, f"{this_process()}:{next(_WORKERS)}"),
@@ -221,7 +221,7 @@ def assemble(store: Store, of: Around) -> Runtime:
         new_caches=new_caches,
         owned=of.owned,
     )
-    if settings.worker:
+    if settings.worker and not settings.read_only:
         worker.start()
         if runtime.watch is not None:
             runtime.watch.start()
@@ -244,4 +244,5 @@ def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
         recall_timeout=settings.recall_timeout,
         context_consolidate_share=settings.context_consolidate_share,
         context_model=settings.context_model,
+        zone=zone_of(settings.timezone),
     )

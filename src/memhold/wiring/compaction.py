@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,14 +25,14 @@ __all__ = ["Upkeepers", "caches_once", "compaction_once", "retaining_by", "rollu
 _MB = 1024 * 1024
 
 
-def caches_once(cache_mb: int) -> Callable[[], Caches]:
+def caches_once(cache_mb: int, zone: tzinfo | None) -> Callable[[], Caches]:
     """What gives the caches of an open store, of so many MB: the same ones each time, made at the first."""
 
     @cache
     def made() -> Caches:
         from memhold.recall.recall import Caches
 
-        return Caches(cache_mb * _MB)
+        return Caches(cache_mb * _MB, zone)
 
     return made
 

@@ -11,11 +11,13 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memhold.ports.descriptors import refuse_crowd
 from memhold.values.errors import InvalidSetting
+from memhold.values.hints import did_you_mean
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -108,6 +110,10 @@ class Settings:
         retain_kinds: the kinds that these rules are for, `fact` and `note`, separated by commas.
         mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
         redaction: what is done with secrets in what is stored: `off`, `on` (replaced) or `refuse`.
+        read_only: whether the file is only read: it is never changed, every write is refused, and nobody works in the
+            background. On a mount that cannot be written nobody may write to it meanwhile.
+        make_folders: whether the folder of a new file is made; the default store's always is.
+        timezone: whose days "yesterday" and 2026-11-01 are, as `Europe/Paris`; empty for this machine's.
     """
 
     key: str = field(default="", repr=False)
@@ -149,6 +155,9 @@ class Settings:
     retain_kinds: str = "fact,note"
     mirror: str = ""
     redaction: str = "off"
+    read_only: bool = False
+    make_folders: bool = False
+    timezone: str = ""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -164,11 +173,29 @@ class Settings:
                 raise InvalidSetting(f"retain_kinds is {value!r:.40}; name fact, note or both", name=one.name)
             if one.name in {"retain_days", "retain_unused_days"} and _LONGEST_DAYS < value < math.inf:
                 raise InvalidSetting(f"{one.name} is {value}; pass {_LONGEST_DAYS} at most, or 0", name=one.name)
+            if one.name == "timezone":
+                zone_of(value)
             if isinstance(value, bool | str) or (one.name in _MAY_BE_ZERO and value == 0):
                 continue
             if not 0 < value < math.inf:
                 least = "0 or more" if one.name in _MAY_BE_ZERO else "greater than 0"
                 raise InvalidSetting(f"{one.name} is {value}; it must be {least}, and finite", name=one.name)
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """The time zone of that name; None, this machine's, for an empty one.
+
+    Raises:
+        InvalidSetting: there is none.
+    """
+    if not name:
+        return None
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        raise InvalidSetting(f"timezone is {name!r:.60}; name one as Europe/Paris", name="timezone") from None
 
 
 G = TypeVar("G", bound="DataclassInstance")
@@ -238,8 +265,8 @@ def _checked(values: Mapping[str, Any], where: str, types: Mapping[str, type]) -
         if name in GONE and name not in types:
             raise InvalidSetting(f"{where}: {name} is no setting any more; take it out", name=name)
         if name not in types:
-            known = ", ".join(sorted(types))
-            raise InvalidSetting(f"{where}: unknown setting {name!r}; known are {known}", name=name)
+            near = did_you_mean(name, types) or f"; known are {', '.join(sorted(types))}"
+            raise InvalidSetting(f"{where}: unknown setting {name!r}{near}", name=name)
         found[name] = _converted(name, value, types[name], where)
     return found
 

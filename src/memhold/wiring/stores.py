@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memhold._version import __version__
+from memhold.ports.data_home import data_home
 from memhold.ports.store_factory import STORES, OpenedStore
 from memhold.ports.stores import Clock, Ids, Store
 from memhold.ports.unfinished import unfinished_files
-from memhold.values.errors import InvalidInput
+from memhold.values.errors import InvalidInput, InvalidSetting, NotAStore
 from memhold.wiring.postgres import examine_postgres, is_postgres, open_postgres, residue_of
 from memhold.wiring.settings import Settings, load_settings
 from memhold.wiring.system import SystemClock, TimeOrderedIds
@@ -102,6 +104,8 @@ async def open_kept(location: str, settings: Settings, clock: Clock, ids: Ids) -
         InvalidInput: the location is empty, or no store is registered for its scheme.
     """
     own = _OWN.get(scheme_of(location))
+    if settings.read_only and own is not open_sqlite_store:
+        raise InvalidSetting("read_only is for a store in a file; open this one without it", name="read_only")
     if own is not None:
         return await own(location, settings=settings, clock=clock, ids=ids)
     from memhold.wiring.foreign_stores import foreign_factory
@@ -142,6 +146,8 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
     from memhold.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
+    if not settings.make_folders and not settings.read_only:
+        _need_folder(Path(path).parent)
     make = partial(
         SqliteStore,
         path,
@@ -149,6 +155,7 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
         busy_timeout=settings.busy_timeout,
         read_timeout=settings.read_timeout,
         key=settings.key,
+        read_only=settings.read_only,
     )
     # Another process may hold the file for seconds: whoever shares this loop is answered meanwhile.
     opening = asyncio.ensure_future(asyncio.to_thread(make))
@@ -166,6 +173,20 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
         key=settings.key,
     )
     return OpenedStore(store=store, residue=partial(_residue, path, settings.mirror), maintenance=maintenance)
+
+
+def _need_folder(folder: Path) -> None:
+    """Refuse to make a folder that nobody asked for: it is mistyped. That of the default store is made.
+
+    Raises:
+        NotAStore: there is none.
+    """
+    if not folder.exists() and not folder.is_relative_to(data_home().resolve()):
+        raise NotAStore(
+            f"the folder {folder} does not exist; name another, make it (mkdir -p {shlex.quote(str(folder))}), or"
+            " open with make_folders=True",
+            path=str(folder),
+        )
 
 
 def _closed(opening: asyncio.Future[SqliteStore]) -> None:

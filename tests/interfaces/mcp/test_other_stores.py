@@ -135,7 +135,7 @@ async def test_every_tool_and_resource_answers(connected: Connected, tmp_path: P
         assert "ramen" not in kept
         assert ERASED not in kept  # it is a quotation, and no word of the message's own
         assert "Nothing matches." in await call(client, "recall", query="ramen", kinds=["fact"])
-        assert "is not a time" in await refused(client, "recall", since="yesterday")
+        assert "no time that is understood" in await refused(client, "recall", since="yesteryear")
         assert "known are: query" in await refused(client, "recall", text="ramen")
 
 

@@ -99,6 +99,11 @@ class AsyncMemhold:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._store!r})"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            raise _of_a_scope(type(self).__name__, name)
+
     def take_over(self, fresh: AsyncMemhold) -> AsyncMemhold:
         """Work on with the store that another one opened; returns the former, to be closed.
 
@@ -179,6 +184,20 @@ def _to_be_opened(face: str) -> InvalidInput:
     return InvalidInput(f'a store is opened by `open`: write `{face}.open("memory.db") as mem:`')
 
 
+def _of_a_scope(face: str, name: str) -> AttributeError:
+    """The error for a name that an open store lacks: it may be a verb, which is of a scope."""
+    from memhold.values.hints import did_you_mean, meant
+    from memhold.verbs.declaration import verbs_of
+    from memhold.verbs.scope import AsyncScope
+
+    if name.startswith("_"):
+        return AttributeError(f"{face!r} has no {name!r}", name=name)
+    verbs = verbs_of(AsyncScope)
+    if found := [name] if name in verbs else meant(name, verbs, 1):
+        return AttributeError(f"{face!r} has no {name!r}; write .scope(user=…).{found[0]}(…)", name=name)
+    return AttributeError(f"{face!r} has no {name!r}{did_you_mean(name, dir(SyncStore))}", name=name)
+
+
 class Memhold(SyncStore):
     """One open store, for code that is not async. Thread-safe; close it, or use `with`."""
 
@@ -188,6 +207,9 @@ class Memhold(SyncStore):
             if not isinstance(loop, EventLoopThread) or more or settings:
                 raise _to_be_opened("with Memhold")
             super().__init__(core, loop)
+
+        def __getattr__(self, name: str) -> object:
+            raise _of_a_scope("Memhold", name)
 
     @classmethod
     def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Memhold:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from memhold.faces.python.event_loop_thread import EventLoopThread
 from memhold.values.errors import StoreClosed
+from memhold.values.hints import Hinting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +70,7 @@ def _given(names: dict[str, Any]) -> dict[str, Any]:
     return names
 
 
-class SyncDocuments:
+class SyncDocuments(Hinting):
     """Documents by name: text or JSON at a path, which is a tuple of 1 to 32 names.
 
     One content stands at a path. What it replaced is kept: as a revision, in the history, and for `undo`. Each content
@@ -89,7 +90,7 @@ class SyncDocuments:
         *,
         if_rev: int | None = None,
         metadata: Mapping[str, Any] | None = None,
-        expires_at: datetime | None = None,
+        expires_at: datetime | str | None = None,
         index: bool = True,
         fields: Sequence[str] | None = None,
         idempotency_key: str | None = None,
@@ -123,8 +124,8 @@ class SyncDocuments:
         path: Sequence[str],
         *,
         at_rev: int | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        as_of: datetime | str | None = None,
+        known_at: datetime | str | None = None,
     ) -> Document:
         """What stands at a path, or stood there in a revision or at a time. One look into an index, however many stand.
 
@@ -158,7 +159,8 @@ class SyncDocuments:
         Args:
             prefix: The names that a path begins with; none: all documents.
             filter: Of JSON contents: members and what they are, as {"status": "open", "score": {"$gt": 4}}. Operators
-                are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $contains (of a list) and $exists.
+                are $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $contains (of a list) and $exists. A list is of values of
+                which it is one; {"$or": [...]} holds filters of which one must pass.
             metadata: The same of the metadata.
             order: "path", "newest" or "oldest" (by the last write).
             content: With the contents; a page then ends behind 16 MiB.
@@ -250,7 +252,7 @@ class SyncDocuments:
         return self._loop.run(self._core.delete(**_given(locals())))
 
 
-class SyncScope:
+class SyncScope(Hinting):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
     A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
@@ -298,10 +300,10 @@ class SyncScope:
         value: str | None = None,
         subject: str = "user",
         operation: Literal["set", "add", "remove"] | None = None,
-        event_time: datetime | None = None,
+        event_time: datetime | str | None = None,
         importance: Importance = "mid",
         pinned: bool = False,
-        expires_at: datetime | None = None,
+        expires_at: datetime | str | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
@@ -453,13 +455,13 @@ class SyncScope:
         kinds: Sequence[Kind] | None = None,
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
-        before: datetime | None = None,
-        after: datetime | None = None,
+        before: datetime | str | None = None,
+        after: datetime | str | None = None,
         everything: bool = False,
         origin: Origin | None = None,
         actor: str | None = None,
-        written_since: datetime | None = None,
-        written_until: datetime | None = None,
+        written_since: datetime | str | None = None,
+        written_until: datetime | str | None = None,
         hard: bool = True,
         sources: Sources = "erase",
         dry_run: bool = False,
@@ -507,8 +509,8 @@ class SyncScope:
         *,
         origin: Origin | None = None,
         actor: str | None = None,
-        written_since: datetime | None = None,
-        written_until: datetime | None = None,
+        written_since: datetime | str | None = None,
+        written_until: datetime | str | None = None,
         cascade: bool = False,
         redo: bool = False,
         dry_run: bool = False,
@@ -557,10 +559,10 @@ class SyncScope:
         topics: Sequence[str] = (),
         entities: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        known_at: datetime | str | None = None,
         include_superseded: bool = False,
         browse: bool = False,
         signals: Sequence[str] | None = None,
@@ -595,7 +597,9 @@ class SyncScope:
             session: Only this conversation; left out: across all.
             topics: Only with all of these topics.
             entities: Only with all of these entities.
-            metadata: Only with these values in their metadata.
+            metadata: Only with these values in their metadata: a value, a list of which it is one, or operators, as
+                {"year": {"$gte": 2024}, "team": ["red", "blue"]}; see `documents.list` for all. {"$or": [...]} holds
+                filters of which one must pass.
             since: Of this time or later.
             until: Of before this time.
             as_of: Answer with what held at this time.
@@ -624,7 +628,7 @@ class SyncScope:
 
     def context(
         self,
-        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         *,
         budget: int = 8000,
         strategy: str = "adaptive",
@@ -646,9 +650,9 @@ class SyncScope:
         slot that fails or is late is named in `degraded` and the answer comes without it. Needs no model.
 
         Args:
-            messages: The caller's new messages, or the whole conversation, perhaps with a system prompt in front. They
-                are not stored; what the session's end holds already is not shown twice, so they may be added before or
-                after.
+            messages: What the user says now, as text; or the caller's new messages, or the whole conversation, perhaps
+                with a system prompt in front. They are not stored; what the session's end holds already is not shown
+                twice, so they may be added before or after.
             budget: Tokens in all.
             strategy: What a conversation that does not fit loses. "adaptive" cuts its oldest turns and leaves memory
                 half of the room, or more of a small one; "full_history" leaves memory less. "memory_first" sends only
@@ -700,9 +704,9 @@ class SyncScope:
         origin: Origin | None = None,
         actor: str | None = None,
         subject: str | None = None,
-        written_since: datetime | None = None,
-        written_until: datetime | None = None,
-        unconfirmed_since: datetime | None = None,
+        written_since: datetime | str | None = None,
+        written_until: datetime | str | None = None,
+        unconfirmed_since: datetime | str | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
@@ -810,8 +814,8 @@ class SyncScope:
         *,
         limit: int = 10,
         offset: int = 0,
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
         session: str | None = None,
         raw: bool = False,
         level: str | None = None,
@@ -1085,7 +1089,7 @@ class SyncScope:
         return self._loop.run(self._core.export(path, format=format))
 
 
-class SyncTokens:
+class SyncTokens(Hinting):
     """Make, list, revoke and check the tokens that a server lets in: `mem.admin.tokens`."""
 
     def __init__(self, core: AsyncTokens, loop: EventLoopThread) -> None:
@@ -1182,7 +1186,7 @@ class SyncTokens:
         return self._loop.run(self._core.check(secret))
 
 
-class SyncAdmin:
+class SyncAdmin(Hinting):
     """The verbs that act on all scopes of a store: `mem.admin`."""
 
     def __init__(self, core: AsyncAdmin, loop: EventLoopThread) -> None:
@@ -1303,7 +1307,7 @@ class SyncAdmin:
         return self._loop.run(self._core.vectors())
 
 
-class SyncStore:
+class SyncStore(Hinting):
     """One open store, for code that is not async. Thread-safe; close it, or use `with`."""
 
     def __init__(self, core: AsyncStore, loop: EventLoopThread) -> None:

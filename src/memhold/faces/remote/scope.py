@@ -19,6 +19,7 @@ from memhold.faces.remote.wire import key_header, sent_messages
 from memhold.journal.visibility import checked_id
 from memhold.values.answers import Messages, Query, Residue
 from memhold.values.errors import NotFound, WrongKind
+from memhold.values.hints import Hinting
 from memhold.values.jsonable import from_jsonable
 from memhold.values.records import Memory, Message, Scope
 from memhold.verbs.arguments import to_json
@@ -46,7 +47,7 @@ def remote_scope(transport: Sends, scope: Scope) -> AsyncScope:
     return cast("AsyncScope", RemoteScope(transport, scope))
 
 
-class RemoteScope:
+class RemoteScope(Hinting):
     """The verbs of one scope over HTTP.
 
     What is written without an idempotency key gets one, so that a call whose answer was lost can be sent again.

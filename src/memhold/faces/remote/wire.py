@@ -125,13 +125,13 @@ def sent_time(value: Any) -> Any:
 
 
 def sent_messages(messages: Any) -> Any:
-    """Messages as JSON can carry them.
+    """Messages as JSON can carry them; a text is left to the verb.
 
     Raises:
         InvalidMessage, NaiveTime: one of them cannot be; `index` says which.
     """
-    if messages is None:
-        return None
+    if messages is None or isinstance(messages, str):
+        return messages
     found = [_sent_message(message, index) for index, message in enumerate(listed_messages(messages))]
     return found[0] if isinstance(messages, Mapping) else found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, FastAPI, Header, Query, Request, Response
@@ -15,7 +14,8 @@ from memhold.faces.problems import MEDIA_TYPE
 from memhold.faces.remote.wire import ACTOR
 from memhold.ports.idempotency import checked_key
 from memhold.values.errors import InvalidInput, RevisionConflict, ScopeDenied
-from memhold.values.jsonable import body_json, parse_time, to_jsonable
+from memhold.values.hints import did_you_mean
+from memhold.values.jsonable import body_json, to_jsonable
 from memhold.values.origins import acting
 from memhold.values.principal import PRINCIPAL, Principal, Right, acting_for, principal_of
 from memhold.values.records import MAX_NAME
@@ -37,7 +37,6 @@ __all__ = [
     "json_response",
     "keeper",
     "listed",
-    "moment",
     "scope_for",
     "stand_for",
 ]
@@ -157,8 +156,8 @@ def _only(names: set[str], bodiless: list[str]) -> Callable[[Request], Awaitable
 
     async def check(request: Request) -> None:
         if unknown := request.query_params.keys() - names:
-            known = ", ".join(sorted(names)) or "none"
-            raise InvalidInput(f"the parameter {min(unknown)!r:.60} is not known here; known are: {known}")
+            known, hint = ", ".join(sorted(names)) or "none", did_you_mean(min(unknown), names)
+            raise InvalidInput(f"the parameter {min(unknown)!r:.60} is not known here{hint}; known are: {known}")
         if bodiless and (await request.body()).strip() not in {b"", b"{}"}:
             raise InvalidInput("this takes no body; leave it out, and name a user in the header X-Memhold-User")
 
@@ -287,15 +286,6 @@ def given_key(header: str | None) -> str | None:
         return checked_key(header.encode("latin-1").decode("utf-8"))
     except UnicodeError:
         raise InvalidInput("the Idempotency-Key is not UTF-8; send ASCII or UTF-8") from None
-
-
-def moment(text: str | None) -> datetime | None:
-    """A time of a body or a query.
-
-    Raises:
-        InvalidInput, NaiveTime: it is none, or has no zone.
-    """
-    return None if text is None else parse_time(text)
 
 
 def example(**examples: Any) -> dict[str, Any]:

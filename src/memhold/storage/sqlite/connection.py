@@ -48,7 +48,9 @@ __all__ = [
     "Migration",
     "can_encrypt",
     "check_key",
+    "check_readable",
     "connect",
+    "connect_to_read",
     "create_or_migrate",
     "is_named",
     "migrations",
@@ -63,6 +65,7 @@ APPLICATION_ID = 0x4D454D48
 
 _HEADER = struct.Struct(">60xI4xI28x")
 _MAGIC = b"SQLite format 3\0"
+READ_ONLY = "read_only=True (MEMHOLD_READ_ONLY=1)"
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
 _LOG_HEADER = 32
 _LOGS = (bytes.fromhex("377f0682"), bytes.fromhex("377f0683"))
@@ -142,9 +145,13 @@ def _ours(error: apsw.Error, path: str) -> MemholdError:
         case apsw.FullError():
             return StoreFull(f"no room left on the disk of {path}; nothing of this call was stored, make room")
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
-            return StoreReadOnly(f"{path} cannot be written; check its owner and mode (it should be 0600)")
+            return StoreReadOnly(
+                f"{path} cannot be written; check its owner and mode (it should be 0600), or open it with {READ_ONLY}"
+            )
         case apsw.CantOpenError():
-            return StoreReadOnly(f"{path} cannot be opened; check that its folder exists and can be written")
+            return StoreReadOnly(
+                f"{path} cannot be opened; check that its folder exists and can be written, or open it with {READ_ONLY}"
+            )
         case apsw.CorruptError() if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_INDEX:
             return StoreCorrupt(f"an index of {path} does not agree with its rows; run 'memhold doctor --repair rows'")
         case apsw.CorruptError() | apsw.NotADBError():
@@ -198,7 +205,13 @@ def unlocked(connection: apsw.Connection, key: str) -> apsw.Connection:
 
 
 def connect(
-    path: str, *, busy_timeout: float, vfs: str | None = None, readonly: bool = False, key: str = ""
+    path: str,
+    *,
+    busy_timeout: float,
+    vfs: str | None = None,
+    readonly: bool = False,
+    key: str = "",
+    uri: bool = False,
 ) -> apsw.Connection:
     """A connection with the settings that every one of ours has.
 
@@ -208,12 +221,51 @@ def connect(
         vfs: the name of a registered VFS; None for the system's.
         readonly: refuse writes.
         key: what the file is encrypted with; empty for a plain file.
+        uri: `path` is a `file:` URI.
     """
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
+    flags |= apsw.SQLITE_OPEN_URI if uri else 0
     connection = unlocked(apsw.Connection(path, flags=flags, vfs=vfs, statementcachesize=256), key)
     connection.set_busy_timeout(int(busy_timeout * 1000))
     connection.execute(_PRAGMAS)
     return connection
+
+
+def connect_to_read(path: str, *, busy_timeout: float, key: str = "") -> apsw.Connection:
+    """A connection that changes nothing, not even where no lock can be taken (a mount that is only read).
+
+    Raises:
+        StoreReadOnly: the log holds writes that cannot be read without writing beside the file.
+    """
+    try:
+        connection = connect(path, busy_timeout=busy_timeout, readonly=True, key=key)
+        connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018 - the first look takes the lock
+    except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
+        if _holds_writes(f"{path}-wal"):
+            raise StoreReadOnly(
+                f"{path}-wal holds writes that can only be read where something can be written; copy both files there"
+            ) from error
+        return connect(
+            f"{Path(path).as_uri()}?immutable=1", busy_timeout=busy_timeout, readonly=True, key=key, uri=True
+        )
+    return connection
+
+
+def check_readable(connection: apsw.Connection, path: str) -> int:
+    """The schema number of a file that is only read.
+
+    Raises:
+        NotAStore, NewerStore: as `create_or_migrate`.
+        StoreReadOnly: an older Memhold wrote it, and it is first to be brought up to date.
+    """
+    supported = migrations()[-1].number
+    _check_ours(connection, path, supported)
+    found = int(connection.pragma("user_version"))
+    if found != supported:
+        raise StoreReadOnly(
+            f"{path} has schema {found} and this Memhold reads {supported}; open it once where it can be written"
+        )
+    return found
 
 
 def roll_back(connection: apsw.Connection) -> None:
@@ -327,7 +379,9 @@ def _create_file(path: str) -> None:
         if not stat.S_ISREG(target.stat().st_mode):
             raise NotAStore(f"{path} is not a regular file; name another one", path=path) from None
         if not os.access(path, os.R_OK | os.W_OK) or not os.access(target.parent, os.W_OK):
-            raise StoreReadOnly(f"{path} or its folder cannot be written; check owner and modes") from None
+            raise StoreReadOnly(
+                f"{path} or its folder cannot be written; check owner and modes, or open it with {READ_ONLY}"
+            ) from None
     except NotADirectoryError as error:
         raise NotAStore(f"{target.parent} is not a folder; name a file in a folder", path=path) from error
     except OSError as error:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memhold.ports.stores import Clock
 from memhold.ports.transaction import ReadTx
 from memhold.storage.open_state import kept_time, store_time
-from memhold.storage.sqlite.connection import connect, roll_back, translated
+from memhold.storage.sqlite.connection import connect, connect_to_read, roll_back, translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
 from memhold.values.errors import StoreCorrupt
 from memhold.values.records import Scope
@@ -50,7 +50,7 @@ class SqliteMaintenance:
 
         found: dict[str, Usage] = {}
         with translated(self._path):
-            connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
+            connection = connect_to_read(self._path, busy_timeout=self._busy_timeout, key=self._key)
             try:
                 rows: list[Any] = connection.execute(KEEPING["usage"]).fetchall()
                 days: list[Any] = []
@@ -128,9 +128,8 @@ class SqliteMaintenance:
 
     def _survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
         with translated(self._path):
-            connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
+            connection = connect_to_read(self._path, busy_timeout=self._busy_timeout, key=self._key)
             try:
-                connection.execute("PRAGMA query_only = ON")
                 connection.execute("BEGIN")
                 last = kept_time(connection.execute(QUERIES["read_clock"]).get)
                 tx = SqliteRead(connection, scope, store_time(self._clock.now(), last))

@@ -19,7 +19,14 @@ from memhold.ports.stores import CLOSE_SECONDS, Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.unfinished import sweep
 from memhold.storage.open_state import Opened, kept_time, store_time
-from memhold.storage.sqlite.connection import connect, create_or_migrate, roll_back, translated
+from memhold.storage.sqlite.connection import (
+    check_readable,
+    connect,
+    connect_to_read,
+    create_or_migrate,
+    roll_back,
+    translated,
+)
 from memhold.storage.sqlite.ledger import identity, reconcile
 from memhold.storage.sqlite.links import SqliteLinkBook
 from memhold.storage.sqlite.log_files import LogFiles
@@ -27,8 +34,8 @@ from memhold.storage.sqlite.reading import QUERIES, SqliteRead
 from memhold.storage.sqlite.tokens import SqliteTokens
 from memhold.storage.sqlite.upkeep import SqliteUpkeep
 from memhold.storage.sqlite.usage import SqliteUsageBook
-from memhold.storage.sqlite.writer import Writer
-from memhold.values.errors import StoreBusy, StoreError
+from memhold.storage.sqlite.writer import NoWriter, Writer
+from memhold.values.errors import NotAStore, StoreBusy, StoreError
 from memhold.values.records import Scope, micros
 
 __all__ = ["SqliteStore"]
@@ -44,7 +51,8 @@ class SqliteStore(Opened):
     """`Store` over one SQLite file.
 
     Opening a path that is not there makes the file (mode 0600; its folder 0700). Several processes may hold the same
-    file open; each write takes SQLite's lock, and waits up to `busy_timeout` seconds for it.
+    file open; each write takes SQLite's lock, and waits up to `busy_timeout` seconds for it. With `read_only` the
+    file is never changed, and one on a mount that is only read can be opened while nobody writes to it.
     """
 
     def __init__(
@@ -56,6 +64,7 @@ class SqliteStore(Opened):
         read_timeout: float = 5.0,
         vfs: str | None = None,
         key: str = "",
+        read_only: bool = False,
     ) -> None:
         super().__init__()
         self._path = path
@@ -67,16 +76,27 @@ class SqliteStore(Opened):
         self._local = threading.local()
         self._open_readers: list[apsw.Connection] = []
         self._glances: apsw.Connection | None = None
-        schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs, key=key)
+        self._read_only = read_only
+        self._files: LogFiles | None = None
+        schema = 0
+        if not read_only:
+            schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs, key=key)
+        elif not Path(path).is_file():
+            raise NotAStore(f"there is no store at {path} to read", path=path)
         with translated(path):
-            self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake)
+            self._writer: Writer | NoWriter = (
+                NoWriter(path) if read_only else Writer(self._connect, path=path, clock=clock, woke=self._wake)
+            )
             try:
                 with contextlib.closing(self._connect()) as reader:
+                    if read_only:
+                        schema = check_readable(reader, path)
                     secret = identity(reader).secret
-                    # Only now do the log and its index stand there.
-                    self._files = LogFiles(path) if vfs is None else None
-                    self._writer.files = self._files
-                    self._note_at_open(reader)
+                    if isinstance(self._writer, Writer) and vfs is None:
+                        # Only now do the log and its index stand there.
+                        self._writer.files = self._files = LogFiles(path)
+                    if not read_only:
+                        self._note_at_open(reader)
             except BaseException:
                 # Nobody gets a store to close: the thread would stay, and hold the file.
                 self._writer.close(CLOSE_SECONDS)
@@ -185,6 +205,8 @@ class SqliteStore(Opened):
         return connection
 
     def _connect(self) -> apsw.Connection:
+        if self._read_only:
+            return connect_to_read(self._path, busy_timeout=self._busy_timeout, key=self._key)
         return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs, key=self._key)
 
     def _refuse_loss(self) -> None:

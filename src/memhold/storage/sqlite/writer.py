@@ -25,10 +25,10 @@ from memhold.storage.sql.writes import SqlWrite
 from memhold.storage.sqlite.connection import roll_back, translated
 from memhold.storage.sqlite.log_files import LogFiles, Loss
 from memhold.storage.sqlite.reading import QUERIES, SqliteStatements
-from memhold.values.errors import MemholdError, StoreClosed
+from memhold.values.errors import MemholdError, StoreClosed, StoreReadOnly
 from memhold.values.records import Scope, micros
 
-__all__ = ["SqliteWrite", "Writer"]
+__all__ = ["NoWriter", "SqliteWrite", "Writer"]
 
 
 class SqliteWrite(SqlWrite):
@@ -350,3 +350,29 @@ class Writer:
 
 
 _Done = tuple[_Job, Any, BaseException | None]
+
+
+class NoWriter:
+    """In the place of a writer where a file is only read."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def submit(self, scope: Scope, work: Callable[[WriteTx], T], priority: Priority) -> asyncio.Future[T]:
+        """Refuse it."""
+        del scope, work, priority
+        raise self._refusal()
+
+    def call(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
+        """Refuse it."""
+        del work
+        raise self._refusal()
+
+    def watch(self) -> None:
+        """Nobody is told of anything."""
+
+    def close(self, timeout: float) -> None:
+        """There is nothing to end."""
+
+    def _refusal(self) -> StoreReadOnly:
+        return StoreReadOnly(f"{self._path} was opened with read_only; nothing was stored, open it without to write")

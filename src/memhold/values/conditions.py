@@ -1,7 +1,8 @@
-"""Filters of documents: conditions on the members of a JSON content, or of metadata. Pure.
+"""Conditions on the members of a JSON content, or of metadata. Pure.
 
-A filter maps names of members to a value that the member equals, to an object of operators (`{"$gt": 4}`), or to an
-object without operators, which is a filter of that member's own members. All conditions must hold.
+A filter maps names of members to a value that the member equals, to a list that it equals or is one of, to an object of
+operators (`{"$gt": 4}`), or to an object without operators, which is a filter of that member's own members. All
+conditions must hold; `{"$or": [...]}` holds filters of which one must.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from memhold.values.jsonable import json_copy
 __all__ = ["OPERATORS", "Filter", "checked_filter", "passes"]
 
 _ABSENT: Final = object()
+OR: Final = "$or"
 
 Filter = Mapping[str, Any]
 
@@ -78,6 +80,12 @@ def checked_filter(given: object, what: str = "filter") -> Filter:
 
 def _check(asked: Mapping[str, Any], what: str) -> None:
     for name, wanted in asked.items():
+        if name == OR:
+            if not isinstance(wanted, list) or not all(isinstance(one, dict) for one in wanted):
+                raise InvalidInput(f"{what}: {OR} takes a list of filters, such as [{{'status': 'open'}}]")
+            for one in wanted:
+                _check(one, f"{what} at {OR}")
+            continue
         if name.startswith("$"):
             raise InvalidInput(f"{what} has the operator {name!r:.60} where a member belongs; name that before it")
         if not isinstance(wanted, dict):
@@ -88,6 +96,12 @@ def _check(asked: Mapping[str, Any], what: str) -> None:
         for one in operators:
             _check_operator(one, wanted[one], f"{what} at {name!r:.60}")
         if not operators:
+            plain = [one for one, value in wanted.items() if f"${one}" in OPERATORS and not isinstance(value, dict)]
+            if plain:
+                raise InvalidInput(
+                    f"{what} at {name!r:.60} has {plain[0]!r}; write ${plain[0]},"
+                    f" or for a member of that name {{{plain[0]!r}: {{'$eq': …}}}}"
+                )
             _check(wanted, f"{what} at {name!r:.60}")
 
 
@@ -106,11 +120,14 @@ def passes(value: Any, asked: Filter) -> bool:
         return True
     members = value if isinstance(value, Mapping) else {}
     return isinstance(value, Mapping) and all(
-        _holds(members.get(name, _ABSENT), wanted) for name, wanted in asked.items()
+        any(passes(value, one) for one in wanted) if name == OR else _holds(members.get(name, _ABSENT), wanted)
+        for name, wanted in asked.items()
     )
 
 
 def _holds(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, list) and not isinstance(value, list):
+        return any(_equal(value, one) for one in wanted)
     if not isinstance(wanted, dict) or not wanted:
         return _equal(value, wanted)
     if next(iter(wanted)).startswith("$"):
