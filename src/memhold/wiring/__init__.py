@@ -14,7 +14,7 @@ from memhold.ports.processes import this_process
 from memhold.ports.stores import Clock, Ids, Redactor, Store
 from memhold.upkeep.file_watch import FileWatch
 from memhold.verbs.after_answer import AfterAnswer
-from memhold.verbs.runtime import Runtime, RuntimeSettings, abandoned
+from memhold.verbs.runtime import Runtime, RuntimeSettings
 from memhold.wiring.compaction import Upkeepers, caches_once
 from memhold.wiring.health import Healths, look_at_local_servers, warn_of_models
 from memhold.wiring.models import (
@@ -90,7 +90,6 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
             table.chain(name)
         if embeds:
             check_embedding(table, settings.embedding)
-    await abandoned()
     opened = await open_kept(location, settings, clock, ids)
     store = opened.store
     known = () if table is None else await store.links.read()

@@ -15,6 +15,7 @@ from memhold.ports.store_factory import STORES, OpenedStore
 from memhold.ports.stores import Clock, Ids, Store
 from memhold.ports.unfinished import unfinished_files
 from memhold.values.errors import InvalidInput, InvalidSetting, NotAStore
+from memhold.verbs.runtime import abandoned
 from memhold.wiring.postgres import examine_postgres, is_postgres, open_postgres, residue_of
 from memhold.wiring.settings import Settings, load_settings
 from memhold.wiring.system import SystemClock, TimeOrderedIds
@@ -103,6 +104,7 @@ async def open_kept(location: str, settings: Settings, clock: Clock, ids: Ids) -
     Raises:
         InvalidInput: the location is empty, or no store is registered for its scheme.
     """
+    await abandoned()
     own = _OWN.get(scheme_of(location))
     if settings.read_only and own is not open_sqlite_store:
         raise InvalidSetting("read_only is for a store in a file; open this one without it", name="read_only")
