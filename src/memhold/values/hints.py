@@ -27,7 +27,7 @@ def meant(name: str, known: Collection[str], most: int = 2) -> tuple[str, ...]:
     """Which of the known names a name that is not one of them may stand for, the likeliest first."""
     if (word := WORDS.get(name.lower(), "")) in known:
         return (word,)
-    return tuple(get_close_matches(name, known, n=most))
+    return tuple(get_close_matches(name, known, n=most, cutoff=0.7))
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:

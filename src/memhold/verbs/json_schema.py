@@ -30,7 +30,8 @@ def schema_of(declared: Any) -> dict[str, Any]:
         return dict(_PLAIN[declared])
     origin, parts = get_origin(declared), get_args(declared)
     if origin in {typing.Union, types.UnionType}:
-        told = [schema_of(one) for one in parts if not hasattr(one, "__dataclass_fields__")]
+        plain = [one for one in parts if not (one is str and datetime in parts)]  # a time as text is shown once
+        told = [schema_of(one) for one in plain if not hasattr(one, "__dataclass_fields__")]
         return told[0] if len(told) == 1 else {"anyOf": told}
     if origin is Literal:
         return {"type": "string", "enum": list(parts)}

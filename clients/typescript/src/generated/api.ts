@@ -973,13 +973,13 @@ export interface ListMemoriesArguments {
   /** Only facts about this: "user", or whom or what else they are told of. */
   subject?: string | undefined;
   /** Only what was written at this time or later, whatever time it tells of. */
-  written_since?: Time | string | undefined;
+  written_since?: Time | undefined;
   /** Only what was written before this time. */
-  written_until?: Time | string | undefined;
+  written_until?: Time | undefined;
   /**
    * Only what no person confirmed at this time or later; what the user told counts as confirmed when it was told.
    */
-  unconfirmed_since?: Time | string | undefined;
+  unconfirmed_since?: Time | undefined;
   /** Most memories of the page. Default: 100. */
   limit?: number | undefined;
   /** What the last page gave. */
@@ -1002,13 +1002,13 @@ export interface RememberArguments {
    */
   operation?: "set" | "add" | "remove" | null | undefined;
   /** Since when it holds; left out: from now on. */
-  event_time?: Time | string | null | undefined;
+  event_time?: Time | null | undefined;
   /** How much it matters. Default: "mid". */
   importance?: "low" | "mid" | "high" | undefined;
   /** Keep it long-term: it never expires and is never merged away. Default: false. */
   pinned?: boolean | undefined;
   /** When it may leave. */
-  expires_at?: Time | string | null | undefined;
+  expires_at?: Time | null | undefined;
   /** Topics to filter by later. */
   topics?: readonly string[] | undefined;
   /** People, places and things it names. */
@@ -1098,9 +1098,9 @@ export interface ForgetArguments {
   /** Memories with all of these entities. */
   entities?: readonly string[] | undefined;
   /** Of before this time. */
-  before?: Time | string | null | undefined;
+  before?: Time | null | undefined;
   /** Of after this time. */
-  after?: Time | string | null | undefined;
+  after?: Time | null | undefined;
   /** All that is known of this user, in namespaces below too. Default: false. */
   everything?: boolean | undefined;
   /** What was said by these: "user", "agent", "tool", "import", "rules" or "model". */
@@ -1108,9 +1108,9 @@ export interface ForgetArguments {
   /** Of this name: a client's, an application's, a model's, a format's. */
   actor?: string | null | undefined;
   /** What was written at this time or later, whatever time it tells of. */
-  written_since?: Time | string | null | undefined;
+  written_since?: Time | null | undefined;
   /** What was written before this time. */
-  written_until?: Time | string | null | undefined;
+  written_until?: Time | null | undefined;
   /** Erase for good; false hides instead, which can be undone. Default: true. */
   hard?: boolean | undefined;
   /**
@@ -1135,9 +1135,9 @@ export interface UndoArguments {
   /** Of this name: a client's, an application's, a model's, a format's. */
   actor?: string | null | undefined;
   /** Made at this time or later. */
-  written_since?: Time | string | null | undefined;
+  written_since?: Time | null | undefined;
   /** Made before this time. */
-  written_until?: Time | string | null | undefined;
+  written_until?: Time | null | undefined;
   /** Undo first what stands on it. Default: false. */
   cascade?: boolean | undefined;
   /**
@@ -1185,13 +1185,13 @@ export interface RecallArguments {
    */
   metadata?: Readonly<Record<string, unknown>> | null | undefined;
   /** Of this time or later. */
-  since?: Time | string | null | undefined;
+  since?: Time | null | undefined;
   /** Of before this time. */
-  until?: Time | string | null | undefined;
+  until?: Time | null | undefined;
   /** Answer with what held at this time. */
-  as_of?: Time | string | null | undefined;
+  as_of?: Time | null | undefined;
   /** Answer with what was known at this time. */
-  known_at?: Time | string | null | undefined;
+  known_at?: Time | null | undefined;
   /** Past values too. Default: false. */
   include_superseded?: boolean | undefined;
   /** Somebody only looks: the question is evidence of nothing, and no use of what it finds. Default: false. */
@@ -1309,9 +1309,9 @@ export interface SummariesArguments {
   /** How many to pass over. Default: 0. */
   offset?: number | undefined;
   /** Of windows that began at this time or later. */
-  since?: Time | string | undefined;
+  since?: Time | undefined;
   /** Of windows that began before this time. */
-  until?: Time | string | undefined;
+  until?: Time | undefined;
   /** Only this conversation. */
   session?: string | undefined;
   /** With windows that no model has read yet. Default: false. */
@@ -1428,7 +1428,7 @@ export interface PutDocumentArguments {
   /** JSON of the caller's; `list` and `search` can ask for it. */
   metadata?: Readonly<Record<string, unknown>> | null | undefined;
   /** When it stands there no longer. */
-  expires_at?: Time | string | null | undefined;
+  expires_at?: Time | null | undefined;
   /** Whether words and meaning may find it; of a very long content samples are indexed. Default: true. */
   index?: boolean | undefined;
   /** Of JSON: the members by which alone they find it, as ["title", "author.name", "chapters[*].text"]. */
@@ -1444,9 +1444,9 @@ export interface ReadDocumentArguments {
   /** What this revision of the path held. */
   at_rev?: number | null | undefined;
   /** What stood there at this time. */
-  as_of?: Time | string | null | undefined;
+  as_of?: Time | null | undefined;
   /** What was known then to stand there. */
-  known_at?: Time | string | null | undefined;
+  known_at?: Time | null | undefined;
 }
 
 /** What `list_documents` takes. */
