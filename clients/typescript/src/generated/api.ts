@@ -625,8 +625,8 @@ export interface Readiness {
  *
  * `part` is what the signal adds to the hit's score; all parts together are the score. `signal` may also name what
  * moved the hit beside the signals: `newer`, `follows`, `answers` (it was said to one of the best, a question),
- * `outdated`, `spread` or `asker` (another person says it of themselves), of which the last three take from it, or
- * `rerank`, which adds or takes.
+ * `outdated`, `given up` or `asker` (another person says it of themselves), of which the last three take from it,
+ * or `rerank`, which adds or takes.
  */
 export interface Reason {
   signal: string;
