@@ -21,7 +21,7 @@ import pytest
 from memhold import AsyncMemhold, Memhold
 from memhold.errors import InvalidInput, MemholdError, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
 from memhold.faces.agents.notes import spool_of
-from memhold.ports.data_home import absolute_location, default_db
+from memhold.ports.data_home import absolute_location, data_home, default_db
 from memhold.storage.sqlite.connection import create_or_migrate
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -218,11 +218,12 @@ def test_a_mistyped_path_makes_no_folder(tmp_path: Path, monkeypatch: pytest.Mon
         mem.scope(user="alice").remember("Likes tea")
 
 
-def test_files_are_private(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "er" / "memory.db"
+def test_files_are_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    path = data_home() / "deep" / "er" / "memory.db"
     old = os.umask(0)
     try:
-        with Memhold.open(str(path), worker=False, make_folders=True) as mem:
+        with Memhold.open(str(path), worker=False) as mem:
             mem.scope(user="alice").remember("Likes tea")
             modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()}
     finally:

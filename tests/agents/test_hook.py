@@ -161,7 +161,8 @@ def test_other_events_and_other_words_take_none(session: Session) -> None:
 
 def test_forgetting_reaches_what_was_not_taken_in_yet(session: Session) -> None:
     session.says("the password is pomelo", "Noted.")
-    with Memhold.open(session.db, worker=False, make_folders=True) as mem:
+    session.db.parent.mkdir(parents=True, exist_ok=True)
+    with Memhold.open(session.db, worker=False) as mem:
         mem.scope(namespace=PROJECT, user="alice").add({"role": "user", "content": "something else"})
     session.hook("Stop")
     scoped = ("--db", str(session.db), "--user", "alice", "--namespace", PROJECT)
@@ -418,7 +419,8 @@ def test_transcripts_that_are_no_files_stop_no_command(session: Session) -> None
 
 
 def test_a_folder_of_notes_that_cannot_be_used_is_said_and_stops_no_command(session: Session) -> None:
-    with Memhold.open(session.db, worker=False, make_folders=True) as mem:
+    session.db.parent.mkdir(parents=True, exist_ok=True)
+    with Memhold.open(session.db, worker=False) as mem:
         mem.scope(user="alice").remember("Likes tea")
     (session.spool / ".lock").mkdir(parents=True)
     done = process("list", "--json", "--db", str(session.db), "--user", "alice")

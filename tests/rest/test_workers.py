@@ -243,6 +243,8 @@ def folder_of_counts(pid: int) -> Path | None:
 
 HANGS = """
 import signal, time
+from memhold.server import supervising
+supervising.HANG_SECONDS = 30
 signal.signal(signal.SIGUSR1, lambda *_: time.sleep(10_000))
 """
 """What a process of Python loads at its start: at that signal its loop is held for good, and its threads go on."""
@@ -251,7 +253,7 @@ signal.signal(signal.SIGUSR1, lambda *_: time.sleep(10_000))
 def test_workers_that_hang_are_killed_and_others_started(tmp_path: Path) -> None:
     """One whose loop is held, and one that is frozen as a whole; the first says where it stood. A busy one is neither."""
     (tmp_path / "sitecustomize.py").write_text(HANGS)
-    env = {"PYTHONPATH": str(tmp_path), "MEMHOLD_HANG_SECONDS": "30"}
+    env = {"PYTHONPATH": str(tmp_path)}
     with running(tmp_path, "--user", "alice", "--workers", str(WORKERS), **env) as server:
         held, frozen = pids(server, WORKERS)
         os.kill(held, signal.SIGUSR1)

@@ -15,8 +15,7 @@ __all__ = ["TABLE", "ServeSettings", "load_serve_settings"]
 
 TABLE = "serve"
 MOST_WORKERS = 64
-_SHORTEST_HANG = 2.0
-_MAY_BE_ZERO = {"hang_seconds", "port"}
+_MAY_BE_ZERO = {"port"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +38,6 @@ class ServeSettings:
         work_per_second: seconds of processor time a second that one token may take; 30 at once after a pause.
         failed_per_second: tokens that do not count which one address may try a second; 20 at once after a pause.
         stop_seconds: that a stop waits for requests that are running.
-        hang_seconds: without a turn of its event loop after which one of several workers is killed and another started;
-            0: never.
         log_format: `text` or `json`.
         compat: `agent-memory-server` for the routes of that server's client beside its own; empty for none.
         mcp_documents: whether `/mcp` offers the tools of documents too.
@@ -62,7 +59,6 @@ class ServeSettings:
     work_per_second: float = 0.5
     failed_per_second: float = 1.0
     stop_seconds: float = 30.0
-    hang_seconds: float = 60.0
     log_format: str = "text"
     telemetry: bool = False
     compat: str = ""
@@ -77,9 +73,6 @@ class ServeSettings:
                 raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0, and finite", name=field.name)
         if self.port > 65_535:
             raise InvalidSetting(f"port is {self.port}; it must be 0 to 65535", name="port")
-        if 0 < self.hang_seconds < _SHORTEST_HANG:
-            said = f"hang_seconds is {self.hang_seconds}; it must be 0, or {_SHORTEST_HANG} and more"
-            raise InvalidSetting(said, name="hang_seconds")
         if self.workers > MOST_WORKERS:
             raise InvalidSetting(f"workers is {self.workers}; it must be 1 to {MOST_WORKERS}", name="workers")
         if bool(self.tls_cert) != bool(self.tls_key):

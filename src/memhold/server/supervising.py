@@ -42,6 +42,8 @@ __all__ = ["serve_with_workers"]
 
 log = logging.getLogger("memhold.serve")
 
+HANG_SECONDS = 60.0
+"""Without a turn of its event loop after which one of several workers is killed: longer than any turn takes."""
 _CLOSING_SECONDS: Final = 60.0
 """Seconds that a worker has beyond those for its requests: its store is closed, its models let go of."""
 
@@ -275,10 +277,9 @@ class _Supervisor:
     async def _watch(self) -> None:
         """Kill workers whose loop turns no more, whatever they are at: nobody whom they have accepted is answered."""
         while True:
-            seconds = self._told.settings.hang_seconds
-            await asyncio.sleep(seconds / LOOKS or 1.0)
+            await asyncio.sleep(HANG_SECONDS / LOOKS)
             found = [(one, one.silence.looked(self._shared.beats(place))) for place, one in self._workers.items()]
-            self._hang([one for one, hangs in found if hangs and seconds > 0])
+            self._hang([one for one, hangs in found if hangs])
 
     def _hang(self, workers: Iterable[_Worker]) -> None:
         """Have each say where it hangs, which one that is frozen does not, and kill it at the next look."""

@@ -46,6 +46,7 @@ GONE = frozenset({
     "analysis_processes", "close_timeout", "compact_calls", "compact_distance", "compact_memories", "compact_minutes",
     "compact_word_distance", "consolidate_keep_messages", "consolidate_part_tokens", "consolidate_tokens",
     "consolidate_tool_chars", "context_slot_timeout", "context_tail", "crossover_turn_threshold", "failed_burst",
+    "hang_seconds",
     "header_seconds", "max_batch_messages", "max_body_bytes", "max_import_bytes", "max_merge_input_chars",
     "max_message_bytes", "max_streams", "mib_burst", "mib_per_second", "mid_tier_days", "mirror_summaries",
     "model_backoff_seconds", "rate_burst", "raw_chars", "request_seconds", "work_burst",
@@ -112,7 +113,6 @@ class Settings:
         redaction: what is done with secrets in what is stored: `off`, `on` (replaced) or `refuse`.
         read_only: whether the file is only read: it is never changed, every write is refused, and nobody works in the
             background. On a mount that cannot be written nobody may write to it meanwhile.
-        make_folders: whether the folder of a new file is made; the default store's always is.
         timezone: whose days "yesterday" and 2026-11-01 are, as `Europe/Paris`; empty for this machine's.
     """
 
@@ -156,7 +156,6 @@ class Settings:
     mirror: str = ""
     redaction: str = "off"
     read_only: bool = False
-    make_folders: bool = False
     timezone: str = ""
 
     def __post_init__(self) -> None:

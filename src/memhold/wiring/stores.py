@@ -148,7 +148,7 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
     from memhold.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
-    if not settings.make_folders and not settings.read_only:
+    if not settings.read_only:
         _need_folder(Path(path).parent)
     make = partial(
         SqliteStore,
@@ -185,8 +185,7 @@ def _need_folder(folder: Path) -> None:
     """
     if not folder.exists() and not folder.is_relative_to(data_home().resolve()):
         raise NotAStore(
-            f"the folder {folder} does not exist; name another, make it (mkdir -p {shlex.quote(str(folder))}), or"
-            " open with make_folders=True",
+            f"the folder {folder} does not exist; name another, or make it: mkdir -p {shlex.quote(str(folder))}",
             path=str(folder),
         )
 
