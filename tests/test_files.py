@@ -205,17 +205,20 @@ def test_a_read_that_the_disk_fails_is_not_called_damage(tmp_path: Path) -> None
     assert {*met} == {StoreError}
 
 
-def test_a_mistyped_path_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_made_for_a_path_that_may_be_mistyped_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     place = tmp_path / "dta" / "memory.db"
-    with pytest.raises(
-        NotAStore, match=r"the folder .*dta does not exist; name another, make it \(mkdir -p .*make_fold"
-    ):
-        Memhold.open(str(place), worker=False)
-    assert not place.parent.exists()
+    for _ in range(2):
+        with Memhold.open(str(place), worker=False):
+            pass
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home" / "data"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     with Memhold.open(default_db(), worker=False, embedding="none") as mem:  # its folder is nobody's to mistype
         mem.scope(user="alice").remember("Likes tea")
+    assert [one.getMessage() for one in caplog.records if "folder" in one.getMessage()] == [
+        f"the folder {place.parent} did not exist and is made for the new store"
+    ]
 
 
 def test_files_are_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from memhold.errors import InvalidInput, NaiveTime
 from memhold.values import answers
 from memhold.values import records as model
+from memhold.values.answers import _OF_LISTS, Query
+from memhold.values.filters import Filters
 from memhold.values.jsonable import body_from_json, body_json, from_jsonable, iso, parse_time, to_jsonable
 
 VALUES = sorted(
@@ -50,6 +52,8 @@ def strategy(hint: Any) -> st.SearchStrategy[Any]:
         drawn = {f.name: strategy(hints[f.name]) for f in fields(hint)}
         if hint is model.Scope:
             drawn["actor"] = st.sampled_from(["user", "agent", "tool"]) | words.map("agent:{}".format)
+        if issubclass(hint, Filters):  # not beside its prefix; and a question knows no filter of lists
+            drawn |= dict.fromkeys(("session", *(_OF_LISTS if hint is Query else ())), st.none())
         return st.builds(hint, **drawn)
     plain = {
         str: words,

@@ -45,6 +45,7 @@ GUARDED = {
     "ports/durable_files.py": {"os.O_DIRECTORY"},
     "ports/signals.py": {"loop.add_signal_handler"},
     "server/listening.py": {"resource"},
+    "transfer/apart.py": {"os.nice", "resource"},
     "server/serving.py": {"signal.SIGHUP"},
     # Several workers are refused where there is no SIGHUP.
     "server/supervising.py": {"signal.SIGHUP", "signal.SIGUSR2"},

@@ -132,8 +132,8 @@ def in_namespace(principal: Principal, namespace: object) -> Principal:
         return principal
     if not _covers(principal, wanted):
         raise ScopeDenied(
-            f"this token may not work in namespace {wanted!r}; one that was made with --can projects covers its user's"
-            " memories of projects",
+            f"this token may not work in namespace {wanted!r}; use one that was made with --can projects, which covers"
+            " its user's memories of projects",
             right="projects",
         )
     return replace(principal, scope=replace(principal.scope, namespace=wanted), rights=principal.rights - {"admin"})

@@ -262,7 +262,7 @@ def _checked(values: Mapping[str, Any], where: str, types: Mapping[str, type]) -
     found = {}
     for name, value in values.items():
         if name in GONE and name not in types:
-            raise InvalidSetting(f"{where}: {name} is no setting any more; take it out", name=name)
+            raise InvalidSetting(f"{where}: {name} is no setting any more; remove it", name=name)
         if name not in types:
             near = did_you_mean(name, types) or f"; known are {', '.join(sorted(types))}"
             raise InvalidSetting(f"{where}: unknown setting {name!r}{near}", name=name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
+import logging
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from memhold.ports.data_home import data_home
 from memhold.ports.store_factory import STORES, OpenedStore
 from memhold.ports.stores import Clock, Ids, Store
 from memhold.ports.unfinished import unfinished_files
-from memhold.values.errors import InvalidInput, InvalidSetting, NotAStore
+from memhold.values.errors import InvalidInput, InvalidSetting
 from memhold.verbs.runtime import abandoned
 from memhold.wiring.postgres import examine_postgres, is_postgres, open_postgres, residue_of
 from memhold.wiring.settings import Settings, load_settings
@@ -40,6 +40,7 @@ __all__ = [
     "store_at",
 ]
 
+log = logging.getLogger("memhold")
 SQLITE = "sqlite:///"
 
 
@@ -149,7 +150,7 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
 
     path = sqlite_path(location)
     if not settings.read_only:
-        _need_folder(Path(path).parent)
+        _say_new_folder(Path(path).parent)
     make = partial(
         SqliteStore,
         path,
@@ -177,17 +178,10 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
     return OpenedStore(store=store, residue=partial(_residue, path, settings.mirror), maintenance=maintenance)
 
 
-def _need_folder(folder: Path) -> None:
-    """Refuse to make a folder that nobody asked for: it is mistyped. That of the default store is made.
-
-    Raises:
-        NotAStore: there is none.
-    """
+def _say_new_folder(folder: Path) -> None:
+    """Say that a folder is made, for its name may be mistyped. That of the default store is made without a word."""
     if not folder.exists() and not folder.is_relative_to(data_home().resolve()):
-        raise NotAStore(
-            f"the folder {folder} does not exist; name another, or make it: mkdir -p {shlex.quote(str(folder))}",
-            path=str(folder),
-        )
+        log.warning("the folder %s did not exist and is made for the new store", folder)
 
 
 def _closed(opening: asyncio.Future[SqliteStore]) -> None:
