@@ -64,8 +64,12 @@ class LogFiles:
         self._log_size = 0
 
     def loss(self, *, alone: bool = False) -> Loss | None:
-        """What was taken away, if anything; what was once is not trusted again. `alone`: nobody else writes now."""
-        if self._lost is None:
+        """What was taken away, if anything. `alone`: nobody else writes now.
+
+        A log or an index that was away is not trusted again; the file itself is the same where it comes back.
+        """
+        if self._lost in {None, Loss.FILE}:
+            self._lost = None
             now = tuple(map(file_at, (self._path, self._log, self._index)))
             if now != self._known:
                 places = zip((Loss.FILE, Loss.INDEX, Loss.LOG), (0, 2, 1), strict=True)
