@@ -26,7 +26,7 @@ WHOLE = """
 import sys
 from pathlib import Path
 from memhold import Memhold
-from memhold.errors import BackupDamaged, NotAStore
+from memhold.errors import NotAStore
 
 path, copy, back = sys.argv[1:4]
 with Memhold.open(path, key="a 'quoted' key", worker=False) as mem:
@@ -50,8 +50,8 @@ with Memhold.open(path, key="a 'quoted' key", worker=False) as mem:
     assert mem.scope(user="alice").recall("heron").total == 1
 try:
     Memhold.restore(copy, back)
-except BackupDamaged:
-    pass
+except NotAStore as error:
+    assert "is encrypted" in str(error), error
 else:
     raise AssertionError("restored without the key")
 Memhold.restore(copy, back, key="a 'quoted' key")

@@ -115,7 +115,7 @@ async def test_an_export_is_refused_at_any_cut(tmp_path, ledger, bring):
             verify_export(path)
         assert caught.value.line == whole[:cut].count(b"\n") + 1
         with pytest.raises(UnreadableImport):
-            await bring(ledger, path, format_name="memhold", on_error="skip")
+            await bring(ledger, path, format="memhold", on_error="skip")
     assert ledger.batches == 0
     assert ledger.memories == []
 
@@ -128,7 +128,7 @@ async def test_an_export_is_refused_when_a_byte_has_changed(tmp_path, ledger, br
     data[offset % (len(data) - 1)] ^= 1
     path.write_bytes(data)
     with pytest.raises(UnreadableImport):
-        await bring(ledger, path, format_name="memhold")
+        await bring(ledger, path, format="memhold")
     assert ledger.batches == 0
 
 

@@ -66,11 +66,11 @@ async def test_an_answer_shows_each_signals_part_and_what_the_question_was_read_
 async def test_what_moved_a_hit_beside_the_signals_is_shown_and_no_signal_to_ask_with(
     server: Served, alice: Person
 ) -> None:
-    said = ("The roses are plants of my garden.", "The mint is one of the plants in my garden.")
-    await of(server).add([{"role": "user", "content": text} for text in said])
+    said = [("user", "For how many is the table?"), ("assistant", "For six."), ("user", "The table is of oak.")]
+    await of(server).add([{"role": role, "content": text} for role, text in said])
     await alice.get("/ui/recall")
-    page = (await alice.post("/ui/recall", q="List the plants in my garden", beside="no words")).text
-    assert "spread -0.05" in Seen(page).text.replace("  ", " ")
+    page = (await alice.post("/ui/recall", q="For how many is the table?", beside="no words")).text
+    assert re.search(r"answers \d\.\d\d", Seen(page).text.replace("  ", " "))
     assert page.count('<ol class="rows hits">') == 2
 
 

@@ -26,7 +26,7 @@ _PASTED_LINE = lazily.compile(r"\s*(?:>|[-*•+]\s|\d{1,2}[.)]\s|#{1,6}\s|\||\w[
 @cache
 def _letter() -> re.Pattern[str]:
     words = speech(tuple(languages())).words("words", "letters")
-    return re.compile(rf"\s*{any_of(words)}", re.IGNORECASE)
+    return re.compile(rf"\s{{0,16}}{any_of(words)}", re.IGNORECASE)
 
 
 def own_sentences(text: str) -> Iterator[Span]:
