@@ -254,7 +254,10 @@ def test_no_page_tells_of_the_machine_that_it_was_written_on() -> None:
 
 def test_the_settings_are_those_of_the_code() -> None:
     told = {codes(row[0]).pop(): row[1] for row in rows(marked(DOCS / "reference" / "settings.md", "settings"))}
-    assert told == {field.name: str(field.default).replace("True", "true") for field in fields(Settings)}
+    assert told == {
+        field.name: str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+        for field in fields(Settings)
+    }
 
 
 def test_the_settings_of_a_server_are_those_of_the_code() -> None:
