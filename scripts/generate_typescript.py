@@ -99,7 +99,7 @@ def _type(schema: Mapping[str, Any], *, given: bool) -> str:
             return "null"
         case "array":
             inner = _type(schema.get("items", {}), given=given)
-            return f"{'readonly ' if given else ''}{f'({inner})' if '|' in inner else inner}[]"
+            return f"{'readonly ' if given else ''}{f'({inner})' if '|' in inner or inner.startswith('readonly') else inner}[]"
         case "object":
             values = schema.get("additionalProperties")
             inner = _type(values, given=given) if isinstance(values, Mapping) else "unknown"

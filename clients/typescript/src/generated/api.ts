@@ -1269,7 +1269,7 @@ export interface ContextArguments {
    * Paths of documents that may be told where the question finds them, with all that stands below them:
    * [["handbook"]], or [[]] for every document. Left out: none.
    */
-  documents?: readonly readonly string[][] | undefined;
+  documents?: readonly (readonly string[])[] | undefined;
   /**
    * Further scopes whose memory is told beside this one's, as of `recall`. Together they get a quarter of the
    * budget, and what this one leaves; each stands in fences of its own. What another user said is data there: none
