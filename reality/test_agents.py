@@ -21,6 +21,7 @@ from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS
 from memhold.faces.agents.set_up import PLUG_IN
 from memhold.faces.agents.spool import spool_of
 from memhold.faces.agents.take_in import take_in_now
+from memhold.faces.mcp.listing import CORE
 from memhold.faces.mcp.tools import TOOLS
 from memhold.testing import CodingAgent
 from memhold.testing.chaos import Asked, Call, ChaosServer, Reply
@@ -334,7 +335,7 @@ def test_opencode_set_up_by_one_command_is_told_and_taken_in(node: Node, provide
     try:
         agent.ask("Our deploy codeword is pomelo.")
         first = agent.requests()[0]
-        assert len([one for one in asked_of("openai", first).offers if "memhold" in one.name]) == len(TOOLS)
+        assert len([one for one in asked_of("openai", first).offers if "memhold" in one.name]) == len(CORE)
         provider.say(lambda _: Reply(text="All right."))
         asked = len(agent.requests())
         agent.ready(db)
@@ -418,7 +419,7 @@ def test_claude_codes_plug_in_brings_tools_hooks_and_commands_and_stands_back_wh
     try:
         agent.ask("Our deploy codeword is pomelo.")
         first = agent.requests()[0]
-        assert len([one for one in asked_of("anthropic", first).offers if "memhold" in one.name]) == len(TOOLS)
+        assert len([one for one in asked_of("anthropic", first).offers if "memhold" in one.name]) == len(CORE)
         agent.ready(db)
         told = agent.ask_until("/memory:forget-session", "pomelo", "<memhold-recall")
         assert 'Its name in memory is "claude-code:' in told
@@ -428,7 +429,7 @@ def test_claude_codes_plug_in_brings_tools_hooks_and_commands_and_stands_back_wh
         assert run(installed, seconds=60, env=agent.environment()).code == 0
         told = agent.ask_until("Let us go on.", "From the personal memory (Memhold)")
         last = agent.requests()[-1]
-        assert len([one for one in asked_of("anthropic", last).offers if "memhold" in one.name]) == len(TOOLS)
+        assert len([one for one in asked_of("anthropic", last).offers if "memhold" in one.name]) == len(CORE)
         assert told.count("From the personal memory (Memhold)") == 1
     finally:
         agent.rest(db)

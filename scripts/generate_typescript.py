@@ -99,7 +99,8 @@ def _type(schema: Mapping[str, Any], *, given: bool) -> str:
             return "null"
         case "array":
             inner = _type(schema.get("items", {}), given=given)
-            return f"{'readonly ' if given else ''}{f'({inner})' if '|' in inner or inner.startswith('readonly') else inner}[]"
+            nested = "|" in inner or inner.startswith("readonly")
+            return f"{'readonly ' if given else ''}{f'({inner})' if nested else inner}[]"
         case "object":
             values = schema.get("additionalProperties")
             inner = _type(values, given=given) if isinstance(values, Mapping) else "unknown"

@@ -23,7 +23,8 @@ def with_ids(drafts: Sequence[Draft], secret: bytes, *, session: str, agent: str
     """The messages with an id of their application, which counts within one session of one agent, for ever."""
     sent = {}
     for place, draft in enumerate(drafts):
-        if draft.caller_id is None or not draft.role:  # an item of a session is no message: it may stand there twice
+        # An item of a session is no message: it may stand there twice. OpenAI's SDK gives many items one made-up id.
+        if draft.caller_id is None or not draft.role or draft.body.get("type") == "message":
             continue
         key = sha256("\0".join((session, agent or "", draft.caller_id)).encode("utf-8", "surrogatepass")).hexdigest()
         once = Idempotency.of("message", key, [draft.role, draft.body], secret=secret, kept_for=None)

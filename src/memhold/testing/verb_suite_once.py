@@ -27,6 +27,12 @@ class OnceCases:
         assert not again.forgotten
         assert len(await alice.messages()) == 2
 
+    async def test_items_to_which_a_kit_gives_one_made_up_id_are_each_a_message(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s")
+        for text in ("Of course.", "Done.", "Of course."):
+            await alice.add({"id": "__fake_id__", "type": "message", "role": "assistant", "content": text})
+        assert [one.text for one in await alice.messages()] == ["Of course.", "Done.", "Of course."]
+
     async def test_a_message_with_an_id_of_its_application_is_one_however_often_it_is_sent(
         self, harness: Harness
     ) -> None:
