@@ -37,3 +37,11 @@ def test_what_was_said_to_a_question_stands_above_it(tmp_path: Path, question: s
         # What a filter keeps out is not brought.
         role = "user" if answer == SAID[5][1] else "assistant"
         assert answer not in [one.text for one in scope.recall(question, roles=(role,)).hits]
+
+
+def test_a_statement_that_ends_with_a_question_stands_above_what_was_said_to_it(tmp_path: Path) -> None:
+    with Memhold.open(tmp_path / "m.db", worker=False, embedding="none") as mem:
+        scope = mem.scope(user="a", session="s")
+        said = (("user", "I moved to Lisbon. How is the weather?"), ("assistant", "It is sunny."))
+        scope.add([{"role": role, "content": text} for role, text in said])
+        assert "Lisbon" in scope.recall("where did she move").hits[0].text

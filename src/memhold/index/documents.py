@@ -51,7 +51,8 @@ NAMED = "\x02named"
 """The term of a message whose speaker has a name."""
 
 ASKING = "\x02asks"
-"""The term of a message with a question mark; it stands there twice where the message ends with it."""
+"""The term of a message with a question mark; it stands there twice where the message ends with it, and three times
+where it only asks."""
 
 
 CHANGED = "\x02changed"
@@ -67,6 +68,8 @@ SHORT = 60
 QUESTION_MARKS = frozenset("?\uff1f\u061f\u2047\u2048\u203d\ufe56")
 
 
+_STATED = (". ", "! ", "\n", "\u3002", "\uff01")
+"""What ends a sentence that is no question."""
 _MOST_NOTES = 8
 """So many notes in square brackets (a picture's caption) may stand behind a question."""
 
@@ -84,8 +87,9 @@ def given_up(metadata: Mapping[str, object]) -> Mapping[str, int]:
 
 
 def asks(text: str) -> Mapping[str, int]:
-    """The term that says that a message asks, for the words index: once, or twice where it ends with the question.
+    """The term that says that a message asks, for the words index.
 
+    It stands there once, twice where the message ends with the question, and three times where it says nothing else.
     Told by the question mark, which most languages share; a language that writes none is taken to state.
     """
     if QUESTION_MARKS.isdisjoint(text):
@@ -96,7 +100,9 @@ def asks(text: str) -> Mapping[str, int]:
             break
         rest = rest[: max(rest.rfind("["), 0)].rstrip()
     last = next((char for char in reversed(rest) if char.isalnum() or char in QUESTION_MARKS), "")
-    return {ASKING: 2 if last in QUESTION_MARKS else 1}
+    if last not in QUESTION_MARKS:
+        return {ASKING: 1}
+    return {ASKING: 2 if any(end in rest for end in _STATED) else 3}
 
 
 def tells_of_change(message: Message, text: str) -> Mapping[str, int]:

@@ -274,15 +274,16 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
 
 
 def _answer_first(index: DecodedIndex, score: Floats, hit: Mask, allowed: Mask) -> None:
-    """Put what was said to the best hits that end with a question above each: who asks again wants the answer."""
+    """Put what was said to the best hits that only ask above each: who asks again wants the answer."""
     import numpy as np
 
     asking = index.find(np.array([term_key(ASKING)], dtype=np.uint64))
     ends = set(asking.row[asking.frequency > 1].tolist())
+    asked = set(asking.row[asking.frequency > 2].tolist())
     best = np.argsort(np.where(hit, -score, np.inf), kind="stable")[:ANSWERED].tolist()
     columns, speaks = index.columns, {ROLE_OF[name] for name in ("user", "participant", "assistant")}
     messages = (columns["kind"] == KIND_OF["message"]) & index.living
-    for row in (one for one in best if hit[one] and one in ends):
+    for row in (one for one in best if hit[one] and one in asked):
         said = messages & (columns["session"] == columns["session"][row]) & (columns["seq"] > columns["seq"][row])
         rows = np.flatnonzero(said)
         rows = rows[np.argsort(columns["seq"][rows], kind="stable")]
