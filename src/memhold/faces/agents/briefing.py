@@ -341,14 +341,12 @@ def _flat(one: Message | Hit, tokens: int) -> str:
 
 
 def _fitting(lines: Sequence[_Told], budget: int) -> list[_Told]:
-    """The lines that fit, in their order; one that does not is passed over, and so is one that says nothing more."""
+    """The lines that fit, each with its day, in their order; one that does not is passed over."""
     found: list[_Told] = []
-    days: set[str] = set()
     for line in lines:
-        cost = line.cost + DAY_TOKENS * (line.dated and line.day not in days)
+        cost = line.cost + DAY_TOKENS * line.dated
         if cost <= budget:
             found.append(line)
-            days.add(line.day)
             budget -= cost
     return found
 
